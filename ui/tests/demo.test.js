@@ -24,6 +24,12 @@ test("the demo, from the first question to the released result", async (t) => {
     await outcome(page, new RegExp(`${how}.*by operator`)).waitFor();
   }
 
+  await t.test("the only one that waits is open beside the list, until it is left", async () => {
+    await shown(page, await holdsShort(server, id));
+    await page.keyboard.press("Escape");
+    await page.getByText(text("inbox.pick")).waitFor();
+  });
+
   await t.test("a suggested answer", async () => {
     await inbox(page).getByRole("link", { name: /^A question/ }).click();
     await card(page).getByRole("group", { name: text("card.answers") }).getByLabel("the period that begins").check();

@@ -45,7 +45,7 @@ impl Split {
     fn place(&mut self, kind: &str, table: &str) -> &mut u64 {
         match (kind, table) {
             ("index", _) => &mut self.indexes,
-            (_, "events" | "blobs") => &mut self.events,
+            (_, "appends" | "blobs") => &mut self.events,
             (_, "keys" | "meta") => &mut self.keys,
             _ => &mut self.rows,
         }
@@ -69,11 +69,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let connection = Connection::open(&path).unwrap();
-        let sql = "CREATE TABLE events (id INTEGER PRIMARY KEY, head BLOB);
+        let sql = "CREATE TABLE appends (id INTEGER PRIMARY KEY, heads BLOB);
                    CREATE TABLE keys (key TEXT PRIMARY KEY) WITHOUT ROWID;
                    CREATE TABLE runs (run BLOB PRIMARY KEY, status TEXT) WITHOUT ROWID;
                    CREATE INDEX runs_by_state ON runs (status);
-                   INSERT INTO events (head) VALUES (zeroblob(20000));";
+                   INSERT INTO appends (heads) VALUES (zeroblob(20000));";
         connection.execute_batch(sql).unwrap();
         drop(connection);
         let split = Split::of(folder.path()).unwrap();

@@ -281,6 +281,9 @@ pub struct Gates {
     /// Off where it is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
+    /// Commands are tried before their gates vote, where they can be.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub trial: bool,
     pub rules: Vec<Rule>,
     pub kinds: BTreeMap<Kind, KindGate>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -371,8 +374,28 @@ pub struct Rule {
     pub paths: Vec<String>,
     pub categories: Vec<tool::Category>,
     pub agents: Vec<String>,
+    /// What the call changes, as its trial shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeScope>,
+    /// A rule that holds back: it deletes at least so many files. One that allows: at most so many, and none where it
+    /// says `changes` alone; what git ignores does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletes: Option<u32>,
     pub action: RuleAction,
     pub reason: Option<String>,
+}
+
+/// Which changes a rule speaks of. One that allows covers calls whose changes all lie in it; one that holds back meets
+/// calls with one that does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ChangeScope {
+    /// It changes nothing.
+    None,
+    /// It changes only what git ignores, or nothing.
+    Ignored,
+    /// Globs over paths relative to the workspace.
+    Paths(Vec<String>),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@
 
 pub mod actor;
 mod canonical;
+pub mod changeset;
 pub mod conversation;
 pub mod definition;
 pub mod digest;

@@ -34,6 +34,12 @@ pub const EVENTS: u64 = 100_000;
 /// Runs of the process that ended without progress before a person is asked.
 pub const CRASHES: u32 = 10;
 
+/// Trials of one call that the process which ran them did not survive, in a row: then it is not tried any more, and asks.
+pub const TRIALS_LOST: u32 = 3;
+
+/// Trials of one call that came to nothing because others changed the workspace meanwhile: then it asks as it is.
+pub const TRIALS: u32 = 20;
+
 /// The first wait before a failed model call is tried again; it doubles.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 

@@ -282,7 +282,7 @@ impl Session {
     }
 
     /// Grants that still hold.
-    pub fn standing(&self) -> impl Iterator<Item = &Grant> {
+    pub fn active_grants(&self) -> impl Iterator<Item = &Grant> {
         self.grants.values().filter(|grant| grant.revoked_at.is_none())
     }
 }

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::changeset::Changeset;
 use crate::digest::Digest;
 use holdshort_command::Class;
 
@@ -196,6 +197,37 @@ pub enum Outcome {
     Failed { text: String },
     /// A precondition no longer held, so nothing was done.
     Changed { paths: Vec<String> },
+    /// It was begun, and did not come to its end: a person must say. The text says how far it came.
+    Halfway { text: String },
+}
+
+/// What a trial of a command came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tried {
+    Yielded(Yielded),
+    /// A precondition no longer held, so it was not run.
+    Changed {
+        paths: Vec<String>,
+    },
+    /// It can not be tried here, and why. Nothing has run.
+    Impossible {
+        why: String,
+    },
+}
+
+/// What a command did where it could harm nothing. A command that a limit stopped has changed nothing: what it did until
+/// then is dropped, and the text says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yielded {
+    pub changeset: Changeset,
+    /// What makes it ask whatever the rules allow: `hard_link`, `special_file`.
+    pub ask_because: Vec<String>,
+    /// What the agent reads as the result of the call, once its changes are released.
+    pub text: String,
+    /// The command's own account: exit code, time, limits.
+    pub data: Value,
+    /// What a person needs to see of the changes.
+    pub card: Value,
 }
 
 /// What a probe after a crash found.

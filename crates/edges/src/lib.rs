@@ -3,12 +3,14 @@
 //!
 //! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
 //! is told becomes an input of the core. It holds no state that matters and decides nothing.
-//! `who.rs` reads tokens and `follow.rs` a run's events for all edges; sockets are lines of `web`.
+//! For all edges `who.rs` reads tokens, `follow.rs` a run's events, and `glance.rs` the runs of a list; sockets are lines
+//! of `web`.
 
 mod codelab;
 mod follow;
+mod glance;
 mod limits;
-mod mars;
+pub mod mars;
 mod who;
 
 use axum::Router;

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use holdshort_core::changeset::Changeset;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::Request;
@@ -39,6 +40,23 @@ pub enum Work {
         tool: String,
         arguments: Value,
         preconditions: Vec<Precondition>,
+    },
+    /// A command where it can harm nothing.
+    Try {
+        call: String,
+        attempt: u32,
+        tool: String,
+        arguments: Value,
+        preconditions: Vec<Precondition>,
+    },
+    /// What a trial did, in the workspace.
+    Commit {
+        call: String,
+        attempt: u32,
+        /// `None`: what the journal has is not what was released.
+        changeset: Option<Arc<Changeset>>,
+        /// It was begun before a crash.
+        is_resumed: bool,
     },
     CallTool {
         call: String,

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::trial::TrialCard;
+
 /// What would change. `added` and `removed` count all of it; the hunks may stop before its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
@@ -62,8 +64,11 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// What of a payload's change is not shown, in words; `None` where all of it is.
+    /// What of a payload's change, or of what a trial found, is not shown, in words; `None` where all of it is.
     pub fn unseen_of(payload: &Value) -> Option<String> {
+        if let Some(trial) = TrialCard::of(payload) {
+            return trial.unseen();
+        }
         // Of most payloads nothing is cut, and their lines need not be read.
         payload.pointer("/diff/truncated").filter(|is_cut| **is_cut == Value::Bool(true))?;
         Self::of(payload)?.unseen()
@@ -77,11 +82,15 @@ impl Diff {
         if self.hunks.is_empty() {
             return Some("The change can not be shown: the file as it is now is not text.".to_owned());
         }
+        let (added, removed) = self.undrawn();
+        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
+    }
+
+    /// Lines that are added and removed, and are in no hunk.
+    pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
-        let added = self.added.saturating_sub(drawn("+"));
-        let removed = self.removed.saturating_sub(drawn("-"));
-        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
+        (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
     /// Of a change that is cut: the whole text that it puts into the file, as far as the call holds it.

@@ -22,6 +22,7 @@ mod problem;
 mod run;
 mod session;
 mod system;
+mod trial;
 mod warning;
 
 pub use before::Before;
@@ -43,8 +44,8 @@ pub use plan::{
 };
 pub use problem::{FieldError, Problem};
 pub use run::{
-    Category, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig,
-    RunResult, SmartConfig, StartRun, Status,
+    Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction,
+    Run, RunConfig, RunResult, SmartConfig, StartRun, Status,
 };
 pub use session::{
     Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,
@@ -53,6 +54,7 @@ pub use session::{
 pub use system::{
     ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
 };
+pub use trial::{TrialCard, TrialChange};
 pub use warning::{Warning, WarningKind, warnings};
 
 /// Names of headers of the native API that no standard holds in one place.

@@ -197,10 +197,35 @@ pub struct Rule {
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
+    /// What the call changes, as its trial shows it. A rule that allows covers changes that all lie in it; one that
+    /// holds back meets any that does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeScope>,
+    /// A rule that holds back: the call deletes at least so many files. One that allows: at most so many, and none where
+    /// it says `changes` alone. What git ignores does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletes: Option<u32>,
     #[serde(rename = "do")]
     pub action: RuleAction,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Which changes a rule speaks of: a word, or globs over paths relative to the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ChangeScope {
+    Word(ChangeWord),
+    Paths(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeWord {
+    /// The call changes nothing.
+    None,
+    /// It changes only what git ignores, or nothing.
+    Ignored,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -2,8 +2,8 @@
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
 //! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise, and
-//! `tests/it/conformance.rs` checks it. `table.rs` describes the rows as SQL stores keep them, `stretch.rs`
-//! how their lists are read.
+//! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep
+//! events, `table.rs` how they keep the rows, `stretch.rs` how lists of these are read.
 
 mod check;
 mod cursor;
@@ -12,6 +12,7 @@ mod journal;
 mod leases;
 mod log;
 mod memory;
+mod packed_append;
 pub mod postgres;
 pub mod sqlite;
 mod store;

@@ -113,8 +113,8 @@ pub struct Link {
     pub position: u64,
     /// The event's hash, in the chain of its stream.
     pub hash: Digest,
-    /// The head that the store keeps at this position. Stores of one node keep one for each event; where several
-    /// nodes write, there is one at the end of each sealed stretch.
+    /// The head that the store keeps at this position. Stores of one node keep one at the end of each append at
+    /// least; where several nodes write, there is one at the end of each sealed stretch.
     pub sealed: Option<Head>,
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
 
+pub mod by_hand;
 pub mod clock;
 pub mod faulty;
 pub mod fuzz;

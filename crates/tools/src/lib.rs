@@ -5,6 +5,7 @@
 //! for what happens beneath the workspace and `command` for what happens in a process.
 
 mod catalogue;
+mod changeset;
 mod command;
 mod files;
 pub mod limits;
@@ -13,10 +14,14 @@ mod refusal;
 mod request;
 pub mod sandbox;
 mod tools;
+mod trial;
 mod turns;
 mod workspace;
 
 pub use catalogue::catalogue;
+pub use changeset::{Committed, State, Step, git_words};
 pub use refusal::argument;
 pub use tools::{Call, Settings, Tools};
+pub use trial::{Layers, Trial, Tried};
+pub use turns::Turn;
 pub use workspace::{Error, Workspace};

@@ -80,6 +80,27 @@ pub const STOP_TIME: Duration = Duration::from_secs(10);
 /// How long finding out the sandbox's level may take.
 pub const PROBE_TIME: Duration = Duration::from_secs(10);
 
+/// Paths of a trial that its card names; the others are counted.
+pub const CARD_PATHS: usize = 500;
+/// Bytes of all diffs of such a card, about: the card is part of an event.
+pub const CARD_DIFF_BYTES: usize = 128 * 1024;
+/// Bytes of a file whose diff such a card shows; of a larger one it says so.
+pub const CARD_FILE_BYTES: u64 = 256 * 1024;
+/// Bytes of one file that a trial changes, before it and after it: each is kept, and a person may look at it.
+pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;
+/// Bytes of all files that a trial leaves changed, as they are then.
+pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
+/// Paths that a trial leaves changed, and paths looked at to find them: the list of them is part of the journal.
+pub const CHANGED_PATHS: usize = 100_000;
+/// Files, folders and links of a workspace that is copied where there can be no overlay.
+pub const COPIED_PATHS: usize = 20_000;
+/// Bytes of such a workspace. Where the file system shares them between files they count all the same.
+pub const COPIED_BYTES: u64 = 256 * 1024 * 1024;
+/// Bytes of a commit that are looked at for the first line of its message.
+pub const GIT_OBJECT_BYTES: u64 = 64 * 1024;
+/// Characters of that line that are told.
+pub const GIT_SUBJECT_CHARS: usize = 100;
+
 /// Processes of one command at once; beyond that it is stopped.
 pub const PROCESSES: usize = 512;
 /// How often the processes of a command are counted.

@@ -3,15 +3,19 @@
 //! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
 //! but the sandbox's level.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use holdshort_command::guarded;
+use holdshort_core::changeset::Changeset;
+use holdshort_core::digest::Digest;
 use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
 };
 use serde_json::{Value, json};
 
+use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
 use crate::files::{self, Last, Planned, WorkspacePath};
 use crate::limits;
@@ -19,7 +23,8 @@ use crate::places;
 use crate::refusal::Refusal;
 use crate::request::{Change, OnFiles, Request};
 use crate::sandbox;
-use crate::turns;
+use crate::trial::{self, Layers, Tried};
+use crate::turns::{self, Turn};
 use crate::workspace::Workspace;
 
 /// One call. The arguments were validated against the tool's schema.
@@ -46,6 +51,10 @@ pub struct Settings {
     pub command_timeout_ms: u64,
     /// Bytes that one command may write to disks.
     pub write_bytes: u64,
+    /// What a command is tried over.
+    pub layers: Layers,
+    /// Called while a changeset is committed.
+    pub step: Step,
 }
 
 impl Settings {
@@ -59,6 +68,8 @@ impl Settings {
             path: std::env::var("PATH").unwrap_or_default(),
             command_timeout_ms: limits::COMMAND_DEFAULT_MS,
             write_bytes: limits::WRITE_BYTES,
+            layers: Layers::Overlay,
+            step: |_| {},
         }
     }
 }
@@ -147,6 +158,56 @@ impl Tools {
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
         }
+    }
+
+    /// Tries a command: what it would do, with nothing of it done. Preconditions are checked as by [`Tools::run`].
+    ///
+    /// Dropping the future stops the command and everything that it started.
+    pub async fn try_command(
+        &self,
+        call: &Call,
+        preconditions: &[Precondition],
+        output: impl Fn(&str) + Send,
+    ) -> Tried {
+        let changed = self.changed(preconditions).await;
+        if !changed.is_empty() {
+            return Tried::Changed { paths: changed };
+        }
+        match Request::parse(&call.tool, &call.arguments) {
+            Ok(Request::Command(request)) => trial::run(&self.0, request, preconditions, output).await,
+            Ok(Request::Files(_)) => Tried::Impossible { why: "it is no command".to_owned() },
+            Err(refusal) => Tried::Failed { text: refusal.message },
+        }
+    }
+
+    /// Waits until no command that may write runs in the workspace: it would take what is committed for its own.
+    pub async fn turn(&self) -> Turn {
+        turns::wait(Path::new(self.0.workspace.path())).await
+    }
+
+    /// Brings every path of a changeset from its `before` to its `after`; nothing is touched where one is not as it was.
+    ///
+    /// `body` gives the bytes of a file. `resumed`: the commit was begun before a crash, so that paths may have their
+    /// `after` already. A changeset is taken back by committing its inverse. Blocks.
+    pub fn commit(
+        &self,
+        changeset: &Changeset,
+        body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+        resumed: bool,
+    ) -> Committed {
+        match Root::of(self.0.workspace.dir()) {
+            Ok(root) => changeset::commit(&root, changeset, body, resumed, self.0.settings.step),
+            Err(e) => {
+                Committed::Failed { text: format!("the workspace can not be opened: {e}"), done: Vec::new() }
+            }
+        }
+    }
+
+    /// How each path of a changeset stands. Blocks.
+    pub fn probe_changeset(&self, changeset: &Changeset) -> Vec<(String, State)> {
+        let paths = || changeset.changes().iter().map(|change| (change.path.clone(), State::Other));
+        Root::of(self.0.workspace.dir())
+            .map_or_else(|_| paths().collect(), |root| changeset::probe(&root, changeset))
     }
 
     /// Looks after a crash whether a call that was started happened.
@@ -249,7 +310,9 @@ fn run_on_files(
             let (text, hits) = files::search(workspace, search)?;
             Outcome::Done { text, data: json!({"hits": hits}) }
         }
-        OnFiles::Change(change) => Planned::new(workspace, change)?.carry_out(workspace, preconditions),
+        OnFiles::Change(change) => {
+            Planned::new(workspace, change)?.carry_out(workspace, preconditions, inner.settings.step)
+        }
     })
 }
 

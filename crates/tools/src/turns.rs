@@ -26,7 +26,7 @@ static ENDED: Notify = Notify::const_new();
 
 /// A turn, or a place in the queue for one. Ends when dropped.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub struct Turn {
     ticket: u64,
 }
 

@@ -1057,6 +1057,10 @@ export interface components {
          * @enum {string}
          */
         Category: "read_only" | "file_write" | "bash" | "code_exec" | "install" | "web";
+        /** @description Which changes a rule speaks of: a word, or globs over paths relative to the workspace. */
+        ChangeScope: components["schemas"]["ChangeWord"] | string[];
+        /** @enum {string} */
+        ChangeWord: "none" | "ignored";
         /**
          * @description A mandatory checkpoint. What each covers stands in the documentation of workflows.
          * @enum {string}
@@ -2093,8 +2097,15 @@ export interface components {
         Rule: {
             agents?: string[];
             categories?: components["schemas"]["Category"][];
+            changes?: components["schemas"]["ChangeScope"] | null;
             /** @description Patterns over the words of a command: `git push *`. */
             commands?: string[];
+            /**
+             * Format: int32
+             * @description A rule that holds back: the call deletes at least so many files. One that allows: at most so many, and none where
+             *     it says `changes` alone. What git ignores does not count.
+             */
+            deletes?: number | null;
             do: components["schemas"]["RuleAction"];
             /** @description Globs over paths relative to the workspace. */
             paths?: string[];

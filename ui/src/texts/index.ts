@@ -2,8 +2,9 @@
 import { en } from "./en";
 import type { later } from "./en-later";
 import type { plan } from "./en-plan";
+import type { trial } from "./en-trial";
 
-export type Key = keyof typeof en | keyof typeof later | keyof typeof plan;
+export type Key = keyof typeof en | keyof typeof later | keyof typeof plan | keyof typeof trial;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

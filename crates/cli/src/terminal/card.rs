@@ -5,7 +5,7 @@
 
 use holdshort_protocol::{
     Before, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer, Origin,
-    Outcome, Script, plain,
+    Outcome, Script, TrialCard, plain,
 };
 use serde_json::Value;
 
@@ -345,6 +345,14 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
     {
         out.push(paint.yellow("    a long one: read it to its end"));
     }
+    if let Some(trial) = TrialCard::of(payload) {
+        out.push(String::new());
+        out.extend(tried(trial, cap, paint));
+    } else if let Some(why) = TrialCard::missing(payload) {
+        out.push(String::new());
+        let why = format!("  It could not be tried before you decide: {}", plain::line(why));
+        out.extend(paint.fold(&paint.yellow(&why), 2));
+    }
     for script in Script::all(payload) {
         out.push(String::new());
         let more = if script.truncated { ", its beginning" } else { "" };
@@ -354,6 +362,25 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
     if let Some(note) = string("note") {
         out.push(String::new());
         out.extend(textwrap::wrap(note, paint.width - 4).iter().map(|line| format!("  {}", paint.dim(line))));
+    }
+    out
+}
+
+/// What the command did where it could harm nothing: each path, and what it printed.
+fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
+    let mut out = paint.fold(&format!("  {}", paint.bold(&format!("tried: {}", trial.words()))), 4);
+    out.extend(trial.git().map(|words| format!("  {}", plain::line(words))));
+    for change in trial.changes() {
+        let line = format!("  {}  {}", plain::line(change.path()), paint.dim(&plain::line(&change.words())));
+        out.push(if change.is_deletion() { paint.red(&line) } else { line });
+        if let Some(diff) = change.diff().filter(|diff| !diff.hunks.is_empty()) {
+            out.extend(diff::hunks(&diff, cap, paint).into_iter().map(|line| format!("    {line}")));
+        }
+    }
+    out.extend(trial.unseen().map(|unseen| format!("  {}", paint.red(&unseen))));
+    if !trial.output().trim().is_empty() {
+        out.push(String::new());
+        out.extend(quote(trial.output(), "  output", cap, paint));
     }
     out
 }
@@ -454,7 +481,7 @@ mod tests {
    1 Allow once
    2 Allow for this session
    3 Edit, then run
-   4 Answer instead of running
+   4 Give the result yourself
    5 Refuse";
         assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
         // Said just above: not said again.

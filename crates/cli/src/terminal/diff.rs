@@ -17,6 +17,23 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
     let kind = if is_new { "new file" } else { "changed" };
     let mut out =
         vec![format!("{}  {}", paint.bold(&plain::line(path)), paint.dim(&format!("{kind}, {counts}")))];
+    out.extend(hunks(&diff, cap, paint));
+    if let Some(unseen) = diff.unseen() {
+        out.push(paint.red(&unseen));
+        match (diff.new_text(payload), cap) {
+            (Some(text), Cap::None) => {
+                out.push(String::new());
+                out.extend(quote(text, "all of the new text", cap, paint));
+            }
+            (Some(_), Cap::Lines(_)) => out.push(paint.yellow("v shows all of the new text")),
+            (None, _) => {}
+        }
+    }
+    Some(out)
+}
+
+/// The lines of a diff.
+pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
         lines.push(paint.cyan(&hunk.head()));
@@ -34,19 +51,7 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
         lines.truncate(cap);
         lines.push(paint.yellow(&format!("… {more} more lines: v shows all of it")));
     }
-    out.append(&mut lines);
-    if let Some(unseen) = diff.unseen() {
-        out.push(paint.red(&unseen));
-        match (diff.new_text(payload), cap) {
-            (Some(text), Cap::None) => {
-                out.push(String::new());
-                out.extend(quote(text, "all of the new text", cap, paint));
-            }
-            (Some(_), Cap::Lines(_)) => out.push(paint.yellow("v shows all of the new text")),
-            (None, _) => {}
-        }
-    }
-    Some(out)
+    lines
 }
 
 /// What a person changed in `$EDITOR`.

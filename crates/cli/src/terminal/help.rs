@@ -3,7 +3,7 @@
 use holdshort_protocol::{Interrupt, Kind, Offer, plain};
 
 use super::paint::Paint;
-use super::time;
+use super::{naming, time};
 use crate::called::{holdshort, spelled};
 
 /// Where the explanations stand.
@@ -34,6 +34,12 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         holdshort(),
         plain::line(&interrupt.run)
     );
+    let natural = naming::natural(interrupt).map(|offer| plain::line(&offer.label).into_owned());
+    let alone =
+        natural.map(|label| format!("alone mean “{label}”; they are shown back before they are sent"));
+    if let Some(alone) = &alone {
+        out.extend(paint.fold(&format!("  {} {alone}", paint.bold("your own words  ")), HANG));
+    }
     for (key, what) in [
         ("number or name", "chooses an option; words after it go along as your reason or note"),
         ("e", edited),
@@ -57,12 +63,12 @@ fn effect(kind: Kind, offer: &Offer) -> String {
             "your version of the arguments runs in its place; it is checked again first"
         }
         ("proceed_with_edit", _) => "your version takes its place",
-        ("respond", Kind::ToolApproval) => "nothing runs; the agent gets your words as the result",
+        ("respond", Kind::ToolApproval) => "nothing runs; the agent takes your words for the tool's result",
         ("respond", Kind::Error) => "your words become the result of the step",
         ("respond", Kind::UnknownOutcome) => "your words become the result of the call; it is not run again",
         ("respond", _) => "the agent gets your words",
         ("grant", _) => "it runs, and calls like it go through in this session; `holdshort revoke` ends that",
-        ("refuse", _) => "it does not run; the agent is told, with your reason if you give one",
+        ("refuse", _) => "it does not run; the agent is told so, with your reason if you give one",
         ("retry", Kind::UnknownOutcome) => "it runs again: only if you are sure that it did not happen",
         ("retry", _) => "it is tried again",
         ("redo", _) => "it is done again, with your feedback",

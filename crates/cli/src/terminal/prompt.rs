@@ -88,7 +88,7 @@ impl Prompt {
             Some(offer) if offer.effect == "respond" => "a number, or your own words",
             Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
             Some(offer) if offer.id == "abort" => "a number, or your own words to end it with",
-            Some(_) => "a number, or what the agent should do instead",
+            Some(_) => "a number, or your own words to refuse it",
             None => "a number",
         };
         let is_editable = self.interrupt.options.iter().any(|offer| offer.needs_edit);

@@ -48,7 +48,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     assert_eq!(serving.stop().0, 0);
     drop(before);
     let database = rusqlite::Connection::open(data.join("holdshort.db")).unwrap();
-    database.execute("DELETE FROM events WHERE position = 3", []).unwrap();
+    database.execute("DELETE FROM appends WHERE position = 3", []).unwrap();
     drop(database);
     let (code, ran) = (1, home.run(&["audit", "verify"]));
     assert_eq!(

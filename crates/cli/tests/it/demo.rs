@@ -99,6 +99,34 @@ fn a_person_plays_it_to_its_end() {
     assert!(read(&package.join("periods.py")).contains("starts the next one"));
 }
 
+/// Whoever refuses everything is told at the end what is true: nothing is fixed, and nothing has changed.
+#[test]
+fn what_is_refused_is_not_told_as_done() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    to_the_first_command(&mut terminal);
+    terminal.type_line("?");
+    let help = terminal.expect(PROMPT);
+    assert!(help.contains("for the tool's result") && help.contains("alone mean “Refuse”"), "{help}");
+    for next in ["money.py", "$ python3 -m unittest -v", "periods.py", "$ python3 -m unittest -v", "a review"]
+    {
+        terminal.type_line("refuse");
+        terminal.expect("✓ Refuse");
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(next), "{next}: {card}");
+        if next == "a review" {
+            assert!(
+                card.contains("boxrent: not tested") && card.contains("you refused the change"),
+                "{card}"
+            );
+        }
+    }
+    terminal.type_line("1");
+    let (_, rest) = terminal.end();
+    assert!(rest.contains("You refused both changes, so nothing is fixed"), "{rest}");
+    assert!(rest.contains("What changed\n  nothing\n"), "{rest}");
+}
+
 /// Variables can name programs, configuration and templates for git; the demo's own git knows none of them.
 #[test]
 fn git_of_the_demo_takes_nothing_from_the_environment() {

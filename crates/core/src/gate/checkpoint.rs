@@ -4,13 +4,13 @@
 //! | checkpoint | covers |
 //! |---|---|
 //! | `after_planning` | plans: of a phase, and of the tool `create_plan` |
-//! | `before_file_edit` | tools that write files; every command that is not known to be read-only |
+//! | `before_file_edit` | tools that write files; every command that is not known to be read-only; of one that was tried, its changes |
 //! | `before_execution` | every command |
 //! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain, and code that stands on the line or comes from standard input, but for scripts of sed that only edit; a file pattern counts as each name that it may become, but for programs that only read or move files. Scripts that a command names are not read |
 
 use std::collections::BTreeSet;
 
-use super::{Reason, Source, Subject, smart};
+use super::{Changes, Reason, Source, Subject, smart};
 use crate::definition::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
@@ -38,7 +38,12 @@ impl Checkpoints<'_> {
         match checkpoint {
             Checkpoint::AfterPlanning => false,
             Checkpoint::BeforeFileEdit => match command {
-                Some(_) => subject.category != Category::ReadOnly,
+                Some(_) => match subject.changes {
+                    Changes::Tried { changes, .. } => !changes.is_empty(),
+                    Changes::Untried | Changes::Nothing | Changes::File { .. } | Changes::Erased => {
+                        subject.category != Category::ReadOnly
+                    }
+                },
                 // Code that nobody here knows may write too.
                 None => matches!(subject.category, Category::FileWrite | Category::CodeExec),
             },

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Subject;
+use crate::changeset::{Change, Changeset};
+use crate::gate::{Changes, Subject};
 use crate::tool::Precondition;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
@@ -23,6 +24,10 @@ pub struct Matcher {
     /// earlier versions have none, and cover no command that runs a file of the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
+    /// Of a call that was tried: the folders and files at the top of the workspace that it changed. Others are not
+    /// covered, and no deletion is; without it, what lies below the folders of its programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Vec<String>>,
 }
 
 /// A program, its subcommand, how it was called, and whether the person saw it write.
@@ -128,6 +133,17 @@ fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
     }
 }
 
+/// The first names of what is changed; `None` where something is deleted, which no grant covers.
+fn tops(changes: &Changeset) -> Option<Vec<String>> {
+    if changes.deletions().next().is_some() {
+        return None;
+    }
+    let first = |change: &Change| change.path.split('/').next().unwrap_or_default().to_owned();
+    let mut tops: Vec<String> = changes.counted().map(first).collect();
+    tops.dedup();
+    Some(tops)
+}
+
 /// The files that a command runs; a path that ends with `/` is the folder that it runs in.
 fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
     subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
@@ -151,7 +167,12 @@ impl Matcher {
             scripts = run_by(subject).cloned().collect();
         }
         let (tool, workspace) = (subject.tool.to_owned(), subject.workspace.to_owned());
-        Some(Self { tool, workspace, commands, scripts })
+        let within = match subject.changes {
+            Changes::Tried { changes, .. } => Some(tops(changes)?),
+            Changes::Untried | Changes::Nothing | Changes::File { .. } => None,
+            Changes::Erased => return None,
+        };
+        Some(Self { tool, workspace, commands, scripts, within })
     }
 
     /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
@@ -168,12 +189,33 @@ impl Matcher {
         places
     }
 
+    /// Whether it covers what a command did in its trial.
+    pub(crate) fn covers_changes(&self, changes: &Changeset) -> bool {
+        let is_below = |path: &str, place: &String| {
+            let rest = path.strip_prefix(place.as_str());
+            place == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let places = self.within.clone().unwrap_or_else(|| self.places());
+        changes.deletions().next().is_none()
+            && changes.counted().all(|change| places.iter().any(|place| is_below(&change.path, place)))
+    }
+
     pub fn covers(&self, subject: &Subject<'_>) -> bool {
         self.covers_parsed(subject, subject.command.map(holdshort_command::parse).as_ref())
     }
 
     pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         if self.tool != subject.tool || self.workspace != subject.workspace {
+            return false;
+        }
+        let is_of_changes = match subject.changes {
+            Changes::Tried { changes, .. } => self.covers_changes(changes),
+            Changes::Nothing => true,
+            // Given for what was seen, it covers nothing that nobody has seen.
+            Changes::Untried | Changes::File { .. } => self.within.is_none(),
+            Changes::Erased => false,
+        };
+        if !is_of_changes {
             return false;
         }
         let Some(command) = command else { return self.commands.is_empty() };
@@ -216,6 +258,14 @@ impl Matcher {
             return format!("every call of `{}` in this workspace", self.tool);
         }
         let mut covers: Vec<String> = self.commands.iter().filter_map(Program::words).collect();
+        match self.within.as_deref() {
+            None => {}
+            Some([]) => covers.push("only while it changes nothing".to_owned()),
+            Some(within) => {
+                let within = within.join("` `");
+                covers.push(format!("only while it changes nothing outside `{within}` and deletes nothing"));
+            }
+        }
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());
         let scripts: Vec<String> = present.map(|script| format!("`{}`", script.path)).collect();
         if !scripts.is_empty() {

@@ -4,6 +4,7 @@
 //! forbid > mandatory ask > escalation ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
 //! understood asks.
 
+mod changes;
 pub(crate) mod checkpoint;
 mod grant;
 mod rule;
@@ -11,10 +12,12 @@ pub mod smart;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
 
+use crate::changeset::{self, Change, Changeset};
 use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
@@ -40,6 +43,43 @@ pub struct Subject<'a> {
     pub places: &'a [ResolvedPath],
     /// The files that it would run, or change, as they were looked at.
     pub preconditions: &'a [Precondition],
+    /// What it changes.
+    pub changes: Changes<'a>,
+    /// Why a command was not tried although its workflow wants it: a person decides, whatever allows it.
+    pub untried: Option<&'a str>,
+}
+
+/// What is known of the changes that a call makes to the workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Changes<'a> {
+    /// It was not tried: its words alone speak of them.
+    #[default]
+    Untried,
+    /// It is known to read.
+    Nothing,
+    /// A file tool of ours, which changes this one file.
+    File { path: &'a str },
+    /// What it did in its trial, and what was found in it that asks.
+    Tried { changes: &'a Changeset, ask_because: &'a [String] },
+    /// It was tried, and what it did was erased.
+    Erased,
+}
+
+impl<'a> Changes<'a> {
+    /// Whether a trial has shown that nothing is left of it but new content that git ignores.
+    fn leave_nothing(self) -> bool {
+        let is_cache = |change: &Change| change.ignored && !change.deletes();
+        matches!(self, Self::Tried { changes, .. } if changes.changes().iter().all(is_cache))
+    }
+
+    /// The changes, where they are known.
+    fn known(self) -> Option<&'a Changeset> {
+        match self {
+            Self::Nothing => Some(&changeset::EMPTY),
+            Self::Tried { changes, .. } => Some(changes),
+            Self::File { .. } | Self::Untried | Self::Erased => None,
+        }
+    }
 }
 
 /// Whose rules a reason speaks of.
@@ -146,8 +186,11 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // By which commands are forbidden; where paths are, code may reach any of them.
-    let any_forbidden = forbids(|rule| !rule.commands.is_empty() || !rule.paths.is_empty());
+    // By which commands are forbidden; where paths are, code may reach any of them. What was seen to leave nothing but
+    // caches was none of those commands, or did not succeed.
+    let by_words = !subject.changes.leave_nothing();
+    let any_forbidden =
+        forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
     if let Some(command) = command.filter(|_| any_forbidden) {
         if let Some(why) = command.unclear {
             let text = format!("a rule forbids some, and nobody can tell whether this is one of them: {why}");
@@ -160,13 +203,20 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
             asks.push(found("unclear_command", text.to_owned()));
         }
     }
+    if subject.changes == Changes::Untried && holds_back(&lists, subject, changes::speaks_of_changes) {
+        let text = "a rule speaks of changes, and nobody can tell which ones it makes".to_owned();
+        mandatory.push(found("changes_unknown", text));
+    }
+    if let Some(why) = subject.untried {
+        mandatory.push(found("untried", format!("it could not be tried before: {why}")));
+    }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
         // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
-    let mut grants = session.standing().filter(|grant| rules.takes_grants_of(&grant.owner));
+    let mut grants = session.active_grants().filter(|grant| rules.takes_grants_of(&grant.owner));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
@@ -182,6 +232,12 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
+/// Whether a rule that holds back, and that this is true of, may speak of the call.
+fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
+    let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
+    lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
+}
+
 fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reason {
     let text = rule.reason.clone().unwrap_or_else(|| fallback.to_owned());
     Reason { source, code: "rule".to_owned(), rule: Some(index), text }
@@ -193,8 +249,28 @@ fn found(code: &str, text: String) -> Reason {
 
 /// Findings that no grant and no rule lifts.
 fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
-    let mut reasons: Vec<Reason> =
-        subject.ask_because.iter().map(|code| found(code, explain(code).to_owned())).collect();
+    let asks = |code: &String| found(code, explain(code).to_owned());
+    match subject.changes {
+        // What it runs, and what its line may mean, is told by what it did.
+        Changes::Tried { changes, ask_because } => {
+            let mut reasons: Vec<Reason> = ask_because.iter().map(asks).collect();
+            let mut paths = changes.changes().iter().map(|change| change.path.as_str());
+            let met = paths.find_map(|path| Some((path, guarded::guards(path.split('/'))?)));
+            if let Some((path, guarded)) = met {
+                let text = format!("it changes what your own tools run: `{path}`: {}", guarded.why);
+                reasons.push(found("guarded_path", text));
+            }
+            if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
+                reasons.push(found("ignores_changed", explain("ignores_changed").to_owned()));
+            }
+            return reasons;
+        }
+        Changes::Erased => {
+            return vec![found("changes_unknown", "nobody can say any more what it changed".to_owned())];
+        }
+        Changes::Untried | Changes::Nothing | Changes::File { .. } => {}
+    }
+    let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
     if let Some(why) = command.and_then(|command| command.opaque) {
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
@@ -246,6 +322,8 @@ fn explain(code: &str) -> &'static str {
         "unguarded" => {
             "a command left something that your own tools run and that could not be set aside; look at the workspace"
         }
+        "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
+        "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "commands can not be confined on this machine",
         "sandbox_partial" => "commands can only be confined in part on this machine",
         _ => "the inspection asks for a person",

@@ -3,7 +3,7 @@
 mod place;
 
 use crate::definition::{Rule, RuleAction};
-use crate::gate::Subject;
+use crate::gate::{Subject, changes};
 use holdshort_command::{Command, Part};
 
 /// The first rule of the list that matches the call.
@@ -28,7 +28,14 @@ fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> boo
         && named(&rule.agents, subject.agent)
         && (rule.categories.is_empty() || rule.categories.contains(&subject.category))
         && (rule.commands.is_empty() || commands(&rule.commands, command, releases))
-        && (rule.paths.is_empty() || place::matches(&rule.paths, subject, command, releases))
+        && changes::matches(rule, subject, releases)
+        && (rule.paths.is_empty() || paths(&rule.paths, subject, command, releases))
+}
+
+/// By what the call says, and where it was tried by what it did: a rule that holds back meets either.
+fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
+    let did = || subject.changes.known().is_some_and(|did| changes::meet_paths(globs, did));
+    place::matches(globs, subject, command, releases) || (!releases && did())
 }
 
 /// Anchored and in full: `read_file` does not free `read_file_and_delete`.

@@ -25,9 +25,9 @@ pub struct Decision {
     pub version: Option<u64>,
 }
 
-/// A decision that may be taken, or one that stands already.
+/// A decision that was checked: it may be taken, or was taken before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Checked {
     New(Offer),
     /// The same decision by the same person: nothing changes, the standing result is the answer.
     Repeat,
@@ -61,7 +61,7 @@ pub fn check(
     actor: &Actor,
     decision: &Decision,
     now: Timestamp,
-) -> Result<Standing, Refusal> {
+) -> Result<Checked, Refusal> {
     interrupt.may_decide(actor)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
@@ -70,7 +70,7 @@ pub fn check(
             && made.edit == decision.edit
     };
     if interrupt.votes.iter().any(same) {
-        return Ok(Standing::Repeat);
+        return Ok(Checked::Repeat);
     }
     match &interrupt.resolution {
         Some(resolution) if resolution.outcome == Outcome::Expired => return Err(Refusal::Expired),
@@ -88,7 +88,7 @@ pub fn check(
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     };
     let problems = carried(interrupt, offer, decision);
-    if problems.is_empty() { Ok(Standing::New(offer.clone())) } else { Err(Refusal::Invalid(problems)) }
+    if problems.is_empty() { Ok(Checked::New(offer.clone())) } else { Err(Refusal::Invalid(problems)) }
 }
 
 fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use action::{Claim, Comment, Holder};
-pub use decide::{Decision, Refusal, Standing, check};
+pub use decide::{Checked, Decision, Refusal, check};
 pub use table::{Carry, Effect, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote, settled};
 

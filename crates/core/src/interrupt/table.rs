@@ -204,7 +204,7 @@ const TOOL_APPROVAL: KindRow = KindRow {
         row("approve", "Allow once", &[Effect::Proceed], May, Never),
         row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
         row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must),
-        row("respond", "Answer instead of running", &[Effect::Respond], Must, Never),
+        row("respond", "Give the result yourself", &[Effect::Respond], Must, Never),
         row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],
 };

@@ -10,11 +10,12 @@ use super::{Call, CallState, Run};
 use crate::time::Timestamp;
 use crate::tool::Runs;
 
-/// Something to do outside. Model and tool calls need a committed `begin` first; looks and probes do not.
+/// Something to do outside. Trials, tool and model calls need a committed `begin` first; looks and probes do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
     Probe { call: String, attempt: u32 },
+    Try { call: String, attempt: u32 },
     CallTool { call: String, attempt: u32 },
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
@@ -35,9 +36,15 @@ impl Action {
         match self {
             Self::Inspect { call, revision } => ActionId(format!("inspect/{call}/{revision}")),
             Self::Probe { call, attempt } => ActionId(format!("probe/{call}/{attempt}")),
+            Self::Try { call, attempt } => Self::trial(call, *attempt),
             Self::CallTool { call, attempt } => Self::tool(call, *attempt),
             Self::CallModel { step, turn, attempt, .. } => Self::model(step, *turn, *attempt),
         }
+    }
+
+    /// The id of [`Try`](Self::Try).
+    pub fn trial(call: &str, attempt: u32) -> ActionId {
+        ActionId(format!("try/{call}/{attempt}"))
     }
 
     /// The id of [`CallTool`](Self::CallTool).
@@ -52,7 +59,7 @@ impl Action {
 }
 
 impl Run {
-    /// In a fixed order: looks and probes, tools, models.
+    /// In a fixed order: looks and probes, trials, tools, models.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -79,10 +86,14 @@ impl Run {
                 | CallState::Ended(_) => {}
             }
         }
+        for (id, call) in self.calls_in_order().into_iter().filter(|(id, call)| self.wants_trial(id, call)) {
+            actions.push(Action::Try { call: id.clone(), attempt: call.trial.attempt + 1 });
+        }
         let mut taken = self.writer().is_some();
         for (id, call) in self.calls_in_order() {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
-            if !is_due || self.is_blocked(&call.step) {
+            // Its trial comes before it, and is an action of its own.
+            if !is_due || self.is_blocked(&call.step) || (call.trial.is_stale && !call.look_again) {
                 continue;
             }
             let writes = self.writes(&call.tool);
@@ -135,7 +146,7 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    fn is_blocked(&self, step: &str) -> bool {
+    pub(super) fn is_blocked(&self, step: &str) -> bool {
         self.steps
             .get(step)
             .is_none_or(|step| step.blocked.is_some() || step.closing.is_some() || step.end.is_some())

@@ -4,12 +4,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::fact::{Authority, Fact, Node, Returned};
 use super::request::said_about;
-use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepRole, Trouble, Used};
+use super::state::{
+    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepRole, Trial, Trouble, Used,
+};
 use super::{Action, ActionId, Ended, Run, Started};
+use crate::changeset::Changeset;
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -169,10 +173,55 @@ impl Run {
             }),
 
             Fact::ToolInspected { call, look } => self.call(call, |call| {
+                // A trial is of one look.
+                if call.look.as_ref() != Some(look) {
+                    call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
+                }
                 call.look = Some(look.clone());
                 call.look_again = false;
                 call.deferred = false;
                 call.card = content.data.clone();
+            }),
+            Fact::TrialStarted { call, attempt, epoch } => {
+                self.epoch = *epoch;
+                self.call(call, |call| {
+                    call.trial.attempt = *attempt;
+                    call.trial.running = Some(*epoch);
+                });
+            }
+            Fact::TrialLost { call, .. } => {
+                self.call(call, |call| {
+                    call.trial.running = None;
+                    call.trial.lost += 1;
+                });
+                self.crashed(call);
+            }
+            Fact::ToolTried { call, changeset, changed, deleted, ask_because, .. } => {
+                self.call(call, |call| {
+                    call.trial.running = None;
+                    call.trial.lost = 0;
+                    call.trial.is_stale = false;
+                    call.trial.found = Some(Arc::new(Found {
+                        digest: *changeset,
+                        changed: *changed,
+                        deleted: *deleted,
+                        ask_because: ask_because.clone(),
+                        changeset: content
+                            .data
+                            .get("changes")
+                            .and_then(|it| Changeset::deserialize(it).ok())
+                            .filter(|it| it.digest() == *changeset)
+                            .map(Arc::new),
+                        text: Arc::from(content.as_text()),
+                        data: content.data.get("data").cloned().unwrap_or_default(),
+                        card: content.data.get("card").cloned().unwrap_or_default(),
+                    }));
+                });
+            }
+            Fact::TrialImpossible { call, .. } => self.call(call, |call| {
+                let attempt = call.trial.attempt;
+                call.trial =
+                    Trial { attempt, impossible: Some(Arc::from(content.as_text())), ..Trial::default() };
             }),
             Fact::CallJudged { call, judgement, .. } => self.call(call, |call| {
                 call.judged = Some(*judgement);
@@ -199,12 +248,15 @@ impl Run {
                 self.call(call, |call| {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;
+                    call.trial.commits += u32::from(call.trial.found.is_some());
                 });
             }
             Fact::ToolFinished { call: id, end, code } => {
                 // One that failed before it could start was tried, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
-                self.spent.calls += u64::from(is_untried && *end == CallEnd::Failed);
+                let is_tried = self.calls.get(id).is_some_and(|call| call.trial.found.is_some());
+                let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
+                self.spent.calls += u64::from(is_untried && is_work);
                 let started = self
                     .calls
                     .get(id)
@@ -234,6 +286,7 @@ impl Run {
                     call.state = CallState::Proposed;
                     call.revision += 1;
                     call.look = None;
+                    call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                     call.authority = None;
                     match why {
                         Returned::Edited => {
@@ -405,6 +458,9 @@ impl Run {
             if is_kept && matches!(call.state, CallState::Started { .. }) {
                 Arc::make_mut(call).state = CallState::Started { epoch };
             }
+            if call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)) {
+                Arc::make_mut(call).trial.running = Some(epoch);
+            }
         }
         for (id, step) in &mut self.steps {
             if let ModelCall::Running { attempt, .. } = step.model
@@ -444,10 +500,13 @@ impl Run {
         for (id, call) in &mut self.calls {
             let here =
                 definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }));
-            if id != writer && here && !call.is_ended() {
+            if id != writer && here && !call.is_ended() && call.trial.commits == 0 {
                 let call = Arc::make_mut(call);
                 call.revision += 1;
                 call.look_again = call.look.is_some();
+                // One that is under way has seen what is no longer so.
+                call.trial.running = None;
+                call.trial.is_stale = call.trial.found.is_some();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Tool calls on their way from proposed to done: looked at, voted on, started, finished, doubted.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
@@ -13,7 +15,7 @@ use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
-    fn call(&self, id: &str) -> Result<Call, Rejection> {
+    pub(super) fn call(&self, id: &str) -> Result<Call, Rejection> {
         self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::Outdated)
     }
 
@@ -79,8 +81,9 @@ impl Draft<'_> {
                 return Ok(());
             }
             self.supersede(&call);
-            // A model judges calls that are proposed: this one is, and is looked at afresh.
-            if self.run.calls.get(id).is_some_and(|call| self.run.needs_judgement(call)) {
+            // A model judges calls that are proposed, and a trial is of one look: this one is looked at afresh.
+            let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
+            if self.run.calls.get(id).is_some_and(begins_anew) {
                 self.give_back(id, Returned::Changed, Vec::new());
                 return Ok(());
             }
@@ -106,7 +109,7 @@ impl Draft<'_> {
     }
 
     /// An interrupt that shows what is no longer so ends; another one may take its place.
-    fn supersede(&mut self, call: &Call) {
+    pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
@@ -116,24 +119,30 @@ impl Draft<'_> {
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
+        let is_tried = self.run.is_tried(&call);
+        let digest = self.run.approval_digest(&call, &look);
         match self.run.vote(&call, &self.session, self.cx.system) {
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
+            // It stays proposed, and comes here again when it was tried.
+            Verdict::Ask { .. } | Verdict::Allow(_) if is_tried && call.trial.found.is_none() => {}
             // It stays proposed, and comes here again when it is judged.
             Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
             Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
                 // A person has seen these reasons and edited the call: no second question.
+                // Of one that was tried nobody has seen yet what the edited call does.
                 Some((interrupt, cleared))
-                    if call.digest.is_none_or(|digest| digest == look.digest)
+                    if !is_tried
+                        && call.digest.is_none_or(|before| before == digest)
                         && reasons.iter().all(|reason| cleared.contains(reason)) =>
                 {
-                    self.authorise(id, look.digest, Authority::Interrupt(interrupt.clone()));
+                    self.authorise(id, digest, Authority::Interrupt(interrupt.clone()));
                 }
-                Some(_) | None => match self.run.approved_before(&call, look.digest) {
-                    Some(interrupt) => self.authorise(id, look.digest, Authority::Interrupt(interrupt)),
-                    None => self.ask_approval(id, &call, look.digest, reasons, grantable),
+                Some(_) | None => match self.run.approved_before(&call, digest) {
+                    Some(interrupt) => self.authorise(id, digest, Authority::Interrupt(interrupt)),
+                    None => self.ask_approval(id, &call, digest, reasons, grantable),
                 },
             },
         }
@@ -191,6 +200,13 @@ impl Draft<'_> {
             // What only reads has none, whatever the workflow says.
             payload["network"] = json!(false);
         }
+        if let Some(found) = call.found() {
+            payload["trial"] = found.card.clone();
+            payload["changeset"] = json!(found.digest);
+            payload["note"] = json!(super::trial::NOTE);
+        } else if let Some(why) = self.run.told_untried(call) {
+            payload["untried"] = json!(why);
+        }
         if !call.judgement.is_null() {
             payload["judgement"] = call.judgement.clone();
         }
@@ -225,9 +241,11 @@ impl Draft<'_> {
     /// Last checks, then the event before the effect: what was released is what is about to run.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
-        if call.state != CallState::Authorised || call.look_again || !self.run.may_start(id) {
+        let is_due = !call.look_again && !call.trial.is_stale;
+        if call.state != CallState::Authorised || !is_due || !self.run.may_start(id) {
             return;
         }
+        let is_resumed = call.trial.commits > 0;
         let (Some(look), Some(digest)) = (call.look.clone(), call.digest) else { return };
         let changed: Vec<String> = look
             .preconditions
@@ -236,11 +254,17 @@ impl Draft<'_> {
             .map(|shown| shown.path.clone())
             .collect();
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
-        if !changed.is_empty() || !is_as_released {
+        // Its own files may have changed by its own work; the folders that it works in may not.
+        if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
+            self.doubt(id, "another folder stands where its changes were being written");
+            return;
+        }
+        if !is_as_released || (!changed.is_empty() && !is_resumed) {
             self.give_back(id, Returned::Changed, changed);
             return;
         }
         match self.run.vote(&call, &self.session, self.cx.system) {
+            _ if is_resumed => {}
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
                 return;
@@ -251,12 +275,21 @@ impl Draft<'_> {
             }
             Verdict::Ask { .. } | Verdict::Allow(_) => {}
         }
+        let found = call.found();
+        if let Some(found) = found.filter(|found| found.changed == 0) {
+            // There is nothing to commit: what it did is its output.
+            let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
+            self.finish_done(id, None, content);
+            return;
+        }
+        let changeset = found.map(|found| found.digest);
         let started = Fact::ToolStarted {
             call: id.to_owned(),
             attempt: call.attempt + 1,
             digest,
             epoch: self.cx.epoch,
             sandbox: look.sandbox,
+            changeset,
             effect: call.effect.clone(),
         };
         self.emit(started, Content::none());
@@ -293,6 +326,10 @@ impl Draft<'_> {
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
             return Err(Rejection::Outdated);
         }
+        if let Some(found) = call.trial.found.clone() {
+            self.committed(id, &found, outcome);
+            return Ok(());
+        }
         match outcome {
             Ran::Done { text, data } => self.finish_done(id, None, Content { text: Some(text), data }),
             Ran::Confined { text, data } => {
@@ -303,14 +340,29 @@ impl Draft<'_> {
             }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
+            Ran::Halfway { text } => self.doubt(id, &text),
         }
         Ok(())
+    }
+
+    /// What a trial did is in the workspace, or none of it; where somebody else's change stands in the middle of it, a
+    /// person says.
+    fn committed(&mut self, id: &str, found: &super::Found, outcome: Ran) {
+        match outcome {
+            Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
+                let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
+                self.finish_done(id, None, content);
+            }
+            Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
+            Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
+            Ran::Halfway { text } => self.doubt(id, &text),
+        }
     }
 
     /// A call that another process had started.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
-        match self.run.on_crash(&call.tool) {
+        match self.run.on_crash(&call) {
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             // `actions` names the probe: the call is started under an older epoch.
             OnCrash::Probe => {}

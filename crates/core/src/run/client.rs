@@ -124,8 +124,15 @@ impl Draft<'_> {
         let Some(call) = released.map(|call| (**call).clone()) else { return };
         let Some(digest) = call.look.as_ref().map(|look| look.digest) else { return };
         let (attempt, epoch) = (call.attempt + 1, self.cx.epoch);
-        let started =
-            Fact::ToolStarted { call: id.to_owned(), attempt, digest, epoch, sandbox: None, effect: None };
+        let started = Fact::ToolStarted {
+            call: id.to_owned(),
+            attempt,
+            digest,
+            epoch,
+            sandbox: None,
+            changeset: None,
+            effect: None,
+        };
         self.emit(started, Content::none());
         self.open_client_call(id, &call);
     }

@@ -1,6 +1,7 @@
 //! What a command may do to the workspace once it is let through (design, part 4). The sandbox enforces what is decided
 //! here; nothing here looks at the world.
 
+use super::state::Found;
 use super::{Call, Run};
 use crate::definition::Rule;
 use crate::gate::{self, Reason, Release, Source};
@@ -10,7 +11,7 @@ use crate::tool::{CommandEffect, Runs};
 
 impl Run {
     /// The line of a command that this process runs.
-    fn command<'c>(&self, call: &'c Call) -> Option<&'c str> {
+    pub(super) fn command<'c>(&self, call: &'c Call) -> Option<&'c str> {
         let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
         call.argument("command").filter(|_| here)
     }
@@ -20,6 +21,10 @@ impl Run {
     /// What only reads needs no more. What met the walls of its effect before gets the next wider one.
     pub(super) fn approved_effect(&self, call: &Call) -> Option<CommandEffect> {
         let line = self.command(call)?;
+        // It has run already: what is released is what it did.
+        if call.found().is_some() {
+            return None;
+        }
         let guarded = gate::reaches_guarded(&self.subject(call));
         let wider = match self.confined_before(call) {
             Some(CommandEffect::Workspace | CommandEffect::Guarded) => CommandEffect::Guarded,
@@ -38,6 +43,9 @@ impl Run {
         system: &System,
     ) -> Result<Option<CommandEffect>, Reason> {
         let Some(line) = self.command(call) else { return Ok(None) };
+        if let Some(found) = call.found() {
+            return self.released_changes(found, release, session, system).map(|()| None);
+        }
         if holdshort_command::parse(line).is_read_only() {
             return Ok(Some(CommandEffect::Reads));
         }
@@ -57,6 +65,29 @@ impl Run {
             Release::OpensInterrupt => return Err(not_enforceable()),
         };
         Ok(Some(CommandEffect::Writes { places }))
+    }
+
+    /// Whether what a command did in its trial is all that it was let through with.
+    fn released_changes(
+        &self,
+        found: &Found,
+        release: &Release,
+        session: &Session,
+        system: &System,
+    ) -> Result<(), Reason> {
+        let changes = found.changeset.as_deref().ok_or_else(unknown_changes)?;
+        let is_within = match release {
+            Release::Grant { grant } => {
+                let matcher = session.grants.get(grant).map(|grant| &grant.matcher);
+                matcher.is_some_and(|matcher| matcher.covers_changes(changes))
+            }
+            Release::Rule { source, rule } => {
+                let rule = self.rule(*source, *rule, system).ok_or_else(unknown_changes)?;
+                rule.paths.is_empty() || gate::changes_within(&rule.paths, changes)
+            }
+            Release::OpensInterrupt => false,
+        };
+        if is_within { Ok(()) } else { Err(reason("changes_elsewhere", CHANGES_ELSEWHERE)) }
     }
 
     fn rule<'a>(&'a self, source: Source, at: usize, system: &'a System) -> Option<&'a Rule> {
@@ -82,6 +113,10 @@ impl Run {
 
     /// Why a command that met the walls of its effect asks when it is tried again.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
+        // What a trial does is seen, whatever its line has done before.
+        if self.is_tried(call) {
+            return None;
+        }
         let text = match self.confined_before(call)? {
             CommandEffect::Reads => "it was let through as reading, and tried to write or to run something",
             CommandEffect::Writes { .. } => "it tried to write elsewhere than it was let through for",
@@ -91,6 +126,12 @@ impl Run {
         };
         Some(reason("confined", text))
     }
+}
+
+const CHANGES_ELSEWHERE: &str = "it changes more than what would have let it through allows";
+
+fn unknown_changes() -> Reason {
+    reason("changes_unknown", "nobody can say any more what it changed")
 }
 
 fn not_enforceable() -> Reason {

@@ -158,6 +158,35 @@ pub enum Fact {
         call: String,
         look: Look,
     },
+    /// From here on it runs where it can harm nothing.
+    TrialStarted {
+        call: String,
+        attempt: u32,
+        epoch: u64,
+    },
+    /// The process that tried it is gone; nothing has happened.
+    TrialLost {
+        call: String,
+        attempt: u32,
+    },
+    /// text: what the agent reads of it; data: `{"changes": […], "data": …, "card": …}`.
+    ToolTried {
+        call: String,
+        attempt: u32,
+        /// Of the changeset.
+        changeset: Digest,
+        /// How many paths it changes, folders among them.
+        changed: usize,
+        /// How many files and links it deletes.
+        deleted: usize,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ask_because: Vec<String>,
+    },
+    /// text: why it can not be tried. Its gate votes as it is.
+    TrialImpossible {
+        call: String,
+        attempt: u32,
+    },
     /// A model was asked whether a person must decide about it. data: `{"reasons": […]}`.
     CallJudged {
         call: String,
@@ -188,6 +217,9 @@ pub enum Fact {
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
+        /// The changes that are committed, of a call that was tried.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changeset: Option<Digest>,
         /// What the sandbox lets a command do.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::draft::clip;
 use super::stakes;
+use super::state::Trial;
 use super::{Authority, Call, Look, Run};
 use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
-use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
+use crate::gate::{self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
@@ -44,6 +45,10 @@ fn whole_workspace(tool: &str) -> Option<&'static str> {
 /// One line that says what would happen.
 pub(super) fn title(call: &Call) -> String {
     match (call.argument("command"), call.argument("path")) {
+        (Some(command), _) if call.trial.found.is_some() => {
+            let did = call.trial.found.as_ref().map(|found| found.words()).unwrap_or_default();
+            format!("{}: {} ({did})", call.tool, clip(command, limits::TITLE_BYTES / 2))
+        }
         (Some(command), _) => match reach(&call.card) {
             // The count is what a person must not miss: a long line gives way to it.
             Some(files) => format!("{}: {} ({files})", call.tool, clip(command, limits::TITLE_BYTES / 2)),
@@ -115,6 +120,9 @@ impl Run {
     /// What makes the call risky whatever its gate says.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
+        if let Some(found) = call.found() {
+            return Self::stakes_of_changes(found);
+        }
         call.argument("command").filter(|_| runs_commands).map(stakes::of).unwrap_or_default()
     }
 
@@ -181,7 +189,30 @@ impl Run {
             ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
             places: look.map(|look| look.places.as_slice()).unwrap_or_default(),
             preconditions: look.map(|look| look.preconditions.as_slice()).unwrap_or_default(),
+            changes: self.known_changes(call),
+            untried: self.told_untried(call),
         }
+    }
+
+    /// What a call changes, as far as that is known.
+    fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
+        if let Some(found) = call.found() {
+            return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
+                changes,
+                ask_because: &found.ask_because,
+            });
+        }
+        let category = call.look.as_ref().map_or_else(|| category(self, call), |look| look.category);
+        match (category, call.argument("path").filter(|_| self.runs_here(&call.tool))) {
+            (Category::ReadOnly, _) => Changes::Nothing,
+            (Category::FileWrite, Some(path)) => Changes::File { path },
+            _ => Changes::Untried,
+        }
+    }
+
+    /// What an approval of a call is for.
+    pub(super) fn approval_digest(&self, call: &Call, look: &Look) -> Digest {
+        if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
     /// What an inspection means for gates and digest, and the card beside it.
@@ -192,14 +223,14 @@ impl Run {
         let digest = Digest::ZERO;
         let mut look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
         // Whether it reaches for what is guarded is told from where it runs.
-        let looked_at = Call { look: Some(look.clone()), ..call.clone() };
-        look.digest = self.action_digest(call, &look, self.approved_effect(&looked_at).as_ref());
+        let looked_at = Call { look: Some(look.clone()), trial: Trial::default(), ..call.clone() };
+        look.digest = self.action_digest(&looked_at, &look, self.approved_effect(&looked_at).as_ref());
         (look, card)
     }
 
     /// What will run, and on what (design, part 4). An approval is for this and nothing else.
     pub(super) fn action_digest(&self, call: &Call, look: &Look, effect: Option<&CommandEffect>) -> Digest {
-        Digest::of_json(&json!({
+        let mut bound = json!({
             "v": 2,
             "tool": call.tool,
             "schema": self.spec(&call.tool).map(|spec| Digest::of_json(&spec.parameters)),
@@ -212,6 +243,10 @@ impl Run {
                 "network": self.definition.network,
             },
             "preconditions": look.preconditions,
-        }))
+        });
+        if let Some(found) = call.found() {
+            bound["changeset"] = json!(found.digest);
+        }
+        Digest::of_json(&bound)
     }
 }

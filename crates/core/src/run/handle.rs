@@ -99,6 +99,7 @@ impl Draft<'_> {
             Input::Begin { begins } => self.begin(begins),
             Input::Inspected { call, revision, inspected } => self.inspected(&call, revision, inspected),
             Input::ClientResult { call, outcome } => self.client_result(&call, &outcome),
+            Input::Tried { call, attempt, tried } => self.tried(&call, attempt, tried),
             Input::Ran { call, attempt, outcome } => self.ran(&call, attempt, outcome),
             Input::Probed { call, attempt, probed } => self.probed(&call, attempt, probed),
             Input::Replied { step, turn, reply } => self.replied(&step, turn, reply),
@@ -201,7 +202,13 @@ impl Draft<'_> {
             .filter(|(id, attempt)| !kept.contains(&Action::tool(id, *attempt)))
             .map(|(id, _)| id.clone())
             .collect();
-        if models.is_empty() && calls.is_empty() && kept.is_empty() {
+        let trials: Vec<(String, u32)> = self
+            .run
+            .trials_under_way()
+            .filter(|(id, attempt, of)| *of < epoch && !kept.contains(&Action::trial(id, *attempt)))
+            .map(|(id, attempt, _)| (id.clone(), attempt))
+            .collect();
+        if models.is_empty() && calls.is_empty() && trials.is_empty() && kept.is_empty() {
             return;
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
@@ -210,6 +217,9 @@ impl Draft<'_> {
         }
         for call in calls {
             self.adopt_call(&call);
+        }
+        for (call, attempt) in trials {
+            self.lose_trial(&call, attempt);
         }
     }
 
@@ -258,6 +268,7 @@ impl Draft<'_> {
         for begin in begins {
             match begin {
                 Begin::Model { step, turn } => self.begin_model(&step, turn),
+                Begin::Trial { call } => self.begin_trial(&call),
                 Begin::Tool { call, observed } => self.begin_tool(&call, &observed),
             }
         }

@@ -18,7 +18,7 @@ use crate::schema::Problem;
 use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
-use crate::tool::{Inspected, Outcome, Precondition, Probed};
+use crate::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 
 /// Everything outside the run that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -91,6 +91,11 @@ pub enum Input {
         revision: u32,
         inspected: Inspected,
     },
+    Tried {
+        call: String,
+        attempt: u32,
+        tried: Tried,
+    },
     Ran {
         call: String,
         attempt: u32,
@@ -146,6 +151,7 @@ impl Input {
             | Self::Revote
             | Self::Begin { .. }
             | Self::Inspected { .. }
+            | Self::Tried { .. }
             | Self::Ran { .. }
             | Self::Probed { .. }
             | Self::Replied { .. }
@@ -178,6 +184,9 @@ pub enum Begin {
     Model {
         step: String,
         turn: u32,
+    },
+    Trial {
+        call: String,
     },
     /// `observed`: the files of its preconditions as they are now.
     Tool {

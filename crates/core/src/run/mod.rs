@@ -36,6 +36,7 @@ mod state;
 mod step;
 mod summary;
 mod task;
+mod trial;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,12 +52,12 @@ pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
-pub use reader::{Part, StepStanding};
+pub use reader::{Part, StepActivity};
 pub use request::{another_plan, said_about};
 pub use said::words;
 pub use spent::Spent;
 pub use state::{
-    Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Trouble, Used,
+    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepEnd, StepRole, Trial, Trouble, Used,
 };
 
 use crate::actor::Actor;
@@ -232,9 +233,13 @@ impl Run {
         }
     }
 
-    /// What a crash in the middle of a call to this tool means.
-    fn on_crash(&self, tool: &str) -> tool::OnCrash {
-        match self.spec(tool).map(|spec| &spec.runs) {
+    /// What a crash in the middle of a call means. Changes that were being committed are rolled forward: each file tells
+    /// what is left to do.
+    fn on_crash(&self, call: &Call) -> tool::OnCrash {
+        if call.trial.found.is_some() {
+            return tool::OnCrash::Rerun;
+        }
+        match self.spec(&call.tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
             // What the client runs is not touched by a crash of ours.
             Some(tool::Runs::Client { .. } | tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) | None => {

@@ -25,9 +25,9 @@ pub struct Part<'r> {
     pub of: usize,
 }
 
-/// Where a step stands for whoever watches it.
+/// What a step does, for whoever watches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepStanding {
+pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
@@ -175,15 +175,15 @@ impl Run {
         last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
     }
 
-    /// Where a step stands. `waiting`: [`Run::waiting`].
-    pub fn standing(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepStanding {
+    /// What a step does. `waiting`: [`Run::waiting`].
+    pub fn activity(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepActivity {
         match step.end {
-            Some(end) => StepStanding::Ended(end),
-            None if self.ended.is_some() && step.trouble == Trouble::Stuck => StepStanding::Failed,
-            None if self.ended.is_some() => StepStanding::Cancelled,
-            None if waiting.contains(id) => StepStanding::Waiting,
-            None if self.is_paused() => StepStanding::Paused,
-            None => StepStanding::Running,
+            Some(end) => StepActivity::Ended(end),
+            None if self.ended.is_some() && step.trouble == Trouble::Stuck => StepActivity::Failed,
+            None if self.ended.is_some() => StepActivity::Cancelled,
+            None if waiting.contains(id) => StepActivity::Waiting,
+            None if self.is_paused() => StepActivity::Paused,
+            None => StepActivity::Running,
         }
     }
 }

@@ -86,6 +86,10 @@ impl Run {
             | Fact::ModelFailed { .. }
             | Fact::ModelLost { .. }
             | Fact::ToolInspected { .. }
+            | Fact::TrialStarted { .. }
+            | Fact::TrialLost { .. }
+            | Fact::ToolTried { .. }
+            | Fact::TrialImpossible { .. }
             | Fact::CallJudged { .. }
             | Fact::JudgementUnusable { .. }
             | Fact::ToolDeferred { .. }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fact::{Authority, Judgement, Look};
+use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -225,6 +226,8 @@ pub struct Call {
     /// It could not be done before the calls that come before it: looked at again after them.
     pub deferred: bool,
     pub card: Value,
+    /// How far its trial is, where its gate wants one.
+    pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
     /// What a command may do that was released.
@@ -259,6 +262,7 @@ impl Call {
             look_again: false,
             deferred: false,
             card: Value::Null,
+            trial: Trial::default(),
             digest: None,
             effect: None,
             confined: None,
@@ -272,9 +276,9 @@ impl Call {
         }
     }
 
-    /// Whether its card shows files as they are.
+    /// Whether its card shows files as they are, or as it would leave them.
     pub fn shows_files(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
+        self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
     pub fn is_ended(&self) -> bool {
@@ -292,6 +296,39 @@ impl Call {
     pub fn argument(&self, name: &str) -> Option<&str> {
         self.arguments.get(name).and_then(Value::as_str)
     }
+}
+
+/// The trials of a call: at most one runs, and the last one counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Begun so far: the number of the last one.
+    pub attempt: u32,
+    /// The epoch that runs it.
+    pub running: Option<u64>,
+    /// Lost with their process, in a row.
+    pub lost: u32,
+    pub found: Option<Arc<Found>>,
+    /// Something was written since: it is tried again before it counts. Of a commit that was begun it says nothing.
+    pub is_stale: bool,
+    /// How often its commit was begun. One that was is carried on: what it rests on is partly its own work.
+    pub commits: u32,
+    /// Why it can not be tried.
+    pub impossible: Option<Arc<str>>,
+}
+
+/// What a trial came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Of the changeset.
+    pub digest: Digest,
+    pub changed: usize,
+    pub deleted: usize,
+    pub ask_because: Vec<String>,
+    /// `None` where it was erased, or is not what was found: nobody can say what it changes.
+    pub changeset: Option<Arc<Changeset>>,
+    pub text: Arc<str>,
+    pub data: Value,
+    pub card: Value,
 }
 
 /// The life of a call (design, part 1).

@@ -32,7 +32,8 @@ impl Run {
     /// Something was started and has not come back.
     fn is_in_flight(&self) -> bool {
         self.steps.values().any(|step| step.model != ModelCall::Idle)
-            || self.calls.values().any(|call| matches!(call.state, CallState::Started { .. }))
+            || self.calls_under_way().next().is_some()
+            || self.trials_under_way().next().is_some()
     }
 
     /// The latest epoch under which something of this run was started or adopted.
@@ -43,10 +44,11 @@ impl Run {
     /// What is written down as started and has not come back, with the epoch that started it.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls = self.calls_under_way().map(|(id, call, epoch)| (Action::tool(id, call.attempt), epoch));
+        let trials = self.trials_under_way().map(|(id, attempt, epoch)| (Action::trial(id, attempt), epoch));
         let models = self
             .models_under_way()
             .map(|(id, turn, attempt, epoch)| (Action::model(id, turn, attempt), epoch));
-        calls.chain(models)
+        calls.chain(trials).chain(models)
     }
 
     fn calls_under_way(&self) -> impl Iterator<Item = (&String, &Call, u64)> {
@@ -61,6 +63,14 @@ impl Run {
         })
     }
 
+    /// Trials that run: call, attempt, epoch.
+    pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
+        self.calls
+            .iter()
+            .filter(|(_, call)| !call.is_ended())
+            .filter_map(|(id, call)| call.trial.running.map(|epoch| (id, call.trial.attempt, epoch)))
+    }
+
     fn models_under_way(&self) -> impl Iterator<Item = (&String, u32, u32, u64)> {
         self.steps.iter().filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, epoch } => Some((id, step.turn, attempt, epoch)),
@@ -71,7 +81,9 @@ impl Run {
     /// Whether something was started under an older epoch than this one and needs to be adopted.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
-            && (self.models_to_adopt(epoch).next().is_some() || self.calls_to_adopt(epoch).next().is_some())
+            && (self.models_to_adopt(epoch).next().is_some()
+                || self.calls_to_adopt(epoch).next().is_some()
+                || self.trials_under_way().any(|(_, _, of)| of < epoch))
     }
 
     /// Model calls that an older epoch started: step, turn, attempt.
@@ -84,7 +96,7 @@ impl Run {
     /// asks for the probe until it has told.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
         let older = self.calls_under_way().filter(move |(_, call, of)| {
-            *of < epoch && (self.epoch < epoch || self.on_crash(&call.tool) != OnCrash::Probe)
+            *of < epoch && (self.epoch < epoch || self.on_crash(call) != OnCrash::Probe)
         });
         older.map(|(id, call, _)| (id, call.attempt))
     }
@@ -104,9 +116,10 @@ impl Run {
         let started = self.started.as_ref()?;
         let waits_for_time = |action: &super::Action| match action {
             super::Action::CallModel { not_before, .. } => not_before.is_some(),
-            super::Action::Inspect { .. } | super::Action::Probe { .. } | super::Action::CallTool { .. } => {
-                false
-            }
+            super::Action::Inspect { .. }
+            | super::Action::Probe { .. }
+            | super::Action::Try { .. }
+            | super::Action::CallTool { .. } => false,
         };
         Some(RunRow {
             run: self.id.clone(),

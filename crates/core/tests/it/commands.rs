@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use holdshort_command::{Part, parse};
 use holdshort_core::digest::Digest;
-use holdshort_core::gate::{Matcher, Subject};
+use holdshort_core::gate::{Changes, Matcher, Subject};
 use holdshort_core::tool::{Category, Precondition, ResolvedPath};
 
 use crate::snapshot;
@@ -22,6 +22,8 @@ fn subject(line: &str) -> Subject<'_> {
         ask_because: &[],
         places: &[],
         preconditions: &[],
+        changes: Changes::Untried,
+        untried: None,
     }
 }
 

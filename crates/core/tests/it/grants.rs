@@ -21,7 +21,7 @@ fn set_policy(world: &mut World, rules: Vec<holdshort_core::definition::Rule>) {
 }
 
 fn revoke_all(world: &mut World) {
-    let grants: Vec<_> = world.session.standing().map(|grant| grant.id.clone()).collect();
+    let grants: Vec<_> = world.session.active_grants().map(|grant| grant.id.clone()).collect();
     for grant in grants {
         let input = session::Input::Revoke { grant };
         let events =
@@ -137,7 +137,7 @@ fn a_grant_says_who_gave_it() {
     world.decide(Kind::ToolApproval, choose("approve_session"));
     let granted: Vec<_> = world
         .session
-        .standing()
+        .active_grants()
         .map(|grant| {
             (grant.owner.as_str(), &grant.run, &grant.interrupt, grant.added_seq, json!(grant.matcher))
         })
@@ -239,7 +239,7 @@ fn revoking_is_for_operators_and_once() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve_session"));
-    let grant = world.session.standing().next().expect("it stands").id.clone();
+    let grant = world.session.active_grants().next().expect("it stands").id.clone();
     let revoke = |world: &World, actor: &Actor, grant| {
         world.session.handle(world.now, actor, session::Input::Revoke { grant }).map(|events| events.len())
     };
@@ -339,7 +339,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     let title = world.run.interrupts[&world.open(Kind::ToolApproval)].content_text("title").to_owned();
     assert_eq!(title, "run_command: make x");
 
-    let matcher = world.session.standing().next().expect("it stands").matcher.clone();
+    let matcher = world.session.active_grants().next().expect("it stands").matcher.clone();
     let subject = |workspace| holdshort_core::gate::Subject {
         agent: "pair",
         tool: "write_file",
@@ -351,6 +351,8 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         ask_because: &[],
         places: &[],
         preconditions: &[],
+        changes: holdshort_core::gate::Changes::Untried,
+        untried: None,
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }

@@ -64,6 +64,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
                 digest,
                 epoch: 1,
                 sandbox: None,
+                changeset: None,
                 effect: None,
             },
             Content::none(),

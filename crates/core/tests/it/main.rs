@@ -4,6 +4,7 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
 mod canonical;
+mod changesets;
 mod claims;
 mod client;
 mod commands;
@@ -34,6 +35,7 @@ mod schemas;
 mod sessions;
 mod smart;
 mod snapshot;
+mod trials;
 mod turns;
 mod votes;
 mod world;

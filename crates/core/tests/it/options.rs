@@ -404,7 +404,7 @@ fn a_workflow_relabels_and_assigns() {
     assert_eq!(
         (labels, opened.approvers.as_slice(), opened.expires_at, opened.on_expiry.as_str()),
         (
-            vec!["Go", "Allow for this session", "Edit, then run", "Answer instead of running", "Refuse"],
+            vec!["Go", "Allow for this session", "Edit, then run", "Give the result yourself", "Refuse"],
             ["ann".to_owned()].as_slice(),
             Some(world.now.plus_ms(5_000)),
             // Nobody gives a grant by letting time pass.

@@ -7,7 +7,7 @@ use holdshort_core::definition::{Smart, StepGates};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
 use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Probed};
+use holdshort_core::tool::{Inspected, Outcome, Probed, Tried};
 use serde_json::{Value, json};
 
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
@@ -81,6 +81,32 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         let mut world = doubted.clone();
         world.decide(Kind::UnknownOutcome, choose("rerun"));
         world.work_once();
+        world.begin_tool("call_1");
+        world
+    };
+    let tried = |until: usize| {
+        let mut definition = definition();
+        definition.gates.trial = true;
+        let mut world = World::started(definition, vec![calls(&[command("./do a=1")])]);
+        for _ in 0..until {
+            world.work_once();
+        }
+        world
+    };
+    let trial_running = {
+        let mut world = tried(1);
+        world.work_once();
+        world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
+        world
+    };
+    let tried_gated = {
+        let mut world = tried(2);
+        world.work();
+        world
+    };
+    let committing = {
+        let mut world = tried_gated.clone();
+        world.decide(Kind::ToolApproval, choose("approve"));
         world.begin_tool("call_1");
         world
     };
@@ -159,6 +185,9 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("call proposed", proposed),
         ("call gated", gated_call),
         ("call being judged", judged),
+        ("call tried", trial_running),
+        ("tried call gated", tried_gated),
+        ("tried call committing", committing),
         ("call authorised", authorised),
         ("call started", started),
         ("call probing", probing),
@@ -206,6 +235,11 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let of_call = world.run.calls.get("call_1");
     let revision = of_call.map_or(0, |call| call.revision);
     let attempt = of_call.map_or(0, |call| call.attempt);
+    let trial = of_call.map_or(0, |call| call.trial.attempt);
+    let tried = || match of_call {
+        Some(_) => world.try_command("call_1"),
+        None => Tried::Changed { paths: Vec::new() },
+    };
     let inspected = if of_call.is_some() {
         world.inspect("call_1")
     } else {
@@ -247,6 +281,13 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ("begin model", engine(), Input::Begin { begins: begin_model }),
         ("begin tool", engine(), Input::Begin { begins: vec![world.begin_of("call_1")] }),
         ("inspected", engine(), Input::Inspected { call: call(), revision, inspected }),
+        ("begin trial", engine(), Input::Begin { begins: vec![Begin::Trial { call: call() }] }),
+        ("tried", engine(), Input::Tried { call: call(), attempt: trial, tried: tried() }),
+        (
+            "untried",
+            engine(),
+            Input::Tried { call: call(), attempt: trial, tried: Tried::Impossible { why: "no".to_owned() } },
+        ),
         ("ran", engine(), Input::Ran { call: call(), attempt, outcome: done }),
         ("ran (changed)", engine(), Input::Ran { call: call(), attempt, outcome: changed }),
         (

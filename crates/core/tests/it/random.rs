@@ -2,12 +2,14 @@
 //! written replays to what is live. A failing seed is the bug report.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Definition, Judge, KindGate, PlanGate, RuleAction, Smart};
+use holdshort_core::definition::{
+    ChangeScope, Definition, Judge, KindGate, PlanGate, Rule, RuleAction, Smart,
+};
 use holdshort_core::interrupt::{About, Decision, Effect, Kind};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, Ask, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Probed};
+use holdshort_core::run::{Action, Ask, Begin, Config, Input, Origin};
+use holdshort_core::tool::{Inspected, Outcome, Probed, Tried};
 use serde_json::{Value, json};
 
 use crate::events::{reread, twice};
@@ -62,6 +64,13 @@ fn some_definition(dice: &mut Dice) -> Definition {
         let action = *dice.pick(&[RuleAction::Ask, RuleAction::Forbid]);
         definition.gates.rules.push(rule(action, &[TO_PAIR, TO_TERMINATOR], &[]));
     }
+    definition.gates.trial = dice.one_in(2);
+    if dice.one_in(3) {
+        let changes =
+            Some(dice.pick(&[ChangeScope::None, ChangeScope::Paths(vec!["f1".to_owned()])]).clone());
+        let action = *dice.pick(&[RuleAction::Allow, RuleAction::Ask, RuleAction::Forbid]);
+        definition.gates.rules.insert(0, Rule { changes, ..rule(action, &[], &[]) });
+    }
     if dice.one_in(3) {
         let judge = if dice.one_in(4) { Judge::Off } else { Judge::Run };
         definition.gates.smart = Some(Smart { judge, ..Smart::default() });
@@ -95,7 +104,15 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
         0..3 => ("read_file", json!({ "path": format!("f{n}") })),
         3..5 => ("write_file", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
         5 => {
-            let line = *dice.pick(&["make x", "git push", "ls", "make $X"]);
+            let line = *dice.pick(&[
+                "make x",
+                "git push",
+                "ls",
+                "make $X",
+                "./do f0=x",
+                "./do f1=y -f2",
+                "./do -f0",
+            ]);
             ("run_command", json!({ "command": line }))
         }
         6 => ("ask_human", json!({ "question": "Which?" })),
@@ -197,6 +214,22 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
         };
         return Some((engine, Input::Ran { call, attempt, outcome }));
     }
+    let trying: Vec<(String, u32)> = world
+        .run
+        .calls
+        .iter()
+        .filter(|(_, call)| call.trial.running == Some(world.epoch) && !call.is_ended())
+        .map(|(id, call)| (id.clone(), call.trial.attempt))
+        .collect();
+    if !trying.is_empty() && dice.one_in(2) {
+        let (call, attempt) = dice.pick(&trying).clone();
+        let tried = match dice.roll(6) {
+            0 => Tried::Impossible { why: "no".to_owned() },
+            1 => Tried::Changed { paths: vec!["f".to_owned()] },
+            _ => world.try_command(&call),
+        };
+        return Some((engine, Input::Tried { call, attempt, tried }));
+    }
     let running: Vec<(String, u32)> = world
         .run
         .steps
@@ -229,9 +262,10 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
                     if dice.one_in(4) { Probed::Unclear { why: "?".to_owned() } } else { world.probe(&call) };
                 Input::Probed { call, attempt, probed }
             }
+            Action::Try { call, .. } => Input::Begin { begins: vec![Begin::Trial { call }] },
             Action::CallTool { call, .. } => Input::Begin { begins: vec![world.begin_of(&call)] },
             Action::CallModel { step, turn, .. } => {
-                Input::Begin { begins: vec![holdshort_core::run::Begin::Model { step, turn }] }
+                Input::Begin { begins: vec![Begin::Model { step, turn }] }
             }
         },
     ))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use holdshort_command::parse;
 use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
-use holdshort_core::gate::{self, Checkpoints, Rules, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use serde::Deserialize;
@@ -45,6 +45,8 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         ask_because: &[],
         places: &[],
         preconditions: &[],
+        changes: Changes::Untried,
+        untried: None,
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
     let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };

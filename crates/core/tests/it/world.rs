@@ -50,6 +50,9 @@ pub(crate) struct World {
     pub(crate) findings: Vec<String>,
     /// How every command ends. `None`: as its line says.
     pub(crate) commands_end: Option<Outcome>,
+    /// What `cargo fmt` does in a trial, as `./do` says it; and what every trial prints besides its line.
+    pub(crate) formats: String,
+    pub(crate) prints: String,
     /// Commands reach the network.
     pub(crate) network: bool,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
@@ -308,6 +311,8 @@ impl World {
             links: BTreeMap::new(),
             findings: Vec::new(),
             commands_end: None,
+            formats: "src/a=1".to_owned(),
+            prints: String::new(),
             network: false,
             effects: Vec::new(),
             commits: Vec::new(),
@@ -462,6 +467,13 @@ impl World {
                     let probed = self.probe(&call);
                     return Some(self.send(Input::Probed { call, attempt, probed }));
                 }
+                Action::Try { call, attempt } => {
+                    let mut told =
+                        self.send(Input::Begin { begins: vec![Begin::Trial { call: call.clone() }] });
+                    let tried = self.try_command(&call);
+                    told.extend(self.send(Input::Tried { call, attempt, tried }));
+                    return Some(told);
+                }
                 Action::CallTool { call, attempt } => {
                     let mut told = self.begin_tool(&call);
                     let begun = &self.run.calls[&call];
@@ -557,6 +569,9 @@ impl World {
     /// Runs a started call as a tool would: a file is replaced only if it is the one that was shown.
     pub(crate) fn execute(&mut self, id: &str) -> Outcome {
         let call = self.run.calls[id].clone();
+        if let Some(found) = &call.trial.found {
+            return self.commit(&found.changeset.clone().expect("nothing is erased"), call.trial.commits > 1);
+        }
         let path = call.argument("path").unwrap_or_default().to_owned();
         match call.tool.as_str() {
             "read_file" => match self.files.get(&path) {

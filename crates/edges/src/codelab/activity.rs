@@ -1,4 +1,4 @@
-//! How a run stands, for a client that waits for what it does: whether anything goes on by itself.
+//! What a run does, for a client that waits for it: whether anything goes on by itself.
 
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Run};

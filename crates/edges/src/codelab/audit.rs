@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Json;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
-use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::interrupt::{About, Kind, Outcome};
 use holdshort_core::run::{Fact, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::Code;
@@ -213,36 +213,27 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
             entry["call_id"] = json!(interrupt.opened.interrupt.as_str());
             entry["limit"] = json!(interrupt.content_text("title"));
         }
-        (Kind::ToolApproval, About::Call(id)) => {
-            entry["event_type"] = json!(TOOL);
-            entry["call_id"] = json!(ids::call(&run.id, id));
-            let tool = &run.calls.get(id)?.tool;
-            entry["tool_name"] = json!(names::tool(tool));
-            entry["original_arguments"] = original(tool, interrupt);
-            if let Some(edit) = edit {
-                entry["modified_arguments"] = names::arguments(tool, edit);
-            }
-        }
-        // Handed out without a decision, and the person at the IDE said no.
-        (Kind::ClientCall, About::Call(id)) => {
+        (kind @ (Kind::ToolApproval | Kind::ClientCall), About::Call(id)) => {
             let call = run.calls.get(id)?;
-            let why = made.filter(|made| made.option == "error")?.text.as_deref().and_then(act::rejection);
-            let why = why.filter(|_| !run.is_approved(id))?;
+            if kind == Kind::ClientCall {
+                // Handed out without a decision, and the person at the IDE said no.
+                let error = made.filter(|made| made.option == "error" && !run.is_approved(id))?;
+                entry["decision"] = json!("reject");
+                entry["feedback"] = json!(act::rejection(error.text.as_deref()?)?);
+            }
             entry["event_type"] = json!(TOOL);
-            entry["decision"] = json!("reject");
-            entry["feedback"] = json!(why);
             entry["call_id"] = json!(ids::call(&run.id, id));
             entry["tool_name"] = json!(names::tool(&call.tool));
-            entry["original_arguments"] = original(&call.tool, interrupt);
+            // As the person saw them.
+            let shown = interrupt.content.pointer("/payload/arguments").unwrap_or(&Value::Null);
+            entry["original_arguments"] = names::arguments(&call.tool, shown);
+            if let Some(edit) = edit.filter(|_| kind == Kind::ToolApproval) {
+                entry["modified_arguments"] = names::arguments(&call.tool, edit);
+            }
         }
         _ => return None,
     }
     Some(entry)
-}
-
-/// As the person saw them.
-fn original(tool: &str, interrupt: &Interrupt) -> Value {
-    names::arguments(tool, interrupt.content.pointer("/payload/arguments").unwrap_or(&Value::Null))
 }
 
 /// As the client calls the session of a run.

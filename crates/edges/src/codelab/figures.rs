@@ -36,16 +36,16 @@ pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(stats))
 }
 
-/// Of the newest runs of this edge, and of the first page of all interrupts: the open ones first.
+/// Of the newest runs of this edge, and of what each of them has asked.
 pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
-    let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
-    for run in newest_runs(&caller.app).await? {
-        *runs.entry(run.status.as_str()).or_default() += 1;
-    }
-    let mut asked: BTreeMap<&str, usize> = BTreeMap::new();
-    let interrupts = caller.app.journal().interrupts(&InterruptFilter::default(), None, PAGE.into()).await?;
-    for interrupt in interrupts.items {
-        *asked.entry(interrupt.kind.as_str()).or_default() += 1;
+    let _place = caller.app.place()?;
+    let (mut runs, mut asked) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
+    for row in newest_runs(&caller.app).await? {
+        *runs.entry(row.status.as_str()).or_default() += 1;
+        let filter = InterruptFilter { run: Some(row.run), ..InterruptFilter::default() };
+        for interrupt in caller.app.journal().interrupts(&filter, None, PAGE.into()).await?.items {
+            *asked.entry(interrupt.kind.as_str()).or_default() += 1;
+        }
     }
     let metrics = json!({ "runs": runs, "requests": asked });
     Ok(Json(json!({ "metrics": metrics, "computed": {}, "timestamp": caller.app.now().to_string() })))

@@ -43,8 +43,8 @@ pub(super) struct Follower {
     is_behind: bool,
     /// `done` is owed, where nothing goes on by itself.
     is_owed: bool,
-    /// How the run stood when the client was last told.
-    stood: Option<Activity>,
+    /// What the client was last told of the run.
+    told_activity: Option<Activity>,
     /// Another connection may have left its calls to this one.
     may_take_over: bool,
     opening: Vec<Told>,
@@ -59,7 +59,8 @@ struct Commits {
     session: Option<watch::Receiver<u64>>,
     /// Of the installation: a freeze holds back what would go on.
     system: watch::Receiver<u64>,
-    /// Where there is no session yet: of sessions that are opened.
+    /// Where there is no session yet: of sessions that are opened, whoever's they are. Which of them has the client's
+    /// name only the client's own key says, so each opening costs every such client one look-up, and tells it nothing.
     opened: watch::Receiver<u64>,
 }
 
@@ -89,7 +90,7 @@ impl Follower {
             queue: VecDeque::new(),
             is_behind: false,
             is_owed: false,
-            stood: None,
+            told_activity: None,
             may_take_over: false,
             opening: Vec::new(),
             commits,
@@ -116,9 +117,9 @@ impl Follower {
             }
         }
         self.is_owed = false;
-        let standing = self.standing_now().await?;
+        let activity = self.activity_now().await?;
         let run = self.teller.as_ref().map(|teller| &teller.run);
-        self.opening = vec![Told { frame: self.info(run, standing, &self.agent()), id: Some(here) }];
+        self.opening = vec![Told { frame: self.info(run, activity, &self.agent()), id: Some(here) }];
         Ok(())
     }
 
@@ -145,11 +146,11 @@ impl Follower {
         }
         let run = now.as_deref();
         let agent = run.and_then(Run::agent_in_front).map_or_else(|| self.agent(), str::to_owned);
-        let standing = match run {
+        let activity = match run {
             Some(run) => Some(Activity::of(&self.session, run).await?),
             None => None,
         };
-        self.opening.push(Told { frame: self.info(run, standing, &agent), id: Some(place) });
+        self.opening.push(Told { frame: self.info(run, activity, &agent), id: Some(place) });
         let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
@@ -205,7 +206,7 @@ impl Follower {
     }
 
     /// What waits for the client, under the ids under which it was told before.
-    pub(super) async fn standing(&self) -> Answer<Vec<Told>> {
+    pub(super) async fn waiting(&self) -> Answer<Vec<Told>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let mut told = Vec::new();
         for (id, interrupt) in open::interrupts(run) {
@@ -241,15 +242,15 @@ impl Follower {
         questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
     }
 
-    fn info(&self, run: Option<&Run>, standing: Option<Activity>, agent: &str) -> Frame {
+    fn info(&self, run: Option<&Run>, activity: Option<Activity>, agent: &str) -> Frame {
         let open = |kinds: &[Kind]| {
             let open = run.into_iter().flat_map(Run::open_interrupts);
             open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
         };
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
-            content: standing.map_or("A new session.", Activity::sentence).to_owned(),
-            status: standing.map_or("new", Activity::word),
+            content: activity.map_or("A new session.", Activity::sentence).to_owned(),
+            status: activity.map_or("new", Activity::word),
             run_id: run.map(|run| run.id.to_string()),
             agent: names::agent(agent).to_owned(),
             // What a person must decide; what is handed out to be run needs nobody.
@@ -340,7 +341,7 @@ impl Follower {
             woken = commits.system.changed() => woken.map(|()| {
                 let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
                 let run = self.teller.as_ref().map(|teller| &teller.run);
-                self.is_owed = self.stood != Some(Activity::Frozen) && run.is_some_and(would_go_on);
+                self.is_owed = self.told_activity != Some(Activity::Frozen) && run.is_some_and(would_go_on);
             }),
             () = self.client.left() => {
                 self.may_take_over = true;
@@ -368,21 +369,21 @@ impl Follower {
     }
 
     /// As the client is about to be told; `None` before the first run.
-    async fn standing_now(&mut self) -> Answer<Option<Activity>> {
+    async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
-        self.stood = Some(Activity::of(&self.session, &teller.run).await?);
-        Ok(self.stood)
+        self.told_activity = Some(Activity::of(&self.session, &teller.run).await?);
+        Ok(self.told_activity)
     }
 
     /// `done`, where nothing goes on by itself; before it why, where nothing in the journal of the run says so.
     async fn rest(&mut self) -> Answer<Vec<Told>> {
-        let standing = self.standing_now().await?.unwrap_or(Activity::Rests(Status::Completed));
-        let why = match standing {
+        let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
+        let why = match activity {
             Activity::GoesOn(_) => return Ok(Vec::new()),
             Activity::Rests(_) => None,
-            Activity::Frozen => Some(Frame::status(standing.word(), standing.sentence())),
+            Activity::Frozen => Some(Frame::status(activity.word(), activity.sentence())),
         };
-        Ok(why.into_iter().chain([Frame::done(standing)]).map(Told::from).collect())
+        Ok(why.into_iter().chain([Frame::done(activity)]).map(Told::from).collect())
     }
 
     /// Reads on, in the run that is followed or the one after it.

@@ -215,16 +215,7 @@ impl Frame {
         match self {
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
-            Self::SessionInfo { .. }
-            | Self::Status { .. }
-            | Self::AssistantMessage { .. }
-            | Self::PlanApprovalRequired { .. }
-            | Self::PlanNotification { .. }
-            | Self::ToolCall { .. }
-            | Self::AgentSwitched(_)
-            | Self::SubtaskStarted(_)
-            | Self::SubtaskCompleted(_)
-            | Self::PlanCompleted(_) => "message",
+            _ => "message",
         }
     }
 

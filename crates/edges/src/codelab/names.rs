@@ -39,27 +39,31 @@ pub(super) fn tool(name: &str) -> &str {
 
 /// A call's arguments under the names of the IDE.
 pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
-    let mut arguments = arguments.clone();
-    if let Some(fields) = arguments.as_object_mut() {
-        for (_, ours, theirs) in ARGUMENTS.iter().filter(|(of, _, _)| *of == tool) {
-            if let Some(value) = fields.remove(*ours) {
-                fields.entry(*theirs).or_insert(value);
-            }
-        }
-        // The IDE lists no folder without being told which.
-        if tool == "list_files" {
-            fields.entry("path").or_insert_with(|| Value::from("."));
-        }
+    let mut arguments = renamed(tool, arguments.clone(), |ours, theirs| (ours, theirs));
+    // The IDE lists no folder without being told which.
+    if tool == "list_files"
+        && let Some(fields) = arguments.as_object_mut()
+    {
+        fields.entry("path").or_insert_with(|| Value::from("."));
     }
     arguments
 }
 
 /// Arguments that a person edited, under the names that the tool has here.
-pub(super) fn edited(tool: &str, mut arguments: Value) -> Value {
+pub(super) fn edited(tool: &str, arguments: Value) -> Value {
+    renamed(tool, arguments, |ours, theirs| (theirs, ours))
+}
+
+fn renamed(
+    tool: &str,
+    mut arguments: Value,
+    from_to: fn(&'static str, &'static str) -> (&'static str, &'static str),
+) -> Value {
     if let Some(fields) = arguments.as_object_mut() {
         for (_, ours, theirs) in ARGUMENTS.iter().filter(|(of, _, _)| *of == tool) {
-            if let Some(value) = fields.remove(*theirs) {
-                fields.entry(*ours).or_insert(value);
+            let (from, to) = from_to(ours, theirs);
+            if let Some(value) = fields.remove(from) {
+                fields.entry(to).or_insert(value);
             }
         }
     }

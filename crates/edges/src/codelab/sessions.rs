@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use super::person::Person;
 use super::session::Session;
 use super::{WORKFLOW, names};
+use crate::glance::Glance;
 use crate::limits::{CODELAB_HISTORY_EVENTS, CODELAB_SESSIONS};
 
 #[derive(Default, Deserialize)]
@@ -50,13 +51,15 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     let id = session.opened().await?;
     let row =
         session.caller.app.journal().session(&id).await?.ok_or_else(|| Refused::not_found("session"))?;
-    let shown = show(&session.caller, &session.name, &row).await?;
+    let mut glance = Glance::new(&session.caller.app)?;
+    let shown = show(&session.caller, &session.name, &row, &mut glance).await?;
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
 /// `GET /sessions`: those of this edge, whoever opened them, newest first.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
+    let mut glance = Glance::new(&caller.app)?;
     let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
     let (mut sessions, mut cursor, mut total) = (Vec::new(), None, 0);
     loop {
@@ -64,7 +67,7 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
         for row in found.items {
             if total >= page.offset && sessions.len() < limit {
                 let name = name(&caller, &row).await?;
-                sessions.push(show(&caller, &name, &row).await?);
+                sessions.push(show(&caller, &name, &row, &mut glance).await?);
             }
             total += 1;
         }
@@ -100,12 +103,12 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
-    let run = caller.app.run_now(&run.run).await?;
+    let run = caller.app.driver.load_at(&run.run, 1).await?;
     let input = run.started.as_ref().map(|started| &started.input);
     Ok(input.and_then(|input| input.get("session_id")?.as_str()).map(str::to_owned))
 }
 
-async fn show(caller: &Caller, name: &str, row: &SessionRow) -> Answer<Value> {
+async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut Glance) -> Answer<Value> {
     let session = caller.app.driver.session(&row.session).await?;
     let known = view::session::session(&caller.app, row).await?;
     Ok(json!({
@@ -113,7 +116,7 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow) -> Answer<Value> {
         "session_id": name,
         "title": known.name.as_deref().unwrap_or(name),
         "message_count": session.said,
-        "current_agent": agent(caller, name).await?,
+        "current_agent": agent(caller, name, glance).await?,
         "is_active": !matches!(session.state, State::Closed(_)),
         "created_at": known.created_at,
         "updated_at": known.updated_at,
@@ -121,11 +124,14 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow) -> Answer<Value> {
     }))
 }
 
-/// Who is at work in a session, or hears the next word.
-async fn agent(caller: &Caller, name: &str) -> Answer<String> {
+/// Who is at work in a session, or hears the next word: of a run that is not looked into the one that it began with.
+async fn agent(caller: &Caller, name: &str, glance: &mut Glance) -> Answer<String> {
     let session = Session::of(caller.clone(), name.to_owned())?;
-    let agent = match session.last().await? {
-        Some(run) => run.agent_in_front().map(str::to_owned),
+    let agent = match session.runs().await?.last() {
+        Some(newest) => match glance.run(&caller.app, &caller.app.run_row(newest).await?).await? {
+            Some(run) => run.agent_in_front().map(str::to_owned),
+            None => caller.app.driver.load_at(newest, 1).await?.agent_in_front().map(str::to_owned),
+        },
         None => session.workflow()?.front_agent().map(str::to_owned),
     };
     Ok(names::agent(&agent.unwrap_or_default()).to_owned())
@@ -134,13 +140,14 @@ async fn agent(caller: &Caller, name: &str) -> Answer<String> {
 /// `GET /sessions/{id}/history`: what was said, the newest of it, oldest first.
 pub(super) async fn history(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = said(caller, name).await?;
+    let mut glance = Glance::new(&session.caller.app)?;
     let messages: Vec<Value> = said.iter().map(message).collect();
     Ok(Json(json!({
         "session_id": session.name,
         "messages": messages,
         "message_count": messages.len(),
         "last_activity": said.last().map(|last| &last.at),
-        "current_agent": agent(&session.caller, &session.name).await?,
+        "current_agent": agent(&session.caller, &session.name, &mut glance).await?,
         "agent_history": switches(&said),
     })))
 }
@@ -209,10 +216,11 @@ fn shown(definition: &Definition, name: &str, agent: &Agent) -> Value {
 /// `GET /agents/{id}/current`.
 pub(super) async fn current(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = said(caller, name).await?;
+    let mut glance = Glance::new(&session.caller.app)?;
     let switches = switches(&said);
     Ok(Json(json!({
         "session_id": session.name,
-        "current_agent": agent(&session.caller, &session.name).await?,
+        "current_agent": agent(&session.caller, &session.name, &mut glance).await?,
         "switch_count": switches.len(),
         "agent_history": switches,
     })))

@@ -51,7 +51,7 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
     let app = session.caller.app.clone();
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(app.pace.patience);
-    let mut writing = pin!(websocket::write(sink, queue, app.pace.ping));
+    let mut writing = pin!(websocket::write(sink, queue, app.pace.ping, drop));
     let end = tokio::select! {
         end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
@@ -145,7 +145,7 @@ async fn attach(
     let mut follower = attach(None).await?;
     let mut frames = follower.opening();
     frames.extend(refused.map(Told::from));
-    frames.extend(follower.standing().await?);
+    frames.extend(follower.waiting().await?);
     Ok((follower, frames))
 }
 

@@ -7,16 +7,9 @@ use holdshort_protocol::plain;
 use holdshort_web::view::word;
 use serde_json::{Map, Value, json};
 
-use super::{config, subject, summary, words};
+use super::config::{self, Display};
+use super::{subject, summary, words};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
-
-/// What the client wants to see beside the question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Display {
-    pub(super) plan: bool,
-    pub(super) results: bool,
-    pub(super) step: bool,
-}
 
 /// `approval_requested`. `with` is what the interrupt was opened with.
 ///

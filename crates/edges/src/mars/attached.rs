@@ -1,14 +1,19 @@
-//! Which connection has a task: the newest one; and the last frame that it was told, for a client that comes back without
-//! a place (contract A32). A run knows nothing of it. What is forgotten with the process a client brings itself.
+//! Which connection has a task: the newest one; and the last frame that was written to it, for a client that comes back
+//! without a place (contract A32). A run knows nothing of it. What is forgotten with the process a client brings itself.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::frame::FrameId;
 use super::start::TaskId;
 use crate::limits::MARS_TASKS;
+
+/// How long a connection waits for the one before it to say what it has written.
+const HANDED_OVER: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(super) struct Attached(Mutex<Attachments>);
@@ -23,40 +28,66 @@ struct Attachment {
     /// Of the connection that has the task, or had it last.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
+    /// Ends when that connection has left; `None` afterwards.
+    left: Option<oneshot::Receiver<()>>,
+    /// The connection before it, until that one has left: what it wrote counts.
+    before: Option<u64>,
     told: Option<FrameId>,
 }
 
 /// A connection's hold on its task. It ends when another one takes the task, or when it is given back.
 pub(super) struct Hold {
-    number: u64,
+    pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
+    before: Option<oneshot::Receiver<()>>,
+    /// Dropped when it leaves.
+    leaves: Option<oneshot::Sender<()>>,
+}
+
+impl Hold {
+    /// Waits until the connection before this one has left, so that all that it wrote is known: a client that comes back
+    /// at once is told nothing twice.
+    pub(super) async fn is_handed_over(&mut self) {
+        if let Some(before) = self.before.take() {
+            let _ = timeout(HANDED_OVER, before).await;
+        }
+    }
 }
 
 impl Attached {
     /// Takes the task; the connection that had it is told.
     pub(super) fn take(&self, task: &TaskId) -> Hold {
         let (tell, replaced) = oneshot::channel();
+        let (leaves, left) = oneshot::channel();
         let mut places = self.lock();
         places.last += 1;
         let number = places.last;
-        let told = places.by_task.get(task).and_then(|before| before.told);
-        let now = Attachment { number, replace: Some(tell), told };
-        if let Some(Attachment { replace: Some(older), .. }) = places.by_task.insert(task.clone(), now) {
-            // One that is leaving by itself needs no telling.
-            let _ = older.send(());
-        }
+        let older = places.by_task.remove(task);
+        let told = older.as_ref().and_then(|older| older.told);
+        let before = older.as_ref().filter(|older| older.left.is_some()).map(|older| older.number);
+        let now = Attachment { number, replace: Some(tell), left: Some(left), before, told };
+        places.by_task.insert(task.clone(), now);
+        let (replace, before) = older.map(|older| (older.replace, older.left)).unwrap_or_default();
+        // One that is leaving by itself needs no telling.
+        replace.map(|older| older.send(()));
         places.forget_the_oldest();
-        Hold { number, replaced }
+        Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection has it.
-    pub(super) fn leave(&self, task: &TaskId, number: u64) {
-        if let Some(held) = self.lock().held(task, number) {
-            held.replace = None;
+    /// Gives the task back, unless a newer connection has it. What is written from here on does not count.
+    pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
+        if let Some(held) = self.lock().by_task.get_mut(task) {
+            if held.number == hold.number {
+                held.replace = None;
+                held.left = None;
+            } else if held.before == Some(hold.number) {
+                held.before = None;
+            }
         }
+        hold.leaves = None;
     }
 
-    /// The last frame that the task's connections were told; nothing where this process told none.
+    /// The last frame that was written to the task's connections; nothing where this process wrote none.
     pub(super) fn place(&self, task: &TaskId) -> Option<FrameId> {
         self.lock().by_task.get(task)?.told
     }
@@ -68,9 +99,11 @@ impl Attached {
         }
     }
 
-    /// The connection was told a frame. One that was replaced tells nobody any more.
+    /// A frame was written to the connection. What is still written to one that has left does not count.
     pub(super) fn told(&self, task: &TaskId, number: u64, frame: FrameId) {
-        if let Some(held) = self.lock().held(task, number) {
+        let mut places = self.lock();
+        let held = places.by_task.get_mut(task);
+        if let Some(held) = held.filter(|held| held.number == number || held.before == Some(number)) {
             held.told = Some(frame);
         }
     }
@@ -81,10 +114,6 @@ impl Attached {
 }
 
 impl Attachments {
-    fn held(&mut self, task: &TaskId, number: u64) -> Option<&mut Attachment> {
-        self.by_task.get_mut(task).filter(|held| held.number == number)
-    }
-
     fn forget_the_oldest(&mut self) {
         if self.by_task.len() <= MARS_TASKS {
             return;
@@ -92,11 +121,5 @@ impl Attachments {
         let left = self.by_task.iter().filter(|(_, each)| each.replace.is_none());
         let oldest = left.min_by_key(|(_, each)| each.number).map(|(task, _)| task.clone());
         oldest.and_then(|oldest| self.by_task.remove(&oldest));
-    }
-}
-
-impl Hold {
-    pub(super) fn number(&self) -> u64 {
-        self.number
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use holdshort_core::run::{Call, CallEnd, Run};
 use holdshort_core::tool::{Category, Precondition};
+use holdshort_web::view::word;
 use serde_json::{Value, json};
 
 use super::projector::Said;
@@ -69,14 +70,6 @@ fn changed(file: &Precondition, call: &Call) -> Said {
     (if file.sha256.is_none() { "file_created" } else { "file_updated" }, told)
 }
 
-fn status(end: CallEnd) -> &'static str {
-    match end {
-        CallEnd::Done => "completed",
-        CallEnd::Failed => "failed",
-        CallEnd::Refused => "refused",
-        CallEnd::Answered => "answered",
-        CallEnd::Skipped => "skipped",
-        CallEnd::Cancelled => "cancelled",
-        CallEnd::Unknown => "unknown",
-    }
+fn status(end: CallEnd) -> String {
+    if end == CallEnd::Done { "completed".to_owned() } else { word(&end) }
 }

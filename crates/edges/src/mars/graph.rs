@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdshort_core::plan::{Plan, Subtask};
-use holdshort_core::run::{Run, Step, StepEnd, StepStanding, Trouble};
+use holdshort_core::run::{Run, Step, StepActivity, StepEnd, Trouble};
 use serde_json::{Value, json};
 
 use super::projector::Said;
@@ -22,21 +22,21 @@ pub(super) struct Node {
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |(id, step): (&String, &Arc<Step>)| {
-        let status = word(run.standing(id, step, &waiting));
+        let status = word(run.activity(id, step, &waiting));
         Some(Node { step: id.clone(), id: step.subtask.clone()?, status })
     };
     run.steps.iter().filter_map(node).collect()
 }
 
-fn word(standing: StepStanding) -> &'static str {
-    match standing {
-        StepStanding::Running => "running",
-        StepStanding::Paused => "paused",
-        StepStanding::Waiting => "waiting_approval",
-        StepStanding::Ended(StepEnd::Completed) => "completed",
-        StepStanding::Ended(StepEnd::Skipped) => "skipped",
-        StepStanding::Ended(StepEnd::Failed) | StepStanding::Failed => "failed",
-        StepStanding::Cancelled => "cancelled",
+fn word(activity: StepActivity) -> &'static str {
+    match activity {
+        StepActivity::Running => "running",
+        StepActivity::Paused => "paused",
+        StepActivity::Waiting => "waiting_approval",
+        StepActivity::Ended(StepEnd::Completed) => "completed",
+        StepActivity::Ended(StepEnd::Skipped) => "skipped",
+        StepActivity::Ended(StepEnd::Failed) | StepActivity::Failed => "failed",
+        StepActivity::Cancelled => "cancelled",
     }
 }
 

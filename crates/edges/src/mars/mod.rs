@@ -5,29 +5,31 @@
 //! with `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `approval.rs`
 //! (`subject.rs`), `steps.rs`, `calls.rs`, `graph.rs` and `summary.rs`; `retell.rs` has the run and follows its events,
 //! `console.rs` makes lines of text on its way.
-//! `config/` makes a workflow of a config, `words.rs` is the table of options; `sessions.rs` and `runs.rs` are the REST
-//! beside it.
+//! `config/` makes a workflow of a config, `words.rs` is the table of options; `sessions.rs` and `tabs.rs` (`past.rs`,
+//! `history.rs`) are the REST beside it.
 //! Nothing here drives a run.
 
 mod act;
 mod approval;
 mod attached;
 mod calls;
-mod config;
+pub mod config;
 mod console;
 mod edit;
 mod folder;
 mod frame;
 mod graph;
+mod history;
+mod past;
 mod projector;
 mod retell;
-mod runs;
 mod sessions;
 mod socket;
 mod start;
 mod steps;
 mod subject;
 mod summary;
+mod tabs;
 mod words;
 
 use std::sync::Arc;
@@ -41,6 +43,7 @@ use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
 use attached::Attached;
+pub use start::shipped as base;
 
 /// The channel that what a client does is recorded with.
 const CHANNEL: &str = "mars";
@@ -60,13 +63,13 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/api/sessions/{id}/runs", READ.on(get(sessions::runs)))
         .route("/api/sessions/{id}/suspend", STEER.on(post(sessions::suspend)))
         .route("/api/sessions/{id}/resume", HALT.on(post(sessions::resume)))
-        .route("/api/runs/{id}/dag", READ.on(get(runs::dag)))
-        .route("/api/runs/{id}/history", READ.on(get(runs::history)))
-        .route("/api/runs/{id}/files", READ.on(get(runs::files)))
-        .route("/api/runs/{id}/costs", READ.on(get(runs::costs)))
-        .route("/api/runs/{id}/console-log", READ.on(get(runs::console)))
-        .route("/api/nodes/{id}/files", READ.on(get(runs::node_files)))
-        .route("/api/nodes/{id}/events", READ.on(get(runs::node_events)))
+        .route("/api/runs/{id}/dag", READ.on(get(tabs::dag)))
+        .route("/api/runs/{id}/history", READ.on(get(tabs::history)))
+        .route("/api/runs/{id}/files", READ.on(get(tabs::files)))
+        .route("/api/runs/{id}/costs", READ.on(get(tabs::costs)))
+        .route("/api/runs/{id}/console-log", READ.on(get(tabs::console)))
+        .route("/api/nodes/{id}/files", READ.on(get(tabs::node_files)))
+        .route("/api/nodes/{id}/events", READ.on(get(tabs::node_events)))
         .layer(Extension(Arc::new(Attached::default())))
 }
 

@@ -9,13 +9,16 @@ use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Listed, Run, Step};
 use holdshort_protocol::plain;
+use holdshort_web::view::word;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
 use super::{approval, calls, config, graph, steps, summary};
 
 /// The states of a run (contract A29).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum State {
     Draft,
     Planning,
@@ -37,19 +40,6 @@ impl State {
             None if at.is_empty() => Self::Draft,
             None if at.iter().all(|phase| phase.kind.planning().is_some()) => Self::Planning,
             None => Self::Executing,
-        }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Planning => "planning",
-            Self::Executing => "executing",
-            Self::Paused => "paused",
-            Self::WaitingApproval => "waiting_approval",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -75,7 +65,7 @@ pub(super) type Said = (&'static str, Value);
 /// What stands now, for `status`.
 pub(super) fn status(run: &Run) -> Value {
     let open: Vec<String> = run.asked().map(|(id, _)| id.to_string()).collect();
-    let state = State::of(run).as_str();
+    let state = word(&State::of(run));
     let message = match open.len() {
         0 => format!("The task is {state}."),
         open => format!("The task is {state}; open requests: {open}."),
@@ -93,7 +83,7 @@ pub(super) fn status(run: &Run) -> Value {
 
 /// State and graph as they stand, told anew.
 pub(super) fn state(run: &Run) -> Vec<Said> {
-    let state = json!({ "status": State::of(run).as_str(), "old_state": null });
+    let state = json!({ "status": State::of(run), "old_state": null });
     let graph = graph::of(run).map(|graph| ("dag_updated", graph));
     std::iter::once(("workflow_state_changed", state)).chain(graph).collect()
 }
@@ -149,7 +139,7 @@ impl Projector {
         said.splice(at..at, moved);
         let state = State::of(run);
         if state != before.state {
-            let change = json!({ "status": state.as_str(), "old_state": before.state.as_str() });
+            let change = json!({ "status": state, "old_state": before.state });
             said.insert(0, ("workflow_state_changed", change));
         }
         let frame = |id: Option<FrameId>, (event_type, data): Said| Frame {
@@ -216,38 +206,28 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             said
         }
         Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
-            let failed = json!({
-                "error_type": kind, "message": content.as_text(), "step_id": step, "attempt": attempt,
-                "retry_at": retry_at.map(|at| at.to_string()),
-            });
+            let mut failed = error(kind, content.as_text(), step);
+            let again = json!({ "attempt": attempt, "retry_at": retry_at.map(|at| at.to_string()) });
+            steps::merge(&mut failed.1, &again);
             let wait_ms = retry_at.map(|at| at.ms_since(event.at));
             let retry = steps::failed(run, step, wait_ms, content.as_text());
-            std::iter::once(("error_occurred", failed)).chain(retry).collect()
+            std::iter::once(failed).chain(retry).collect()
         }
-        Fact::PlanUnusable { step, .. } => {
-            let failed =
-                json!({ "error_type": "plan_unusable", "message": content.as_text(), "step_id": step });
-            vec![("error_occurred", failed)]
-        }
+        Fact::PlanUnusable { step, .. } => vec![error("plan_unusable", content.as_text(), step)],
         Fact::LimitReached { step, limit, value } => {
-            let message = format!("the limit `{limit}` of {value} is reached");
-            let reached = json!({ "error_type": "limit_reached", "message": message, "step_id": step });
-            vec![("error_occurred", reached)]
+            vec![error("limit_reached", &format!("the limit `{limit}` of {value} is reached"), step)]
         }
         Fact::CallJudged { call, by, judgement } => {
-            let told = json!({
-                "agent": steps::agent(run, by), "role": "judge", "message": judgement, "call_id": call,
-                "tool_name": run.calls.get(call).map(|call| &call.tool),
+            let mut told = message(steps::agent(run, by), "judge", judgement, None);
+            let about = json!({
+                "call_id": call, "tool_name": run.calls.get(call).map(|call| &call.tool),
                 "reasons": content.data.get("reasons"), "step_id": by,
             });
-            vec![("agent_message", told)]
+            steps::merge(&mut told.1, &about);
+            vec![told]
         }
         Fact::HandedOver { step, from, to, .. } => {
-            let message = format!("hands over to {to}");
-            vec![(
-                "agent_message",
-                json!({ "agent": from, "role": "handoff", "message": message, "step_id": step }),
-            )]
+            vec![message(from, "handoff", format!("hands over to {to}"), Some(step))]
         }
         Fact::ToolFinished { call, end, code } => {
             calls::finished(run, call, *end, code.as_deref(), content.as_text())
@@ -265,19 +245,26 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             let resolved = run.interrupts.get(interrupt).into_iter();
             resolved.map(|each| ("approval_received", approval::received(run, each))).collect()
         }
-        Fact::MessageAdded => {
-            let told = json!({ "agent": event.actor.id, "role": "user", "message": content.as_text() });
-            vec![("agent_message", told)]
-        }
+        Fact::MessageAdded => vec![message(&event.actor.id, "user", content.as_text(), None)],
         Fact::NoteAdded { step, .. } => {
-            let told = json!({
-                "agent": event.actor.id, "role": "user", "message": content.as_text(), "step_id": step,
-            });
-            vec![("agent_message", told)]
+            vec![message(&event.actor.id, "user", content.as_text(), Some(step))]
         }
         // What is between these: nothing that this wire has a word for.
         _ => Vec::new(),
     }
+}
+
+/// What somebody says, in a step or outside of any.
+fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> Said {
+    let mut told = json!({ "agent": by, "role": role, "message": text });
+    if let Some(step) = step {
+        told["step_id"] = step.into();
+    }
+    ("agent_message", told)
+}
+
+fn error(kind: impl Serialize, text: &str, step: &str) -> Said {
+    ("error_occurred", json!({ "error_type": kind, "message": text, "step_id": step }))
 }
 
 fn started(run: &Run, workflow: &str) -> Said {
@@ -316,7 +303,7 @@ fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
         "session_id": run.session().map(ToString::to_string).unwrap_or_default(),
         "run_id": run.id.as_str(),
         "work_dir": work_dir(run),
-        "status": State::of(run).as_str(),
+        "status": State::of(run),
         "reason": ended.map(|ended| &ended.reason),
         "result": ended.map(|ended| &ended.result),
     });
@@ -327,9 +314,7 @@ fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
 fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
     let mut said = Vec::new();
     if !text.trim().is_empty() {
-        let agent = steps::agent(run, step);
-        let told = json!({ "agent": agent, "role": "assistant", "message": text, "step_id": step });
-        said.push(("agent_message", told));
+        said.push(message(steps::agent(run, step), "assistant", text, Some(step)));
     }
     said.extend(listed.iter().filter_map(|listed| calls::proposed(run, &listed.call)));
     said

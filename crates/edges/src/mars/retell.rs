@@ -19,7 +19,7 @@ use super::approval;
 use super::config::Idle;
 use super::console::Console;
 use super::frame::{self, Frame, FrameId, Since};
-use super::projector::{self, Projector};
+use super::projector::{self, Projector, Said};
 use crate::follow::{self, News};
 
 /// Text for the client.
@@ -31,62 +31,57 @@ pub(super) enum Told {
     Last(Utf8Bytes),
 }
 
-/// Where the run stands; and of one that has just begun what of its config changes nothing (contract E40).
-pub(super) async fn status(caller: &Caller, run: &RunId, idle: &[Idle]) -> Answer<Frame> {
-    let run = caller.app.run_now(run).await?;
-    let mut data = projector::status(&run);
-    if !idle.is_empty() {
-        let named = idle.iter().map(|Idle { key, why }| format!("`{key}` {why}"));
-        let message = data["message"].as_str().unwrap_or_default();
-        let all = named.collect::<Vec<_>>().join("; ");
-        data["message"] = format!("{message} Taken, and without effect here: {all}.").into();
-        data["ignored"] = idle.iter().map(|Idle { key, why }| json!({ "key": key, "why": why })).collect();
+/// A run as it stands, for one who is told of it.
+pub(super) struct Now {
+    app: Arc<App>,
+    run: Arc<Run>,
+}
+
+impl Now {
+    pub(super) async fn of(caller: &Caller, run: &RunId) -> Answer<Self> {
+        Ok(Self { app: caller.app.clone(), run: caller.app.run_now(run).await? })
     }
-    Ok(passing(&caller.app, "status", Some(&run.id), run.session(), data))
-}
 
-/// What people are asked now, asked again; `last` is the one that is to be seen.
-pub(super) async fn open(caller: &Caller, run: &RunId, last: Option<&str>) -> Answer<Vec<Frame>> {
-    let run = caller.app.run_now(run).await?;
-    let mut open = projector::open(&run);
-    open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
-    let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
-    Ok(open.into_iter().map(frame).collect())
-}
+    fn frame(&self, (event_type, data): Said) -> Frame {
+        passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
+    }
 
-/// State and graph as they stand, for a client that may have missed how they came about.
-pub(super) async fn state(caller: &Caller, run: &RunId) -> Answer<Vec<Frame>> {
-    let run = caller.app.run_now(run).await?;
-    let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
-    Ok(projector::state(&run).into_iter().map(frame).collect())
-}
-
-/// What a decision that stands already came to.
-pub(super) async fn resolved(caller: &Caller, run: &RunId, interrupt: &InterruptId) -> Answer<Frame> {
-    let run = caller.app.run_now(run).await?;
-    let interrupt = run.interrupts.get(interrupt);
-    let data = interrupt.map(|interrupt| approval::received(&run, interrupt)).unwrap_or_default();
-    Ok(say(caller, Some(&run.id), "approval_received", data))
-}
-
-/// A run as it is now, and all that was told of it until then.
-pub(super) async fn whole(app: &Arc<App>, run: &RunId) -> Answer<(Arc<Run>, Vec<Frame>)> {
-    let run = app.run_now(run).await?;
-    let mut telling = Telling::after(app, &run, 0).await?;
-    let mut whole = Vec::new();
-    while telling.projector.0.seq < run.seq {
-        match telling.next().await {
-            Some(Next::Frames(frames)) => whole.extend(frames.into_iter().filter(|frame| frame.id.is_some())),
-            Some(Next::Preview(..)) => {}
-            Some(Next::Problem(refused)) => return Err(refused),
-            None => break,
+    /// Where it stands; and of one that has just begun what of its config changes nothing (contract E40).
+    pub(super) fn status(&self, idle: &[Idle]) -> Frame {
+        let mut data = projector::status(&self.run);
+        if !idle.is_empty() {
+            let named = idle.iter().map(|Idle { key, why }| format!("`{key}` {why}"));
+            let message = data["message"].as_str().unwrap_or_default();
+            let all = named.collect::<Vec<_>>().join("; ");
+            data["message"] = format!("{message} Taken, and without effect here: {all}.").into();
+            data["ignored"] =
+                idle.iter().map(|Idle { key, why }| json!({ "key": key, "why": why })).collect();
         }
+        self.frame(("status", data))
     }
-    Ok((run, whole))
+
+    /// What people are asked now, asked again; `last` is the one that is to be seen.
+    pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
+        let mut open = projector::open(&self.run);
+        open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
+        open.into_iter().map(|said| self.frame(said)).collect()
+    }
+
+    /// State and graph, for a client that may have missed how they came about.
+    pub(super) fn state(&self) -> Vec<Frame> {
+        projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
+    }
+
+    /// What a decision that stands already came to.
+    pub(super) fn resolved(&self, interrupt: &InterruptId) -> Frame {
+        let interrupt = self.run.interrupts.get(interrupt);
+        let data = interrupt.map(|interrupt| approval::received(&self.run, interrupt)).unwrap_or_default();
+        self.frame(("approval_received", data))
+    }
 }
 
 /// A run on its way to be told.
-struct Telling {
+pub(super) struct Telling {
     app: Arc<App>,
     projector: Projector,
     news: BoxStream<'static, News>,
@@ -94,7 +89,7 @@ struct Telling {
 }
 
 /// What comes next of a run.
-enum Next {
+pub(super) enum Next {
     Frames(Vec<Frame>),
     /// The lines that it completes.
     Preview(Preview, Vec<String>),
@@ -103,7 +98,7 @@ enum Next {
 
 impl Telling {
     /// From the event after this one. Nothing before it is told; it is read where the run has gone on since.
-    async fn after(app: &Arc<App>, run: &Arc<Run>, seq: u64) -> Answer<Self> {
+    pub(super) async fn after(app: &Arc<App>, run: &Arc<Run>, seq: u64) -> Answer<Self> {
         let then = match seq {
             0 => Run::new(run.id.clone(), run.definition.clone()),
             _ if seq == run.seq => Run::clone(run),
@@ -113,7 +108,12 @@ impl Telling {
         Ok(Self { app: app.clone(), projector: Projector(then), news, console: Console::default() })
     }
 
-    async fn next(&mut self) -> Option<Next> {
+    /// The last event that was told.
+    pub(super) fn seq(&self) -> u64 {
+        self.projector.0.seq
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Next> {
         Some(match self.news.next().await? {
             News::Event { seq, event } => {
                 self.console.hear(&event);
@@ -217,7 +217,7 @@ struct Replay {
 
 impl Replay {
     async fn next(mut self) -> Option<(Vec<Told>, Self)> {
-        if self.until.take_if(|until| *until <= self.telling.projector.0.seq).is_some() {
+        if self.until.take_if(|until| *until <= self.telling.seq()).is_some() {
             return Some((self.telling.open(&self.shown), self));
         }
         let told = match self.telling.next().await? {

@@ -12,24 +12,26 @@ use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
 use holdshort_core::run::{Fact, Run};
-use holdshort_core::session::{End, Open, Session, State as Standing};
+use holdshort_core::session::{End, Open, Session, State as SessionState};
 use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
 use holdshort_store::{RunFilter, SessionFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
-use holdshort_web::limits::{PAGE, SESSION_RUNS};
+use holdshort_web::limits::{PAGE, SCANNED_EVENTS, SESSION_RUNS};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use holdshort_web::view::session::opened_with;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::config::{self, MODES, Translated, WORKFLOW};
+use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
+use super::past::Past;
 use super::projector::{State, model_of, work_dir};
-use super::{CHANNEL, approval, retell, runs, start};
+use super::{CHANNEL, approval, start, tabs};
+use crate::glance::Glance;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::who::Guest;
 
@@ -71,7 +73,7 @@ struct Make {
 }
 
 /// The states of A30.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SessionStatus {
     Active,
@@ -85,30 +87,21 @@ impl SessionStatus {
     /// made is there until it ends it.
     fn of(session: &Session, runs: &[RunRow]) -> Self {
         match session.state {
-            Standing::Closed(End::Expired) => Self::Expired,
-            Standing::Suspended => Self::Suspended,
-            Standing::Open if session.opened.is_some() => Self::Active,
-            Standing::Open if runs.iter().any(|run| !run.status.is_terminal()) => Self::Active,
-            Standing::Open | Standing::Closed(End::Completed) => Self::Completed,
+            SessionState::Closed(End::Expired) => Self::Expired,
+            SessionState::Suspended => Self::Suspended,
+            SessionState::Open if session.opened.is_some() => Self::Active,
+            SessionState::Open if runs.iter().any(|run| !run.status.is_terminal()) => Self::Active,
+            SessionState::Open | SessionState::Closed(End::Completed) => Self::Completed,
         }
     }
 
     /// What sessions of this state are in the journal, and perhaps others.
-    fn standings(self) -> BTreeSet<Standing> {
+    fn states(self) -> BTreeSet<SessionState> {
         match self {
-            Self::Active => [Standing::Open].into(),
-            Self::Suspended => [Standing::Suspended].into(),
-            Self::Completed => [Standing::Open, Standing::Closed(End::Completed)].into(),
-            Self::Expired => [Standing::Closed(End::Expired)].into(),
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-            Self::Completed => "completed",
-            Self::Expired => "expired",
+            Self::Active => [SessionState::Open].into(),
+            Self::Suspended => [SessionState::Suspended].into(),
+            Self::Completed => [SessionState::Open, SessionState::Closed(End::Completed)].into(),
+            Self::Expired => [SessionState::Closed(End::Expired)].into(),
         }
     }
 }
@@ -139,8 +132,8 @@ pub(super) fn person(guest: Guest) -> Answer<Caller> {
 /// `GET /modes/list`.
 pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value>> {
     person(guest)?;
-    let listed = MODES.map(|(mode, description)| json!({ "mode": mode, "description": description }));
-    Ok(Json(json!({ "modes": listed })))
+    let listed = config::modes().map(|(mode, what)| json!({ "mode": mode, "description": what }));
+    Ok(Json(json!({ "modes": listed.collect::<Vec<_>>() })))
 }
 
 /// `POST`: a session before its first task. Its config is checked as that of a task would be.
@@ -174,7 +167,7 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     let driver = app.driver.clone();
     let opened = detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await });
     let known = known(&app, &opened.await?.session).await?;
-    Ok((StatusCode::CREATED, Json(show(&app, &known).await?.0)).into_response())
+    Ok((StatusCode::CREATED, shown(&app, &known).await?).into_response())
 }
 
 /// Whether what the config names is there, as a start would look. What it leaves open a task may bring, and a `work_dir`
@@ -200,10 +193,11 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
     let caller = person(guest)?;
     let limit = holdshort_web::query::limit(query.limit)?;
     let filter = SessionFilter {
-        states: query.status.map(SessionStatus::standings).unwrap_or_default(),
+        states: query.status.map(SessionStatus::states).unwrap_or_default(),
         workflow: Some(WORKFLOW.to_owned()),
     };
     let (mut sessions, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    let mut glance = Glance::new(&caller.app)?;
     loop {
         let page = caller.app.journal().sessions(&filter, cursor.as_ref(), AT_ONCE).await?;
         scanned += page.items.len();
@@ -215,7 +209,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
             if query.status.is_some_and(|status| status != known.status()) {
                 continue;
             }
-            let (shown, config) = show(&caller.app, &known).await?;
+            let (shown, config) = show(&caller.app, &known, &mut glance).await?;
             if query.mode.as_ref().is_none_or(|mode| config::is_mode(mode, &config)) {
                 sessions.push(shown);
             }
@@ -231,7 +225,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
 pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let known = known(&caller.app, &id).await?;
-    let (mut shown, _) = show(&caller.app, &known).await?;
+    let Json(mut shown) = shown(&caller.app, &known).await?;
     shown["conversation_history"] = said(&caller.app, &known, PAGE.into()).await?.into();
     if let Some(newest) = known.runs.first() {
         let run = caller.app.run_now(&newest.run).await?;
@@ -259,7 +253,7 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
             "is_branch": false,
             "meta": { "work_dir": work_dir(&begun) },
             "mode": config::mode_of(&config),
-            "status": State::from(row.status).as_str(),
+            "status": State::from(row.status),
             "started_at": row.created_at.to_string(),
             "updated_at": row.updated_at.to_string(),
             "reason": row.end_reason,
@@ -275,27 +269,28 @@ pub(super) async fn history(
     Params(query): Params<HistoryQuery>,
 ) -> Answer<Json<Value>> {
     let caller = person(guest)?;
-    let limit = query.limit.map(Some).map_or(Ok(PAGE.into()), runs::limit)?;
+    let limit = query.limit.map(Some).map_or(Ok(PAGE.into()), tabs::limit)?;
     let messages = said(&caller.app, &known(&caller.app, &id).await?, limit).await?;
     let total = messages.len();
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
-/// What was said in a session, oldest first: at most so many, the newest.
+/// What was said in a session, oldest first: at most so many, the newest, of as many events as one answer reads.
 async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
+    let mut events = 0;
     // From the newest run backwards, until there is as much as is shown.
     for row in &known.runs {
-        let (_, frames) = retell::whole(app, &row.run).await?;
-        let mut said: Vec<Value> = frames.iter().filter_map(message).collect();
-        said.append(&mut history);
-        history = said;
-        if history.len() >= limit {
+        if history.len() == limit || events >= SCANNED_EVENTS {
             break;
         }
+        let mut past = Past::of(app, &row.run).await?;
+        events += past.events();
+        let mut said = past.newest(limit - history.len(), |_, frame| message(frame)).await?;
+        said.append(&mut history);
+        history = said;
     }
-    let old = history.len().saturating_sub(limit);
-    Ok(history.split_off(old))
+    Ok(history)
 }
 
 /// What a frame says, in the words of a conversation.
@@ -316,7 +311,7 @@ pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> 
     let Caller { app, actor, .. } = steered(guest, &id, body, "there is nothing to suspend").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.suspend_session(&session, actor).await }).await?;
-    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+    shown(&app, &known(&app, &id).await?).await
 }
 
 /// `POST /{id}/resume`.
@@ -324,7 +319,7 @@ pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> A
     let Caller { app, actor, .. } = steered(guest, &id, body, "begin another task").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.resume_session(&session, actor).await }).await?;
-    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+    shown(&app, &known(&app, &id).await?).await
 }
 
 /// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
@@ -332,12 +327,14 @@ pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>)
     let Caller { app, actor, .. } = person(guest)?;
     // Also where it is over: perhaps not all that lived in it was reached.
     let (why, actor) = match known(&app, &id).await?.session.state {
-        Standing::Closed(End::Expired) => (End::Expired, Actor::engine()),
-        Standing::Open | Standing::Suspended | Standing::Closed(End::Completed) => (End::Completed, actor),
+        SessionState::Closed(End::Expired) => (End::Expired, Actor::engine()),
+        SessionState::Open | SessionState::Suspended | SessionState::Closed(End::Completed) => {
+            (End::Completed, actor)
+        }
     };
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.close_session(&session, why, actor).await }).await?;
-    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+    shown(&app, &known(&app, &id).await?).await
 }
 
 /// Who suspends or resumes: the session is there, nothing odd is said, and it is not one whose tasks are all over.
@@ -349,7 +346,7 @@ async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> An
     {
         return Err(Refused::invalid_at("", "nothing is expected here"));
     }
-    if known.session.state == Standing::Open && known.status() == SessionStatus::Completed {
+    if known.session.state == SessionState::Open && known.status() == SessionStatus::Completed {
         return Err(Refused::new(Code::RunEnded, format!("nothing in it lives: {else_why}")));
     }
     Ok(caller)
@@ -384,8 +381,12 @@ async fn runs_of(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
     }
 }
 
+async fn shown(app: &App, known: &Known) -> Answer<Json<Value>> {
+    Ok(Json(show(app, known, &mut Glance::new(app)?).await?.0))
+}
+
 /// A session, and the config of its newest run; before the first, the one that it was made with.
-async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
+async fn show(app: &App, known: &Known, glance: &mut Glance) -> Answer<(Value, Value)> {
     let Known { row, session, runs } = known;
     let made_with = opened_with(app, session).await?;
     let (task, config) = match runs.first() {
@@ -394,16 +395,17 @@ async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
     };
     let name = made_with.get("name").and_then(Value::as_str);
     let updated = runs.iter().map(|run| run.updated_at).fold(row.changed_at, Ord::max);
-    let (phase, step) = match runs.first().filter(|newest| newest.ended_seq.is_none()) {
-        Some(newest) => at(&*app.run_now(&newest.run).await?),
-        None => (None, None),
+    let newest = match runs.first() {
+        Some(newest) => glance.run(app, newest).await?,
+        None => None,
     };
+    let (phase, step) = newest.as_deref().map(at).unwrap_or_default();
     let shown = json!({
         "session_id": row.session.to_string(),
         "name": name.map_or_else(|| task.chars().take(80).collect(), str::to_owned),
         "mode": config::mode_of(&config),
         "config": config,
-        "status": known.status().as_str(),
+        "status": known.status(),
         "current_phase": phase,
         "current_step": step,
         "conversation_history": [],

@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 use super::attached::{Attached, Hold};
 use super::frame::{self, ClientFrame, Frame, FrameId, Heard, Since};
-use super::retell::{self, Told};
+use super::retell::{self, Now, Told};
 use super::start::{self, TaskId};
 use super::{CHANNEL, act};
 use crate::who::Guest;
@@ -45,7 +45,8 @@ pub(super) async fn open(
     let permit = caller.app.place()?;
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let mut hold = attached.take(&task);
-        let client = Client { caller, task, number: hold.number(), attached };
+        hold.is_handed_over().await;
+        let client = Client { caller, task, number: hold.number, attached };
         serve(socket, &client, &mut hold, &door).await;
         drop(permit);
     }))
@@ -64,7 +65,8 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
     let pace = client.caller.app.pace;
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let mut writing = pin!(websocket::write(sink, queue, pace.ping));
+    let written = |frame| client.attached.told(&client.task, client.number, frame);
+    let mut writing = pin!(websocket::write(sink, queue, pace.ping, written));
     let end = tokio::select! {
         end = converse(&mut incoming, client, outbox) => Some(end),
         // Only a broken connection ends it before the outbox is gone.
@@ -72,15 +74,14 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
         () = door.stopped() => Some(End::Stopping),
         _ = &mut hold.replaced => Some(End::Replaced),
     };
-    client.attached.leave(&client.task, client.number);
+    client.attached.leave(&client.task, hold);
     let Some(end) = end else { return };
     Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
-async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> End {
+async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox<FrameId>) -> End {
     let (orders, taken) = mpsc::channel(ANSWERS);
-    let note = |frame| client.attached.told(&client.task, client.number, frame);
-    let mut telling = pin!(tell(taken, outbox, note));
+    let mut telling = pin!(tell(taken, outbox));
     let end = tokio::select! {
         end = listen(incoming, client, orders) => end,
         Err(end) = &mut telling => return end,
@@ -99,8 +100,7 @@ enum Order {
     Tell(BoxStream<'static, Told>),
 }
 
-/// `note` hears of each frame that has a place.
-async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox, note: impl Fn(FrameId)) -> Result<(), End> {
+async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox<FrameId>) -> Result<(), End> {
     let mut telling: BoxStream<'static, Told> = stream::pending().boxed();
     loop {
         tokio::select! {
@@ -111,10 +111,7 @@ async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox, note: impl Fn(F
                 Some(Order::Tell(stream)) => telling = stream.chain(stream::pending()).boxed(),
             },
             Some(told) = telling.next() => match told {
-                Told::Event(text, place) => {
-                    outbox.put(text).await?;
-                    place.into_iter().for_each(&note);
-                }
+                Told::Event(text, place) => outbox.put_marked(text, place).await?,
                 Told::Preview(text) => outbox.offer(text),
                 Told::Last(text) => {
                     outbox.put(text).await?;
@@ -141,7 +138,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
         };
         let said = match done {
             Ok(said) => said,
-            Err(refused) => refuse(&client.caller, run.as_ref(), kind.as_deref(), &refused).await,
+            Err(refused) => refuse(&client.caller, run.as_ref(), kind.as_deref(), None, &refused).await,
         };
         for order in said {
             match timeout(pace.patience, orders.send(order)).await {
@@ -153,14 +150,20 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     }
 }
 
-/// What a frame that is not carried out is answered with.
-async fn refuse(caller: &Caller, run: Option<&RunId>, kind: Option<&str>, refused: &Refused) -> Vec<Order> {
+/// What a frame that is not carried out is answered with. A decision has cleared the client's panel, also one that can
+/// not be read: what is open is asked again, `last` at the end (contract E41).
+async fn refuse(
+    caller: &Caller,
+    run: Option<&RunId>,
+    kind: Option<&str>,
+    last: Option<&str>,
+    refused: &Refused,
+) -> Vec<Order> {
     let data = frame::refusal(kind, refused);
     let error = retell::say(caller, run, "error_occurred", data);
-    // A decision that can not be read has cleared the client's panel too (contract E41).
     let decides = matches!(kind, Some("resolve_approval" | "approval_response"));
     let open = match run.filter(|_| decides) {
-        Some(run) => retell::open(caller, run, None).await.unwrap_or_default(),
+        Some(run) => Now::of(caller, run).await.map(|now| now.open(last)).unwrap_or_default(),
         None => Vec::new(),
     };
     std::iter::once(error).chain(open).map(Order::Say).collect()
@@ -213,17 +216,8 @@ async fn carry_out(
         if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
     let mut orders = match answer(caller, &known, frame).await {
         Ok(answer) => answer,
-        // Said also where the connection is attached by what is refused. A refused decision has cleared the client's
-        // panel: it is asked again (contract E41).
-        Err(refused) => {
-            let data = frame::refusal(kind, &refused);
-            let error = retell::say(caller, Some(&known), "error_occurred", data);
-            let open = match &asks {
-                Some(id) => retell::open(caller, &known, Some(id)).await?,
-                None => Vec::new(),
-            };
-            std::iter::once(error).chain(open).map(Order::Say).collect()
-        }
+        // Said also where the connection is attached by what is refused.
+        Err(refused) => refuse(caller, Some(&known), kind, asks.as_deref(), &refused).await,
     };
     orders.extend(attach);
     Ok(orders)
@@ -241,7 +235,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     if begun.is_new {
         attached.begun(task);
     }
-    let mut orders = vec![Order::Say(retell::status(caller, &begun.run, &begun.idle).await?)];
+    let mut orders = vec![Order::Say(Now::of(caller, &begun.run).await?.status(&begun.idle))];
     // Once more on the same connection: it is told already.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
@@ -255,7 +249,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
 async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = retell::told(caller, run, since, attached.place(task)).await?;
-    let state = if since.is_none() { retell::state(caller, run).await? } else { Vec::new() };
+    let state = if since.is_none() { Now::of(caller, run).await?.state() } else { Vec::new() };
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
@@ -264,9 +258,8 @@ async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
             let Some(id) = act::resolve(caller, run, resolve).await? else { return Ok(Vec::new()) };
-            let again = retell::resolved(caller, run, &id).await?;
-            let open = retell::open(caller, run, None).await?;
-            return Ok(std::iter::once(again).chain(open).map(Order::Say).collect());
+            let now = Now::of(caller, run).await?;
+            return Ok(std::iter::once(now.resolved(&id)).chain(now.open(None)).map(Order::Say).collect());
         }
         ClientFrame::Start(_) | ClientFrame::Ping => return Ok(Vec::new()),
         ClientFrame::RequestState(_) => None,
@@ -278,7 +271,7 @@ async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<
         Some(input) => act::steer(caller, run, input).await?,
         None => false,
     };
-    if changed { Ok(Vec::new()) } else { Ok(vec![Order::Say(retell::status(caller, run, &[]).await?)]) }
+    if changed { Ok(Vec::new()) } else { Ok(vec![Order::Say(Now::of(caller, run).await?.status(&[]))]) }
 }
 
 #[cfg(test)]
@@ -295,9 +288,11 @@ mod tests {
         let event = |text: &'static str| Told::Event(text.into(), None);
         let told = [event("one"), Told::Last("broken".into()), event("two")];
         assert!(orders.send(Order::Tell(stream::iter(told).boxed())).await.is_ok());
-        assert!(matches!(tell(taken, outbox, drop).await, Err(End::Unreadable)));
-        assert_eq!(queue.recv().await.as_deref(), Some("one"));
-        assert_eq!(queue.recv().await.as_deref(), Some("broken"));
-        assert_eq!(queue.recv().await, None);
+        assert!(matches!(tell(taken, outbox).await, Err(End::Unreadable)));
+        let mut said = Vec::new();
+        while let Some(queued) = queue.recv().await {
+            said.push(queued.text);
+        }
+        assert_eq!(said, ["one", "broken"]);
     }
 }

@@ -163,7 +163,8 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     })
 }
 
-pub(super) fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
+/// Agents and templates as they are shipped.
+pub fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
     holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue())
 }
 

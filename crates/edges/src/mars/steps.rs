@@ -24,18 +24,15 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Said
         // This wire has no event of its own for it.
         StepEnd::Skipped => ("step_progress", "skipped", "message"),
     };
-    let mut told = named(run, id);
-    told["agent"] = step.agent.as_str().into();
-    merge(&mut told, &counted(run, id, step));
-    told["status"] = status.into();
-    told[key] = output.into();
+    let more =
+        [json!({ "agent": step.agent }), counted(run, id, step), json!({ "status": status, key: output })];
     let retry = match end {
         _ if step.trouble != Trouble::Retried => None,
         StepEnd::Completed => Some(succeeded(run, id, step.attempts())),
         StepEnd::Failed => Some(exhausted(run, id, step.attempts(), output)),
         StepEnd::Skipped => None,
     };
-    retry.into_iter().chain([(event_type, told)]).collect()
+    retry.into_iter().chain([of(run, id, event_type, &more)]).collect()
 }
 
 /// `{success, attempts, redos}`. A person stopped it at its limit: it had more to do.
@@ -73,11 +70,10 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     let Some(ms) = wait_ms else {
         return (attempt > 1).then(|| exhausted(run, id, attempt, error));
     };
-    let mut told = named(run, id);
-    told["attempt_number"] = attempt.into();
-    told["backoff_seconds"] = json!(ms.div_ceil(1_000));
-    told["retry_strategy"] = "backoff".into();
-    Some(("step_retry_backoff", told))
+    let waits = json!({
+        "attempt_number": attempt, "backoff_seconds": ms.div_ceil(1_000), "retry_strategy": "backoff",
+    });
+    Some(of(run, id, "step_retry_backoff", &[waits]))
 }
 
 /// The provider answered.
@@ -89,38 +85,33 @@ pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<Said> {
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<Said> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
-        let mut told = named(run, id);
-        told["agent"] = step.agent.as_str().into();
-        merge(&mut told, &counted(run, id, step));
-        merge(&mut told, &json!({ "status": "failed", "error": why }));
-        ("step_failed", told)
+        let [agent, failed] = [json!({ "agent": step.agent }), json!({ "status": "failed", "error": why })];
+        of(run, id, "step_failed", &[agent, counted(run, id, step), failed])
     });
     told.collect()
 }
 
 fn retry(run: &Run, id: &str, why: &str, attempt: u32) -> Said {
-    let mut told = named(run, id);
-    told["strategy"] = why.into();
-    told["attempt_number"] = attempt.into();
-    ("step_retry_started", told)
+    of(run, id, "step_retry_started", &[json!({ "strategy": why, "attempt_number": attempt })])
 }
 
 fn succeeded(run: &Run, id: &str, attempts: u32) -> Said {
-    let mut told = named(run, id);
-    told["attempt_number"] = attempts.into();
-    told["total_attempts"] = attempts.into();
-    ("step_retry_succeeded", told)
+    let told = json!({ "attempt_number": attempts, "total_attempts": attempts });
+    of(run, id, "step_retry_succeeded", &[told])
 }
 
 fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> Said {
-    let mut told = named(run, id);
-    told["total_attempts"] = attempts.into();
-    told["final_error"] = error.into();
-    ("step_retry_exhausted", told)
+    let told = json!({ "total_attempts": attempts, "final_error": error });
+    of(run, id, "step_retry_exhausted", &[told])
 }
 
-fn named(run: &Run, id: &str) -> Value {
-    json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) })
+/// What is told of a step, with its number in the plan.
+fn of(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> Said {
+    let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
+    for more in more {
+        merge(&mut told, more);
+    }
+    (event_type, told)
 }
 
 /// The node of the graph that a step is: its subtask; a step of no plan is its own.

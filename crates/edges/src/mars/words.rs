@@ -33,94 +33,58 @@ const AGENT: &[Word] = &[
 fn words(opened: &Opened) -> &'static [Word] {
     match opened.kind {
         Kind::ToolApproval if is_of_an_agent(opened) => AGENT,
-        Kind::ToolApproval => {
-            const {
-                &[
-                    Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
-                    Word("approve_session", "allow_session", &["allowed_session"]),
-                    Word("edit", "edit", &["modify", "modified", "edited"]),
-                    Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
-                    Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
-                ]
-            }
-        }
-        Kind::PlanApproval => {
-            const {
-                &[
-                    Word("approve", "approve", APPROVE),
-                    Word("edit", "modify", MODIFY),
-                    Word("revise", "revise", &["revised", "revision", "replan", SUBMIT]),
-                    Word("reject", "reject", REJECT),
-                ]
-            }
-        }
-        Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => {
-            const {
-                &[
-                    Word("continue", "continue", CONTINUE),
-                    Word("redo", "redo", &["redone"]),
-                    Word("abort", "abort", ABORT),
-                ]
-            }
-        }
-        Kind::Checkpoint | Kind::Review => {
-            const {
-                &[
-                    Word("approve", "approve", APPROVE_WITH_WORDS),
-                    Word("edit", "modify", MODIFY),
-                    Word("skip", "skip", &["skipped"]),
-                    Word("reject", "reject", REJECT),
-                ]
-            }
-        }
-        Kind::Error => {
-            const {
-                &[
-                    Word("retry", "retry", &["retried"]),
-                    Word("skip", "skip", &["skipped"]),
-                    Word("hand_over", "hand_over", &[SUBMIT]),
-                    Word("abort", "abort", ABORT),
-                ]
-            }
-        }
-        Kind::Question => {
-            const {
-                &[
-                    Word("answer", SUBMIT, &["respond", "answered", "submitted"]),
-                    Word("skip", "skip", &["skipped"]),
-                    Word("cancel", "cancel", &["cancelled", EXIT]),
-                ]
-            }
-        }
-        Kind::Escalation => {
-            const {
-                &[
-                    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
-                    Word("instruct", "provide_instructions", &["instructions", "respond", SUBMIT]),
-                    Word("abort", "abort", ABORT),
-                ]
-            }
-        }
-        Kind::Continuation => {
-            const {
-                &[
-                    Word("continue", "continue", &["continued", "approve", "approved", SUBMIT]),
-                    Word("finish", "finish", &["done", "finished"]),
-                    Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort", EXIT]),
-                ]
-            }
-        }
-        Kind::UnknownOutcome => {
-            const {
-                &[
-                    Word("happened", "happened", &[SUBMIT]),
-                    Word("rerun", "rerun", &[]),
-                    Word("skip", "skip", &["skipped"]),
-                    Word("abort", "abort", ABORT),
-                ]
-            }
-        }
-        Kind::Choice => const { &[Word("custom", "custom", &[SUBMIT])] },
+        Kind::ToolApproval => &[
+            Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
+            Word("approve_session", "allow_session", &["allowed_session"]),
+            Word("edit", "edit", &["modify", "modified", "edited"]),
+            Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
+            Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
+        ],
+        Kind::PlanApproval => &[
+            Word("approve", "approve", APPROVE),
+            Word("edit", "modify", MODIFY),
+            Word("revise", "revise", &["revised", "revision", "replan", SUBMIT]),
+            Word("reject", "reject", REJECT),
+        ],
+        Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => &[
+            Word("continue", "continue", CONTINUE),
+            Word("redo", "redo", &["redone"]),
+            Word("abort", "abort", ABORT),
+        ],
+        Kind::Checkpoint | Kind::Review => &[
+            Word("approve", "approve", APPROVE_WITH_WORDS),
+            Word("edit", "modify", MODIFY),
+            Word("skip", "skip", &["skipped"]),
+            Word("reject", "reject", REJECT),
+        ],
+        Kind::Error => &[
+            Word("retry", "retry", &["retried"]),
+            Word("skip", "skip", &["skipped"]),
+            Word("hand_over", "hand_over", &[SUBMIT]),
+            Word("abort", "abort", ABORT),
+        ],
+        Kind::Question => &[
+            Word("answer", SUBMIT, &["respond", "answered", "submitted"]),
+            Word("skip", "skip", &["skipped"]),
+            Word("cancel", "cancel", &["cancelled", EXIT]),
+        ],
+        Kind::Escalation => &[
+            Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+            Word("instruct", "provide_instructions", &["instructions", "respond", SUBMIT]),
+            Word("abort", "abort", ABORT),
+        ],
+        Kind::Continuation => &[
+            Word("continue", "continue", &["continued", "approve", "approved", SUBMIT]),
+            Word("finish", "finish", &["done", "finished"]),
+            Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort", EXIT]),
+        ],
+        Kind::UnknownOutcome => &[
+            Word("happened", "happened", &[SUBMIT]),
+            Word("rerun", "rerun", &[]),
+            Word("skip", "skip", &["skipped"]),
+            Word("abort", "abort", ABORT),
+        ],
+        Kind::Choice => &[Word("custom", "custom", &[SUBMIT])],
         Kind::Turn | Kind::ClientCall => &[],
     }
 }

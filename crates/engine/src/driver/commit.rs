@@ -69,6 +69,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::ToolStarted { call, attempt, .. } => {
                             begun.push(Action::CallTool { call: call.clone(), attempt: *attempt }.id());
                         }
+                        Fact::TrialStarted { call, attempt, .. } => {
+                            begun.push(Action::trial(call, *attempt));
+                        }
                         Fact::ModelStarted { step, turn, attempt, .. } => {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());

@@ -27,7 +27,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
         for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
             // A start is performed by the driver that wrote it down, and once.
-            let begun = matches!(work, Work::CallTool { .. } | Work::CallModel { .. });
+            let begun = match work {
+                Work::Inspect { .. } | Work::Probe { .. } => false,
+                Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. } | Work::CallModel { .. } => {
+                    true
+                }
+            };
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
@@ -122,20 +127,39 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                 (found.step.clone(), work)
             }),
             // Not written down as started: not to be done.
-            Action::CallTool { .. } | Action::CallModel { .. } => None,
+            Action::Try { .. } | Action::CallTool { .. } | Action::CallModel { .. } => None,
         };
         due.extend(work.map(|(step, work)| (id, step, work)));
     }
-    for (id, call) in &run.calls {
-        if call.state == (CallState::Started { epoch }) && run.ended.is_none() {
-            let action = Action::CallTool { call: id.clone(), attempt: call.attempt }.id();
-            let work = Work::CallTool {
+    for (id, call) in run.calls.iter().filter(|_| run.ended.is_none()) {
+        if call.trial.running == Some(epoch) && !call.is_ended() {
+            let attempt = call.trial.attempt;
+            let work = Work::Try {
                 call: id.clone(),
-                attempt: call.attempt,
+                attempt,
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
                 preconditions: preconditions(call),
-                effect: call.effect.clone(),
+            };
+            due.push((Action::trial(id, attempt), call.step.clone(), work));
+        }
+        if call.state == (CallState::Started { epoch }) {
+            let action = Action::tool(id, call.attempt);
+            let work = match &call.trial.found {
+                Some(found) => Work::Commit {
+                    call: id.clone(),
+                    attempt: call.attempt,
+                    changeset: found.changeset.clone(),
+                    is_resumed: call.trial.commits > 1,
+                },
+                None => Work::CallTool {
+                    call: id.clone(),
+                    attempt: call.attempt,
+                    tool: call.tool.clone(),
+                    arguments: call.arguments.clone(),
+                    preconditions: preconditions(call),
+                    effect: call.effect.clone(),
+                },
             };
             due.push((action, call.step.clone(), work));
         }

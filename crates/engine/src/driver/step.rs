@@ -306,6 +306,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     continue;
                 }
                 match action {
+                    Action::Try { call, .. } => begins.push(Begin::Trial { call }),
                     Action::CallTool { call, .. } => {
                         let paths: Vec<String> = decided
                             .run

@@ -12,7 +12,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed};
+use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
 use holdshort_workflow::Library;
@@ -20,7 +20,9 @@ use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
 use tokio::task::AbortHandle;
 
+use super::bodies::Bodies;
 use super::preview::{Kind, Preview, Previews};
+use super::trial;
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
 /// The name of the model that plays the script beside the workflow.
@@ -47,33 +49,23 @@ const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
 
 /// Spawns one task per job.
 pub struct RealExecutor {
-    data: PathBuf,
-    library: Arc<Library>,
-    model: Option<Arc<dyn Model>>,
-    sandbox_program: PathBuf,
-    previews: Previews,
-    rehearsal_word_ms: Option<u64>,
-    tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
+    pub(super) data: PathBuf,
+    pub(super) library: Arc<Library>,
+    pub(super) model: Option<Arc<dyn Model>>,
+    pub(super) sandbox_program: PathBuf,
+    pub(super) bodies: Arc<dyn Bodies>,
+    pub(super) previews: Previews,
+    pub(super) rehearsal_word_ms: Option<u64>,
+    pub(super) tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
 }
 
-struct Task {
+pub(super) struct Task {
     handle: AbortHandle,
     /// A tool: worth waiting for when the process stops.
     is_tool: bool,
 }
 
 impl RealExecutor {
-    pub(super) fn new(
-        data: PathBuf,
-        library: Arc<Library>,
-        model: Option<Arc<dyn Model>>,
-        sandbox_program: PathBuf,
-        previews: Previews,
-        rehearsal_word_ms: Option<u64>,
-    ) -> Self {
-        Self { data, library, model, sandbox_program, previews, rehearsal_word_ms, tasks: Arc::default() }
-    }
-
     /// What answers where a run names no model.
     pub fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
@@ -122,6 +114,7 @@ impl RealExecutor {
         Worker {
             data: self.data.clone(),
             sandbox_program: self.sandbox_program.clone(),
+            bodies: self.bodies.clone(),
             model: self.model_for(&job.definition.name, job.config.model.as_deref()),
             previews: self.previews.clone(),
         }
@@ -210,7 +203,7 @@ impl Executor for RealExecutor {
     fn perform(&self, job: Job, deliver: Deliver) {
         let worker = self.worker(&job);
         let key = (job.run.clone(), job.action.clone());
-        let is_tool = matches!(job.work, Work::CallTool { .. });
+        let is_tool = matches!(job.work, Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. });
         let tasks = self.tasks.clone();
         let mut table = self.tasks();
         let task = tokio::spawn({
@@ -256,6 +249,14 @@ fn broken_off(job: &Job) -> Input {
         Work::Probe { call, attempt, .. } => {
             Input::Probed { call: call.clone(), attempt: *attempt, probed: Probed::Unclear { why: message } }
         }
+        Work::Try { call, attempt, .. } => {
+            let tried = Tried::Impossible { why: message };
+            Input::Tried { call: call.clone(), attempt: *attempt, tried }
+        }
+        Work::Commit { call, attempt, .. } => {
+            let outcome = Outcome::Halfway { text: message };
+            Input::Ran { call: call.clone(), attempt: *attempt, outcome }
+        }
         Work::CallTool { call, attempt, .. } => {
             let text = format!("{message}; it may have taken effect");
             Input::Ran { call: call.clone(), attempt: *attempt, outcome: Outcome::Failed { text } }
@@ -285,6 +286,7 @@ fn tools(
 struct Worker {
     data: PathBuf,
     sandbox_program: PathBuf,
+    bodies: Arc<dyn Bodies>,
     model: Option<Arc<dyn Model>>,
     previews: Previews,
 }
@@ -321,6 +323,30 @@ impl Worker {
                         tools.run(&wanted, preconditions, effect.as_ref(), show).await
                     }
                     Err(text) => Outcome::Failed { text },
+                };
+                Input::Ran { call: call.clone(), attempt: *attempt, outcome }
+            }
+            Work::Try { call, attempt, tool, arguments, preconditions } => {
+                let tried = match tools() {
+                    Ok(tools) => {
+                        let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
+                        let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
+                        trial::try_command(&tools, &self.bodies, &wanted, preconditions, show).await
+                    }
+                    Err(why) => Tried::Impossible { why },
+                };
+                Input::Tried { call: call.clone(), attempt: *attempt, tried }
+            }
+            Work::Commit { call, attempt, changeset, is_resumed } => {
+                let failed = |text: String| {
+                    if *is_resumed { Outcome::Halfway { text } } else { Outcome::Failed { text } }
+                };
+                let outcome = match (tools(), changeset) {
+                    (Ok(tools), Some(changeset)) => {
+                        trial::commit(tools, self.bodies.clone(), changeset.clone(), *is_resumed).await
+                    }
+                    (Ok(_), None) => failed("the journal has its changes no more".to_owned()),
+                    (Err(text), _) => failed(text),
                 };
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }

@@ -1,7 +1,9 @@
 //! The real thing: a store that lasts, the wall clock, real tools and models.
 
+mod bodies;
 mod executor;
 mod preview;
+mod trial;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,8 +57,16 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
         probed.await.unwrap_or(SandboxLevel::None)
     };
     let previews = Previews::default();
-    let executor =
-        RealExecutor::new(data, library.clone(), model, sandbox_program, previews.clone(), rehearsal_word_ms);
+    let executor = RealExecutor {
+        data,
+        library: library.clone(),
+        model,
+        sandbox_program,
+        bodies: Arc::new(journal.clone()),
+        previews: previews.clone(),
+        rehearsal_word_ms,
+        tasks: Arc::default(),
+    };
     let driver = Driver::new(journal, SystemClock, executor);
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {

@@ -9,6 +9,7 @@ use holdshort_core::session::{End, Open};
 use holdshort_core::system;
 use holdshort_engine::{OpenSession, audit, rebuild};
 use holdshort_store::{InterruptFilter, Journal, Log, Memory, RunFilter, SessionFilter, Sqlite, Tables};
+use holdshort_testkit::by_hand;
 use holdshort_testkit::clock::SimClock;
 
 use crate::stage::{Stage, command, operator, option, read, text};
@@ -35,7 +36,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage.world.settle().await;
     stage.decide_only(&done, option("approve_session")).await;
     stage.decide_only(&done, text("answer", "this")).await;
-    let grant = stage.driver.session(&session).await.unwrap().standing().next().unwrap().id.clone();
+    let grant = stage.driver.session(&session).await.unwrap().active_grants().next().unwrap().id.clone();
     stage.driver.revoke(&session, &grant, operator()).await.unwrap();
     stage.clock.advance_ms(1);
     let granted = stage.play().await;
@@ -141,8 +142,7 @@ async fn audit_finds_an_event_that_was_changed() {
         assert_eq!(clean.problems, [], "{what}");
         stage.driver.journal().close().await.unwrap();
         let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
-        let rows = file.execute(sql, []).unwrap();
-        assert!(rows > 0, "{what}");
+        assert!(by_hand::change_events(&file, sql, &[]) > 0, "{what}");
         drop(file);
         // Or the database would not open where its end is gone.
         std::fs::remove_file(folder.path().join("holdshort.head")).unwrap();
@@ -163,7 +163,7 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     stage.driver.journal().close().await.unwrap();
     let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
     let revoked = "DELETE FROM events WHERE CAST(head AS TEXT) LIKE '%\"grant_revoked\"%'";
-    assert_eq!(file.execute(revoked, []).unwrap(), 1);
+    assert_eq!(by_hand::change_events(&file, revoked, &[]), 1);
     drop(file);
     let found = audit::verify(&Sqlite::open(folder.path()).unwrap()).await.unwrap();
     let of_sessions = found.problems.iter().filter(|problem| problem.stream.starts_with("ses_"));

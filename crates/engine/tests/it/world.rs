@@ -10,7 +10,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, RequestedCall};
 use holdshort_core::run::{ActionId, Config, Input, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel, Tried};
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
@@ -112,6 +112,14 @@ impl World {
                 attempt: *attempt,
                 probed: inner.probe(arguments, preconditions),
             },
+            Work::Try { call, attempt, .. } => {
+                let tried = Tried::Impossible { why: "there is no room for a trial".to_owned() };
+                Input::Tried { call: call.clone(), attempt: *attempt, tried }
+            }
+            Work::Commit { call, attempt, .. } => {
+                let outcome = Outcome::Failed { text: "nothing was tried".to_owned() };
+                Input::Ran { call: call.clone(), attempt: *attempt, outcome }
+            }
             Work::CallTool { call, attempt, tool, arguments, preconditions, .. } => Input::Ran {
                 call: call.clone(),
                 attempt: *attempt,

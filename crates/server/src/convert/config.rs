@@ -5,7 +5,9 @@ use holdshort_core::definition::{self, Definition};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
-use holdshort_protocol::{Category, Checkpoint, GateConfig, Rule, RuleAction, RunConfig, SmartConfig};
+use holdshort_protocol::{
+    Category, ChangeScope, ChangeWord, Checkpoint, GateConfig, Rule, RuleAction, RunConfig, SmartConfig,
+};
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 
@@ -47,14 +49,27 @@ fn is_line(text: &str) -> bool {
 }
 
 fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Problem>) {
+    let no_globs = Vec::new();
+    let changes = match &rule.changes {
+        Some(ChangeScope::Paths(globs)) => globs,
+        Some(ChangeScope::Word(_)) | None => &no_globs,
+    };
     let lists = [
         ("tools", &rule.tools),
         ("commands", &rule.commands),
         ("paths", &rule.paths),
         ("agents", &rule.agents),
+        ("changes", changes),
     ];
-    if rule.categories.is_empty() && lists.iter().all(|(_, list)| list.is_empty()) {
-        let message = "needs a criterion: `tools`, `commands`, `paths`, `categories` or `agents`; \
+    if matches!(&rule.changes, Some(ChangeScope::Paths(globs)) if globs.is_empty()) {
+        problems.push(Problem::new(format!("{at}/changes"), "holds no path; leave it out, or write `none`"));
+    }
+    if rule.deletes == Some(0) {
+        problems.push(Problem::new(format!("{at}/deletes"), "counts from 1"));
+    }
+    let speaks_of_changes = rule.changes.is_some() || rule.deletes.is_some();
+    if rule.categories.is_empty() && !speaks_of_changes && lists.iter().all(|(_, list)| list.is_empty()) {
+        let message = "needs a criterion: `tools`, `commands`, `paths`, `categories`, `agents`, `changes` or `deletes`; \
                        `tools: [\"*\"]` matches every call";
         problems.push(Problem::new(at, message));
     }
@@ -134,6 +149,12 @@ fn rule(rule: Rule) -> definition::Rule {
         paths: rule.paths,
         categories: rule.categories.into_iter().map(category).collect(),
         agents: rule.agents,
+        changes: rule.changes.map(|scope| match scope {
+            ChangeScope::Word(ChangeWord::None) => definition::ChangeScope::None,
+            ChangeScope::Word(ChangeWord::Ignored) => definition::ChangeScope::Ignored,
+            ChangeScope::Paths(globs) => definition::ChangeScope::Paths(globs),
+        }),
+        deletes: rule.deletes,
         action: match rule.action {
             RuleAction::Allow => definition::RuleAction::Allow,
             RuleAction::Ask => definition::RuleAction::Ask,

@@ -62,7 +62,7 @@ struct Guest {
 async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let mut writing = pin!(websocket::write(sink, queue, pace.ping));
+    let mut writing = pin!(websocket::write(sink, queue, pace.ping, drop));
     let end = tokio::select! {
         end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
         // Only a broken connection ends it before the outbox is gone.

@@ -30,3 +30,4 @@ mod socket;
 mod start;
 mod store;
 mod streams;
+mod written;

@@ -2,6 +2,7 @@
 
 use holdshort_server::{Tuning, start, start_tuned};
 use holdshort_store::sqlite::Config;
+use holdshort_testkit::by_hand;
 use serde_json::json;
 
 use crate::harness::{Served, created, ok, options, question, refusal, text};
@@ -38,7 +39,7 @@ async fn damage(served: Served, run: &str, change: &str) -> Served {
         .unwrap();
     let connection = rusqlite::Connection::open(database).unwrap();
     let sql = format!("UPDATE events SET head = {change} WHERE seq = 2 AND head LIKE '%' || ?1 || '%'");
-    assert_eq!(connection.execute(&sql, [run]).unwrap(), 1);
+    assert_eq!(by_hand::change_events(&connection, &sql, &[&run]), 1);
     drop(connection);
     Served::again(folder).await
 }

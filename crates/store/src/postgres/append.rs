@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Sealed, SealedContent};
+use holdshort_core::event::Sealed;
 use holdshort_core::id::StreamId;
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -17,6 +17,7 @@ use super::rows;
 use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
+use crate::packed_append::{self, Columns};
 
 /// A position has 14 bits for the event's number within its append.
 const MOST_EVENTS: usize = 1 << 14;
@@ -25,7 +26,7 @@ const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
 const CALL: &str = "SELECT outcome, place, number, digest, reference FROM holdshort_append(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
 
 /// Refuses what this store has no room for.
 pub(super) fn check(append: &Append) -> Result<(), AppendError> {
@@ -105,11 +106,10 @@ struct Arguments<'a> {
     ends_at: Vec<i64>,
     streams: Vec<&'a str>,
     seqs: Vec<i64>,
-    hashes: Vec<&'a [u8]>,
-    salts: Vec<Option<&'a [u8]>>,
-    large: Vec<Option<Vec<u8>>>,
-    heads: Vec<&'a [u8]>,
-    contents: Vec<Option<&'a [u8]>>,
+    upto: Vec<i64>,
+    hashes: Vec<Vec<u8>>,
+    heads: Vec<Vec<u8>>,
+    contents: Vec<Option<Vec<u8>>>,
     blob_digests: Vec<Vec<u8>>,
     blobs: Vec<&'a [u8]>,
     rows: Value,
@@ -131,8 +131,10 @@ impl<'a> Arguments<'a> {
         }
         let mut blobs: BTreeMap<Digest, &[u8]> =
             append.blobs.iter().map(|blob| (blob.digest, &*blob.bytes)).collect();
-        for event in append.streams.iter().flat_map(|part| &part.events) {
-            arguments.event(event, &mut blobs);
+        let mut upto = 0;
+        for events in packed_append::chunks(append) {
+            upto += events.len() as u64;
+            arguments.row(events, upto, &mut blobs);
         }
         for (digest, bytes) in blobs {
             arguments.blob_digests.push(digest.as_bytes().to_vec());
@@ -141,20 +143,17 @@ impl<'a> Arguments<'a> {
         arguments
     }
 
-    fn event(&mut self, event: &'a Sealed, blobs: &mut BTreeMap<Digest, &'a [u8]>) {
-        let content = event.content.as_ref();
-        let large = content.filter(|content| check::is_large(&content.bytes)).map(|content| {
-            let digest = Digest::of(&content.bytes);
-            blobs.insert(digest, &content.bytes);
-            digest
+    fn row(&mut self, events: &'a [Sealed], upto: u64, blobs: &mut BTreeMap<Digest, &'a [u8]>) {
+        let Some(last) = events.last() else { return };
+        let Columns { hashes, heads, contents } = Columns::pack(events, |digest, bytes| {
+            blobs.insert(digest, bytes);
         });
-        self.streams.push(event.stream.as_str());
-        self.seqs.push(big(event.seq));
-        self.hashes.push(event.hash.as_bytes());
-        self.salts.push(content.map(|SealedContent { salt, .. }| salt.as_slice()));
-        self.heads.push(&event.head);
-        self.contents.push(content.filter(|_| large.is_none()).map(|content| &*content.bytes));
-        self.large.push(large.map(|digest| digest.as_bytes().to_vec()));
+        self.streams.push(last.stream.as_str());
+        self.seqs.push(big(last.seq));
+        self.upto.push(big(upto));
+        self.hashes.push(hashes);
+        self.heads.push(heads);
+        self.contents.push(contents);
     }
 
     /// The inner error is the database's.
@@ -179,9 +178,8 @@ impl<'a> Arguments<'a> {
                 &self.ends_at,
                 &self.streams,
                 &self.seqs,
+                &self.upto,
                 &self.hashes,
-                &self.salts,
-                &self.large,
                 &self.heads,
                 &self.contents,
                 &self.blob_digests,

@@ -1,18 +1,36 @@
 //! What the journal holds, read back. Reads by position stop at the horizon: what is beyond may still get a
 //! neighbour with a smaller position.
 
+use std::collections::BTreeMap;
+
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed, SealedContent};
+use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::id::StreamId;
 use tokio_postgres::Row;
 
-use super::column::{array, at_most, big, digest, get, id, number};
+use super::column::{at_most, big, digest, get, id, number};
 use super::pool::Pool;
 use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
+use crate::packed_append::{PackedAppend, Place, Unpacked, places};
 
-const EVENT: &str = "position, stream, seq, hash, salt, head, coalesce(content, blobs.bytes)
-                     FROM events LEFT JOIN blobs ON blobs.digest = large";
+/// The appends that hold the first `$2` events behind `$1`, and no further one.
+///
+/// `by`: what orders events, `seq` in a stream or `position`. The sum counts the events wanted of those before one.
+pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
+    format!(
+        "SELECT {columns} FROM (
+             SELECT *, sum(least(octet_length(hashes) / 32, {by} - $1)::int)
+                 OVER (ORDER BY {by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+             FROM appends WHERE {by} > $1 AND {of} ORDER BY {by} LIMIT $2
+         ) a WHERE coalesce(before, 0) < $2 ORDER BY {by}"
+    )
+}
+
+/// For reads by position.
+pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
+
+const PACKED: &str = "position, stream, seq, hashes, heads, contents";
 
 pub(super) async fn events(
     pool: &Pool,
@@ -20,53 +38,79 @@ pub(super) async fn events(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Sealed>, Error> {
-    let sql = format!("SELECT {EVENT} WHERE stream = $1 AND seq > $2 ORDER BY seq LIMIT $3");
-    let rows = pool.read(&sql, &[&stream.as_str(), &big(after), &at_most(limit)]).await?;
-    rows.iter().map(|row| event(row).map(|positioned| positioned.event)).collect()
+    let sql = appends(PACKED, "seq", "stream = $3");
+    let found = pool.read(&sql, &[&big(after), &at_most(limit), &stream.as_str()]).await?;
+    let events = unpack(pool, &found, limit, |found| found.event.seq > after).await?;
+    Ok(events.into_iter().map(|found| found.event).collect())
 }
 
 pub(super) async fn tail(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
-    let sql = format!(
-        "SELECT {EVENT} WHERE position > $1 AND position < holdshort_horizon() ORDER BY position LIMIT $2"
-    );
-    pool.read(&sql, &[&big(after), &at_most(limit)]).await?.iter().map(event).collect()
+    let found = pool.read(&appends(PACKED, "position", VISIBLE), &[&big(after), &at_most(limit)]).await?;
+    unpack(pool, &found, limit, |found| found.position > after).await
+}
+
+/// The first `limit` events that are `wanted` of these rows.
+async fn unpack(
+    pool: &Pool,
+    rows: &[Row],
+    limit: usize,
+    wanted: impl Fn(&Positioned) -> bool,
+) -> Result<Vec<Positioned>, Error> {
+    let mut events = Vec::new();
+    for row in rows {
+        let row = PackedAppend {
+            stream: id(row, 1)?,
+            seq: number(row, 2)?,
+            position: number(row, 0)?,
+            hashes: get(row, 3)?,
+            heads: get(row, 4)?,
+            contents: get(row, 5)?,
+        };
+        events.extend(row.unpack()?.into_iter().filter(|found| wanted(&found.event)));
+    }
+    events.truncate(limit);
+    let named: Vec<&[u8]> =
+        events.iter().flat_map(|found| &found.blob).map(|digest| digest.as_bytes().as_slice()).collect();
+    let blobs = if named.is_empty() { BTreeMap::new() } else { blobs(pool, &named).await? };
+    let complete = |found: Unpacked| {
+        let bytes = found.blob.as_ref().and_then(|digest| blobs.get(digest)).cloned();
+        found.complete(bytes)
+    };
+    events.into_iter().map(complete).collect()
+}
+
+async fn blobs(pool: &Pool, named: &[&[u8]]) -> Result<BTreeMap<Digest, Vec<u8>>, Error> {
+    let sql = "SELECT digest, bytes FROM blobs WHERE digest = ANY ($1)";
+    let found = pool.read(sql, &[&named]).await?;
+    found.iter().map(|row| Ok((digest(row, 0)?, get(row, 1)?))).collect()
 }
 
 pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-    let sql = "SELECT position, stream, seq FROM events
-               WHERE position > $1 AND position < holdshort_horizon() ORDER BY position LIMIT $2";
-    let rows = pool.read(sql, &[&big(after), &at_most(limit)]).await?;
-    let change = |row| Ok(Change { position: number(row, 0)?, stream: id(row, 1)?, seq: number(row, 2)? });
-    rows.iter().map(change).collect()
+    let sql = appends("position, stream, seq, hashes", "position", VISIBLE);
+    let mut changes = Vec::new();
+    for row in pool.read(&sql, &[&big(after), &at_most(limit)]).await? {
+        let stream: StreamId = id(&row, 1)?;
+        let places = places(number(&row, 0)?, number(&row, 2)?, get(&row, 3)?)?;
+        let change = |Place { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
+        changes.extend(places.into_iter().filter(|place| place.position > after).map(change));
+    }
+    changes.truncate(limit);
+    Ok(changes)
 }
 
 /// The last position that reads by position see; 0 where there is none.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
-    let sql = "SELECT coalesce(max(position), 0) FROM events WHERE position < holdshort_horizon()";
+    let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
     rows.first().map_or(Ok(0), |row| number(row, 0))
 }
 
-fn event(row: &Row) -> Result<Positioned, Error> {
-    let content = match get::<Option<&[u8]>>(row, 4)? {
-        Some(_) => Some(SealedContent { salt: array(row, 4)?, bytes: get(row, 6)? }),
-        None => None,
-    };
-    let event = Sealed {
-        stream: id(row, 1)?,
-        seq: number(row, 2)?,
-        head: get(row, 5)?,
-        content,
-        hash: digest(row, 3)?,
-    };
-    Ok(Positioned { position: number(row, 0)?, event })
-}
-
 pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error> {
-    let sql = "SELECT seq, hash FROM events WHERE stream = $1 ORDER BY seq DESC LIMIT 1";
+    let sql = "SELECT position, seq, hashes FROM appends WHERE stream = $1 ORDER BY seq DESC LIMIT 1";
     let rows = pool.read(sql, &[&stream.as_str()]).await?;
-    let chain = |row| Ok(Chain { seq: number(row, 0)?, hash: digest(row, 1)? });
-    rows.first().map_or(Ok(Chain::START), chain)
+    let Some(row) = rows.first() else { return Ok(Chain::START) };
+    let places = places(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
+    Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
 pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>, Error> {
@@ -100,17 +144,17 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Leaps from stream to stream in the index: a `DISTINCT` would read every event.
+/// Leaps from stream to stream in the index: a `DISTINCT` would read every append.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,
     limit: usize,
 ) -> Result<Vec<StreamId>, Error> {
     let sql = "WITH RECURSIVE found (stream) AS (
-                   (SELECT stream FROM events WHERE stream > $1 ORDER BY stream LIMIT 1)
+                   (SELECT stream FROM appends WHERE stream > $1 ORDER BY stream LIMIT 1)
                    UNION ALL
                    SELECT next.stream FROM found, LATERAL (
-                       SELECT stream FROM events WHERE stream > found.stream ORDER BY stream LIMIT 1
+                       SELECT stream FROM appends WHERE stream > found.stream ORDER BY stream LIMIT 1
                    ) next
                )
                SELECT stream FROM found LIMIT $2";

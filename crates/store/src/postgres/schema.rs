@@ -11,11 +11,12 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
     include_str!("../../migrations/postgres/0003_chain.sql"),
     include_str!("../../migrations/postgres/0004_rows.sql"),
+    include_str!("../../migrations/postgres/0005_appends.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.
@@ -93,7 +94,7 @@ async fn version(transaction: &Transaction<'_>) -> Result<u32, Error> {
 /// By how much the positions that there are exceed those that the transactions of this cluster give.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-                             - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM events";
+                             - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
 /// A journal that was restored into another cluster has positions beyond what the transactions there would give:
 /// theirs have to be larger than all that there are. What a transaction of this cluster wrote and shows is below

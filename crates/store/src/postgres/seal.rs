@@ -11,13 +11,15 @@ use tokio::time::sleep;
 
 use super::column::{at_most, big, digest, get, maybe_number, number};
 use super::pool::Pool;
+use super::read::{self, VISIBLE};
 use super::schema;
 use crate::journal::Error;
 use crate::log::Link;
+use crate::packed_append::{Place, places};
 
 /// Between two seals of a node: events of the last second may not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Events of one transaction: a first seal over an old journal holds up nobody.
+/// Appends of one transaction: a first seal over an old journal holds up nobody.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
 /// Findings told at once.
@@ -86,23 +88,34 @@ async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
 }
 
 pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-    let sql = "SELECT e.position, e.hash, s.events, s.hash FROM events e LEFT JOIN seals s USING (position)
-               WHERE e.position > $1 AND e.position < holdshort_horizon() ORDER BY e.position LIMIT $2";
-    let rows = pool.read(sql, &[&big(after), &at_most(limit)]).await?;
-    let link = |row| {
-        let sealed = match maybe_number(row, 2)? {
-            Some(events) => Some(Head { events, hash: digest(row, 3)? }),
+    let appends = read::appends("position, seq, hashes", "position", VISIBLE);
+    let sql = format!(
+        "SELECT a.position, a.seq, a.hashes, s.events, s.hash FROM ({appends}) a LEFT JOIN seals s USING (position)
+         ORDER BY a.position"
+    );
+    let mut links = Vec::new();
+    for row in pool.read(&sql, &[&big(after), &at_most(limit)]).await? {
+        let last = number(&row, 0)?;
+        let seal = match maybe_number(&row, 3)? {
+            Some(events) => Some(Head { events, hash: digest(&row, 4)? }),
             None => None,
         };
-        Ok(Link { position: number(row, 0)?, hash: digest(row, 1)?, sealed })
-    };
-    rows.iter().map(link).collect()
+        let link = |Place { position, seq: _, hash }| Link {
+            position,
+            hash,
+            sealed: seal.filter(|_| position == last),
+        };
+        let places = places(last, number(&row, 1)?, get(&row, 2)?)?;
+        links.extend(places.into_iter().filter(|place| place.position > after).map(link));
+    }
+    links.truncate(limit);
+    Ok(links)
 }
 
 /// Seals of events that are not there: whatever was sealed last was taken away.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
-               WHERE NOT EXISTS (SELECT FROM events e WHERE e.position = s.position) ORDER BY s.position LIMIT $1";
+               WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";
     let rows = pool.read(sql, &[&at_most(FINDINGS)]).await?;
     let problem = |row| {
         let (position, events) = (number(row, 0)?, number(row, 1)?);

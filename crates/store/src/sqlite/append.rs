@@ -9,9 +9,9 @@ use rusqlite::{Connection, params};
 
 use super::column::{Hash, Number, Stream, number};
 use super::{read, rows};
-use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
+use crate::packed_append::{self, Columns};
 
 /// Moves `head` on by what it writes.
 pub(super) fn append(
@@ -33,9 +33,8 @@ pub(super) fn append(
     for key in &append.keys {
         add_key(connection, key)?;
     }
-    for event in append.streams.iter().flat_map(|part| &part.events) {
-        *head = head.then(&event.hash);
-        add_event(connection, event, head)?;
+    for events in packed_append::chunks(append) {
+        add_events(connection, events, head)?;
     }
     for blob in &append.blobs {
         add_blob(connection, &blob.digest, &blob.bytes)?;
@@ -60,44 +59,32 @@ fn expect(connection: &Connection, stream: &StreamId, expected: u64) -> Result<(
 }
 
 fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
-    let sql = "SELECT coalesce(max(seq), 0) FROM events WHERE stream = ?1";
+    let sql = "SELECT coalesce(max(seq), 0) FROM appends WHERE stream = ?1";
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-/// `head` is the journal's after this event: its position is the number of events up to there. Where something stands
-/// there already, somebody else has written to the database.
-fn add_event(connection: &Connection, event: &Sealed, head: &Head) -> Result<(), Error> {
-    let content = event.content.as_ref();
-    let large = content.filter(|content| check::is_large(&content.bytes));
-    let digest = large.map(|content| Digest::of(&content.bytes));
-    if let (Some(content), Some(digest)) = (large, &digest) {
-        add_blob(connection, digest, &content.bytes)?;
+/// Moves `head` on to the row's last event.
+fn add_events(connection: &Connection, events: &[Sealed], head: &mut Head) -> Result<(), Error> {
+    let Some(last) = events.last() else { return Ok(()) };
+    let mut large = Vec::new();
+    let Columns { hashes, heads, contents } =
+        Columns::pack(events, |digest, bytes| large.push((digest, bytes)));
+    for (digest, bytes) in large {
+        add_blob(connection, &digest, bytes)?;
     }
-    let sql = "INSERT INTO events (position, chained, stream, seq, hash, salt, large, head, content)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let added = connection.prepare_cached(sql)?.execute(params![
+    *head = events.iter().fold(*head, |head, event| head.then(&event.hash));
+    let sql = "INSERT INTO appends (position, stream, seq, chained, hashes, heads, contents)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    connection.prepare_cached(sql)?.execute(params![
         Number(head.events),
+        Stream(&last.stream),
+        Number(last.seq),
         Hash(head.hash),
-        Stream(&event.stream),
-        Number(event.seq),
-        Hash(event.hash),
-        content.map(|content| content.salt),
-        digest.map(Hash),
-        event.head,
-        content.filter(|_| large.is_none()).map(|content| &content.bytes),
-    ]);
-    match added {
-        Ok(_) => Ok(()),
-        Err(rusqlite::Error::SqliteFailure(failure, _))
-            if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
-        {
-            Err(Error::Corrupt(format!(
-                "there is an event at position {} that this server did not write",
-                head.events
-            )))
-        }
-        Err(error) => Err(error.into()),
-    }
+        hashes,
+        heads,
+        contents,
+    ])?;
+    Ok(())
 }
 
 fn add_blob(connection: &Connection, digest: &Digest, bytes: &[u8]) -> Result<(), Error> {

@@ -1,83 +1,77 @@
-//! The chain over all events, as the database keeps it: a head beside each event. Never looks into an event.
+//! The chain over all events, as the database keeps it: beside each append the head after its last event. Never looks
+//! into an event.
 
 use holdshort_core::head::Head;
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::column::{Hash, Number, number};
-use super::read::at_most;
 use crate::journal::Error;
 use crate::log::Link;
+use crate::packed_append::{Place, places};
 
-/// The head of the journal: that of the last event.
+/// The head of the journal: that of the last append.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
-    let sql = "SELECT position, chained FROM events ORDER BY position DESC LIMIT 1";
+    let sql = "SELECT position, chained FROM appends ORDER BY position DESC LIMIT 1";
     let head = connection.prepare_cached(sql)?.query_row([], read_head).optional()?;
     Ok(head.unwrap_or(Head::START))
 }
 
 /// The head after the first `events` events; `None` where there is no such event.
 pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Head>, Error> {
-    if events == 0 {
-        return Ok(Some(Head::START));
+    if let Some(head) = head_of_append(connection, events)? {
+        return Ok(Some(head));
     }
-    let sql = "SELECT position, chained FROM events WHERE position = ?1";
-    Ok(connection.prepare_cached(sql)?.query_row([Number(events)], read_head).optional()?)
+    let sql =
+        "SELECT position, chained, seq, hashes FROM appends WHERE position > ?1 ORDER BY position LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([Number(events)])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    // Its first events are among them, and the last is not.
+    let places = read_places(row)?;
+    let Some(first) = places.first() else { return Ok(None) };
+    let before = head_of_append(connection, first.position - 1)?;
+    let among = places.iter().filter(|place| place.position <= events);
+    Ok(before
+        .filter(|_| first.position <= events)
+        .map(|before| among.fold(before, |head, place| head.then(&place.hash))))
 }
 
-/// The same two of a database whose events are not chained yet, as [`begin`] will chain them.
-pub(super) fn heads_unchained(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
-    let mut head = Head::START;
-    let mut at = (events == 0).then_some(head);
-    let mut statement = connection.prepare("SELECT hash FROM events ORDER BY position")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let Hash(hash) = row.get(0)?;
-        head = head.then(&hash);
-        if head.events == events {
-            at = Some(head);
-        }
+/// The head after an append whose last event stands there.
+fn head_of_append(connection: &Connection, position: u64) -> Result<Option<Head>, Error> {
+    if position == 0 {
+        return Ok(Some(Head::START));
     }
-    Ok((head, at))
+    let sql = "SELECT position, chained FROM appends WHERE position = ?1";
+    Ok(connection.prepare_cached(sql)?.query_row([Number(position)], read_head).optional()?)
 }
 
 pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-    let sql = "SELECT position, chained, hash FROM events WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let sql = "SELECT position, chained, seq, hashes FROM appends WHERE position > ?1 ORDER BY position";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![Number(after), at_most(limit)], |row| {
-        let Hash(hash) = row.get(2)?;
-        Ok(Link { position: number(row, 0)?, hash, sealed: Some(read_head(row)?) })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query(params![Number(after)])?;
+    let mut links = Vec::new();
+    while links.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let head = read_head(row)?;
+        let link = |Place { position, seq: _, hash }| Link {
+            position,
+            hash,
+            sealed: (position == head.events).then_some(head),
+        };
+        links.extend(read_places(row)?.into_iter().filter(|place| place.position > after).map(link));
+    }
+    links.truncate(limit);
+    Ok(links)
 }
 
-/// Positions run from 1 without a gap: each is the number of events up to there.
-fn read_head(row: &rusqlite::Row<'_>) -> rusqlite::Result<Head> {
+/// Of a row that begins with them. Positions run from 1 without a gap: each is the number of events up to there.
+pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })
 }
 
-/// Chains the events of a database that had no such chain. It begins with what is there.
-pub(super) fn begin(connection: &Connection) -> Result<(), Error> {
-    let columns = "position, stream, seq, hash, salt, large, head, content";
-    let mut from = connection.prepare(&format!("SELECT {columns} FROM events ORDER BY position"))?;
-    let insert =
-        "INSERT INTO chained_events (position, stream, seq, hash, salt, large, head, content, chained)
-                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let mut insert = connection.prepare(insert)?;
-    let mut rows = from.query([])?;
-    let mut head = Head::START;
-    while let Some(row) = rows.next()? {
-        let Hash(hash) = row.get::<_, Hash>(3)?;
-        head = head.then(&hash);
-        for column in 0..8 {
-            insert.raw_bind_parameter(column + 1, ToSqlOutput::Borrowed(row.get_ref(column)?))?;
-        }
-        insert.raw_bind_parameter(9, Hash(head.hash))?;
-        insert.raw_execute()?;
-    }
-    drop(rows);
-    drop((from, insert));
-    connection.execute_batch("DROP TABLE events; ALTER TABLE chained_events RENAME TO events")?;
-    Ok(())
+fn read_places(row: &Row<'_>) -> Result<Vec<Place>, Error> {
+    let hashes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+    places(number(row, 0)?, number(row, 2)?, hashes)
 }

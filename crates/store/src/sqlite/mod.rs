@@ -17,6 +17,7 @@ mod read;
 mod rows;
 mod schema;
 mod tables;
+mod upgrade;
 mod wal;
 mod writer;
 

@@ -14,7 +14,8 @@ use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::error::from_io;
-use super::{chain, schema};
+use super::schema::Layout;
+use super::{chain, schema, upgrade};
 use crate::folder::{database_of, private};
 use crate::journal::Error;
 
@@ -54,15 +55,14 @@ impl Evidence {
         let found = schema::look(database, self.has_log)?;
         let Some(pin) = self.pin else { return Ok(()) };
         let connection = &found.connection;
-        let why = if found.has_chain {
-            self.contradiction(connection, is_closed(connection)?)?
-        } else if found.is_made {
-            let (head, at) = chain::heads_unchained(connection, pin.events)?;
-            contradiction(pin, head, at, is_closed(connection)?)
-        } else {
-            contradiction(pin, Head::START, (pin.events == 0).then_some(Head::START), true)
+        let (head, at) = match found.layout {
+            Layout::Nothing => (Head::START, (pin.events == 0).then_some(Head::START)),
+            Layout::Events => upgrade::heads_of_events(connection, pin.events)?,
+            Layout::ChainedEvents => upgrade::heads_of_chained_events(connection, pin.events)?,
+            Layout::Appends => (chain::head(connection)?, chain::head_at(connection, pin.events)?),
         };
-        match why {
+        let is_closed = found.layout == Layout::Nothing || is_closed(connection)?;
+        match contradiction(pin, head, at, is_closed) {
             None => Ok(()),
             Some(why) => Err(Error::Corrupt(format!(
                 "{why}; to go on with it all the same, remove {}",

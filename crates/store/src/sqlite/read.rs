@@ -1,13 +1,14 @@
 //! What the journal proper answers: events, chains, keys, blobs, streams. Lists of rows are in `list`.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed, SealedContent};
+use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::id::StreamId;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::column::{Hash, Number, ReadStream, Stream, number};
 use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
+use crate::packed_append::{PackedAppend, Place, places};
 
 /// SQLite's own limit of a `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {
@@ -20,55 +21,86 @@ pub(super) fn events(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Sealed>, Error> {
-    let sql = "SELECT position, stream, seq, hash, salt, coalesce(content, blobs.bytes), head
-               FROM events LEFT JOIN blobs ON blobs.digest = large
-               WHERE stream = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![Stream(stream), Number(after), at_most(limit)], event)?;
-    Ok(rows.map(|row| row.map(|positioned| positioned.event)).collect::<Result<_, _>>()?)
+    let sql = "SELECT position, stream, seq, hashes, heads, contents FROM appends
+               WHERE stream = ?1 AND seq > ?2 ORDER BY seq";
+    let values = params![Stream(stream), Number(after)];
+    let events = unpack(connection, sql, values, limit, |found| found.event.seq > after)?;
+    Ok(events.into_iter().map(|found| found.event).collect())
 }
 
 pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
-    let sql = "SELECT position, stream, seq, hash, salt, coalesce(content, blobs.bytes), head
-               FROM events LEFT JOIN blobs ON blobs.digest = large
-               WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let sql = "SELECT position, stream, seq, hashes, heads, contents FROM appends
+               WHERE position > ?1 ORDER BY position";
+    unpack(connection, sql, params![Number(after)], limit, |found| found.position > after)
+}
+
+/// The first `limit` events that are `wanted` of these rows; no further row is read.
+fn unpack(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn ToSql],
+    limit: usize,
+    wanted: impl Fn(&Positioned) -> bool,
+) -> Result<Vec<Positioned>, Error> {
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![Number(after), at_most(limit)], event)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query(values)?;
+    let mut events = Vec::new();
+    while events.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let ReadStream(stream) = row.get(1)?;
+        let row = PackedAppend {
+            stream,
+            seq: number(row, 2)?,
+            position: number(row, 0)?,
+            hashes: bytes(row, 3)?,
+            heads: bytes(row, 4)?,
+            contents: row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?,
+        };
+        let found = row.unpack()?.into_iter().filter(|found| wanted(&found.event));
+        for found in found.take(limit - events.len()) {
+            let bytes = match &found.blob {
+                Some(digest) => blob(connection, digest)?,
+                None => None,
+            };
+            events.push(found.complete(bytes)?);
+        }
+    }
+    Ok(events)
 }
 
 pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-    let sql = "SELECT position, stream, seq FROM events WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let sql = "SELECT position, stream, seq, hashes FROM appends WHERE position > ?1 ORDER BY position";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![Number(after), at_most(limit)], |row| {
+    let mut rows = statement.query(params![Number(after)])?;
+    let mut changes = Vec::new();
+    while changes.len() < limit
+        && let Some(row) = rows.next()?
+    {
         let ReadStream(stream) = row.get(1)?;
-        Ok(Change { position: number(row, 0)?, stream, seq: number(row, 2)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        let places = places(number(row, 0)?, number(row, 2)?, bytes(row, 3)?)?;
+        let change = |Place { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
+        changes.extend(places.into_iter().filter(|place| place.position > after).map(change));
+    }
+    changes.truncate(limit);
+    Ok(changes)
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<Positioned> {
-    let (ReadStream(stream), Hash(hash)) = (row.get(1)?, row.get(3)?);
-    let content = match row.get::<_, Option<[u8; 16]>>(4)? {
-        Some(salt) => Some(SealedContent { salt, bytes: row.get(5)? }),
-        None => None,
-    };
-    let event = Sealed { stream, seq: number(row, 2)?, head: row.get(6)?, content, hash };
-    Ok(Positioned { position: number(row, 0)?, event })
+fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Error> {
+    Ok(row.get_ref(column)?.as_blob().map_err(rusqlite::Error::from)?)
 }
 
 pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain, Error> {
-    let sql = "SELECT seq, hash FROM events WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
+    let sql = "SELECT position, seq, hashes FROM appends WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
-    let end = statement.query_row([Stream(stream)], |row| {
-        let Hash(hash) = row.get(1)?;
-        Ok(Chain { seq: number(row, 0)?, hash })
-    });
-    Ok(end.optional()?.unwrap_or(Chain::START))
+    let mut rows = statement.query([Stream(stream)])?;
+    let Some(row) = rows.next()? else { return Ok(Chain::START) };
+    let places = places(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
+    Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
 pub(super) fn last_position(connection: &Connection) -> Result<u64, Error> {
-    let mut statement = connection.prepare_cached("SELECT coalesce(max(position), 0) FROM events")?;
+    let mut statement = connection.prepare_cached("SELECT coalesce(max(position), 0) FROM appends")?;
     Ok(statement.query_row([], |row| number(row, 0))?)
 }
 
@@ -105,7 +137,7 @@ pub(super) fn streams(
     limit: usize,
 ) -> Result<Vec<StreamId>, Error> {
     let mut statement = connection
-        .prepare_cached("SELECT DISTINCT stream FROM events WHERE stream > ?1 ORDER BY stream LIMIT ?2")?;
+        .prepare_cached("SELECT DISTINCT stream FROM appends WHERE stream > ?1 ORDER BY stream LIMIT ?2")?;
     let after = after.map_or_else(Vec::new, super::packed::pack_stream);
     let ids = statement.query_map(params![after, at_most(limit)], |row| {
         let ReadStream(id) = row.get(0)?;

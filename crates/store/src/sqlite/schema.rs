@@ -8,20 +8,22 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::chain;
 use super::column::Number;
+use super::upgrade;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
     include_str!("../../migrations/sqlite/0004_sessions.sql"),
     include_str!("../../migrations/sqlite/0005_chain.sql"),
     include_str!("../../migrations/sqlite/0006_rows.sql"),
+    include_str!("../../migrations/sqlite/0007_appends.sql"),
 ];
-/// The migration that needs more than SQL: SQLite has no SHA-256.
+/// The migrations that need more than SQL.
 const CHAIN: u32 = 5;
+const APPENDS: u32 = 7;
 
 /// How long to wait for a foreign process (a backup, a curious person) that holds the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -84,15 +86,35 @@ fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
 /// A database as it lies there, over a connection that can change nothing.
 pub(super) struct Found {
     pub(super) connection: Connection,
-    /// Its events are chained; else that is done when it is opened.
-    pub(super) has_chain: bool,
-    /// It holds tables at all.
-    pub(super) is_made: bool,
+    pub(super) layout: Layout,
+}
+
+/// How a version keeps its events. Those of an older one are brought into the last of these when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Not at all: there is no table yet.
+    Nothing,
+    /// A row for each.
+    Events,
+    /// The same, each with the head after it.
+    ChainedEvents,
+    Appends,
+}
+
+impl Layout {
+    fn of(version: u32) -> Self {
+        match version {
+            0 => Self::Nothing,
+            1..CHAIN => Self::Events,
+            CHAIN..APPENDS => Self::ChainedEvents,
+            _ => Self::Appends,
+        }
+    }
 }
 
 pub(super) fn look(database: &Path, has_log: bool) -> Result<Found, Error> {
     let (connection, version) = glance(database, has_log)?;
-    Ok(Found { connection, has_chain: version >= CHAIN, is_made: version > 0 })
+    Ok(Found { connection, layout: Layout::of(version) })
 }
 
 /// A path as a URI holds it.
@@ -193,8 +215,10 @@ fn numbered() -> impl Iterator<Item = (u32, &'static str)> {
 fn apply(connection: &Connection, number: u32, sql: &str) -> Result<(), Error> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute_batch(sql)?;
-    if number == CHAIN {
-        chain::begin(&transaction)?;
+    match number {
+        CHAIN => upgrade::chain_events(&transaction)?,
+        APPENDS => upgrade::pack_events(&transaction)?,
+        _ => {}
     }
     transaction.pragma_update(None, "user_version", number)?;
     transaction.commit()?;

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
 use super::pin::{self, Pin};
-use super::{append, rows, schema};
+use super::{append, chain, rows, schema};
 use crate::folder::Lock;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended};
@@ -156,8 +156,12 @@ impl Writer {
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
-        let ran: Result<Vec<_>, _> = group.iter().map(|job| job.run(&self.connection, &mut head)).collect();
-        let committed = ran.map_err(Failure::Job).and_then(|outcomes| {
+        let ran = self.is_alone().map_err(Failure::Group).and_then(|()| {
+            let ran: Result<Vec<_>, _> =
+                group.iter().map(|job| job.run(&self.connection, &mut head)).collect();
+            ran.map_err(Failure::Job)
+        });
+        let committed = ran.and_then(|outcomes| {
             execute(&self.connection, "COMMIT").map_err(Failure::Group)?;
             Ok((outcomes, head))
         });
@@ -166,6 +170,22 @@ impl Writer {
             execute(&self.connection, "ROLLBACK").map_err(Failure::Group)?;
         }
         committed
+    }
+
+    /// Refuses a database that somebody else has written events to: both would go on from a head of their own.
+    fn is_alone(&self) -> Result<(), Error> {
+        let (found, own) = (chain::head(&self.connection)?, self.head);
+        if found == own {
+            Ok(())
+        } else if found.events > own.events {
+            let next = own.events + 1;
+            Err(Error::Corrupt(format!(
+                "there is an event at position {next} that this server did not write"
+            )))
+        } else {
+            let last = own.events;
+            Err(Error::Corrupt(format!("the event at position {last} is not the one that this server wrote")))
+        }
     }
 }
 

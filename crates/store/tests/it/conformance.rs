@@ -48,6 +48,7 @@ pub(crate) use {on_every_store, on_store, on_stores};
 on_every_store! {
     what_is_written_is_read_back,
     a_stream_is_read_in_pages,
+    pages_end_within_appends,
     an_append_compares_the_streams_sequence,
     a_guard_compares_without_writing,
     a_guard_holds_until_the_commit,
@@ -103,6 +104,35 @@ async fn a_stream_is_read_in_pages<S: Subject>() {
     assert_eq!(seqs(4, 2).await, [5]);
     assert!(seqs(u64::MAX, 2).await.is_empty());
     assert!(seqs(0, 0).await.is_empty());
+}
+
+/// Every page but the last is full, whatever was appended at once.
+async fn pages_end_within_appends<S: Subject>() {
+    let store = S::open().await;
+    let (stream, mut end) = (run_stream(1), 0);
+    for count in [1, 70, 2, 3] {
+        let other = events(&run_stream(2), end, count);
+        let streams = vec![events(&stream, end, count), other];
+        store.journal().append(Append { streams, ..Append::default() }).await.unwrap();
+        end += count;
+    }
+    let (all, log) = (store.journal().read(&stream, 0, 100).await.unwrap(), log(&**store.journal()).await);
+    assert_eq!((all.len() as u64, log.len() as u64), (end, 2 * end));
+    for size in [1, 2, 3, 31, 32, 33, 75, 76] {
+        for page in all.chunks(size) {
+            assert_eq!(store.journal().read(&stream, page[0].seq - 1, size).await.unwrap(), page);
+        }
+        let mut after = 0;
+        for page in log.chunks(size) {
+            assert_eq!(store.journal().tail(after, size).await.unwrap(), page);
+            let positions: Vec<u64> = page.iter().map(|each| each.position).collect();
+            let changes = store.journal().changes(after, size).await.unwrap();
+            assert_eq!(changes.iter().map(|change| change.position).collect::<Vec<_>>(), positions);
+            let links = store.journal().links(after, size).await.unwrap();
+            assert_eq!(links.iter().map(|link| link.position).collect::<Vec<_>>(), positions);
+            after = page[page.len() - 1].position;
+        }
+    }
 }
 
 async fn an_append_compares_the_streams_sequence<S: Subject>() {

@@ -7,6 +7,7 @@ mod differential;
 mod fixture;
 mod leases;
 mod lists;
+mod older;
 mod postgres;
 mod sqlite;
 mod subject;

@@ -129,7 +129,7 @@ impl Sim {
             let is_held = is_frozen || !is_open(run);
             let due = run.actions().into_iter().filter(move |action| match action {
                 Action::Inspect { .. } | Action::Probe { .. } => true,
-                Action::CallTool { .. } => !is_held,
+                Action::Try { .. } | Action::CallTool { .. } => !is_held,
                 Action::CallModel { not_before, .. } => {
                     !is_held && not_before.is_none_or(|at| at.ms_since(now) == 0)
                 }

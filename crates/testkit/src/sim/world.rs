@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{ActionId, Input};
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel, Tried};
 use holdshort_engine::{Deliver, Job, Work};
 use serde_json::{Value, json};
 
@@ -113,6 +113,14 @@ impl Site {
                     probed = Probed::NotHappened;
                 }
                 Input::Probed { call: call.clone(), attempt: *attempt, probed }
+            }
+            Work::Try { call, attempt, .. } => {
+                let tried = Tried::Impossible { why: "there is no room for a trial".to_owned() };
+                Input::Tried { call: call.clone(), attempt: *attempt, tried }
+            }
+            Work::Commit { call, attempt, .. } => {
+                let outcome = Outcome::Failed { text: "nothing was tried".to_owned() };
+                Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }
             Work::CallTool { call, attempt, .. } => {
                 let outcome = self.run(job, choices);

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::digest::Digest;
+use holdshort_testkit::by_hand;
 use holdshort_testkit::server::TestServer;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ struct Damage {
     said: &'static str,
 }
 
-const DAMAGES: [Damage; 10] = [
+const DAMAGES: [Damage; 11] = [
     Damage {
         what: "an event was rewritten",
         edit: |run| {
@@ -53,12 +54,8 @@ const DAMAGES: [Damage; 10] = [
         what: "two events changed places",
         edit: |run| {
             for (from, to) in [(2, -2), (3, 2), (-2, 3)] {
-                run.file
-                    .execute(
-                        "UPDATE events SET seq = ?3 WHERE stream = ?1 AND seq = ?2",
-                        params![run.stream, from, to],
-                    )
-                    .unwrap();
+                let sql = "UPDATE events SET seq = ?3 WHERE stream = ?1 AND seq = ?2";
+                assert_eq!(by_hand::change_events(&run.file, sql, params![run.stream, from, to]), 1);
             }
         },
         said: "the hash chain breaks",
@@ -89,6 +86,17 @@ const DAMAGES: [Damage; 10] = [
         },
         said: "has format version 3; this binary reads up to 2: update it",
     },
+    // Nothing is unpacked by hand behind it.
+    Damage {
+        what: "an append was cut off",
+        edit: |run| {
+            let sql =
+                "UPDATE appends SET heads = substr(heads, 1, length(heads) - 1) WHERE stream = ?1 AND seq =
+                           (SELECT max(seq) FROM appends WHERE stream = ?1)";
+            assert_eq!(run.file.execute(sql, [&run.stream]).unwrap(), 1);
+        },
+        said: "can not be read: its heads end too early",
+    },
 ];
 
 /// One run in the file of a server that is down.
@@ -101,28 +109,30 @@ impl Run {
     fn of(server: &TestServer, run: &str) -> Self {
         let file = Connection::open(server.data().join("holdshort.db")).unwrap();
         // Streams are packed; their events name them in full.
-        let sql = "SELECT stream FROM events WHERE seq = 1 AND instr(CAST(head AS TEXT), ?1) > 0";
-        let stream = file.query_row(sql, [format!("\"stream\":\"{run}\"")], |row| row.get(0)).unwrap();
+        let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
+        let named = format!("\"stream\":\"{run}\"").into_bytes();
+        let stream = file.query_row(sql, [named], |row| row.get(0)).unwrap();
         Self { file, stream }
     }
 
     fn sql(&self, sql: &str) {
-        assert_eq!(self.file.execute(sql, [&self.stream]).unwrap(), 1, "{sql}");
+        assert_eq!(by_hand::change_events(&self.file, sql, &[&self.stream]), 1, "{sql}");
     }
 
     /// Another head for the last event, with the hash that belongs to it: what a later version would write.
     fn rewrite_last(&self, rewrite: fn(&[u8]) -> Vec<u8>) {
-        let sql = "SELECT seq, head, (SELECT hash FROM events WHERE stream = ?1 AND seq = last.seq - 1)
-                   FROM events AS last WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
-        let (seq, head, before): (i64, Vec<u8>, Vec<u8>) = self
-            .file
-            .query_row(sql, [&self.stream], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .unwrap();
-        let new = rewrite(&head);
-        assert_ne!(new, head);
-        let hash = Digest::of_parts(&[&before, &new]);
-        let sql = "UPDATE events SET head = ?3, hash = ?4 WHERE stream = ?1 AND seq = ?2";
-        self.file.execute(sql, params![self.stream, seq, new, hash.as_bytes()]).unwrap();
+        by_hand::with_events(&self.file, |file| {
+            let sql = "SELECT seq, head, (SELECT hash FROM events WHERE stream = ?1 AND seq = last.seq - 1)
+                       FROM events AS last WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
+            let (seq, head, before): (i64, Vec<u8>, Vec<u8>) = file
+                .query_row(sql, [&self.stream], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .unwrap();
+            let new = rewrite(&head);
+            assert_ne!(new, head);
+            let hash = Digest::of_parts(&[&before, &new]);
+            let sql = "UPDATE events SET head = ?3, hash = ?4 WHERE stream = ?1 AND seq = ?2";
+            file.execute(sql, params![self.stream, seq, new, hash.as_bytes()]).unwrap();
+        });
     }
 }
 

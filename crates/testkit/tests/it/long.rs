@@ -17,6 +17,7 @@ use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, Input, Origin};
 use holdshort_engine::{Driver, Idle, StartRun, SystemClock};
 use holdshort_store::{Append, Blob, InterruptFilter, Log, Memory, Rows, Sqlite, StreamAppend, Tables};
+use holdshort_testkit::by_hand;
 use holdshort_testkit::server::real;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -184,10 +185,11 @@ async fn an_audit_of_many_pages_is_right() {
 /// Changes a closed folder's database; gives the stream of its last event.
 fn last_of(folder: &Path, sql: &str) -> String {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
-    assert!(database.execute(sql, []).unwrap() > 0);
-    let head: Vec<u8> = database
-        .query_row("SELECT head FROM events ORDER BY position DESC LIMIT 1", [], |row| row.get(0))
-        .unwrap();
+    let head: Vec<u8> = by_hand::with_events(&database, |database| {
+        assert!(database.execute(sql, []).unwrap() > 0);
+        let last = "SELECT head FROM events ORDER BY position DESC LIMIT 1";
+        database.query_row(last, [], |row| row.get(0)).unwrap()
+    });
     let head: Value = serde_json::from_slice(&head).unwrap();
     head["stream"].as_str().unwrap().to_owned()
 }

@@ -32,5 +32,6 @@ mod sandbox;
 mod sim;
 mod startup;
 mod stops;
+mod trials;
 mod verbs;
 mod versions;

@@ -1,7 +1,8 @@
 //! What an earlier version of the binary left opens in this one and goes on: a data folder, and a database.
 //!
 //! A folder of `tests/versions` holds what one version wrote with either store, and what its API told of it. A folder
-//! is never written again. `record` makes the next one, by hand, with the binary of the version that is to be kept:
+//! is never written again. `record` makes the next one, by hand, with the binary of the version that is to be kept,
+//! which is the last one before a schema changes:
 //! `cargo test -p holdshort-testkit --test it versions::record -- --ignored`.
 
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::codelab::{self, plans, result, subtask, user};
 use crate::play::{SOLO, ask, done, one};
 
 /// The version that `record` writes.
-const NEXT: &str = "1";
+const NEXT: &str = "2";
 
 /// The data folder without the tokens, which are no part of the journal, and the lock.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];

@@ -15,30 +15,67 @@ use tokio::time::{sleep, timeout};
 
 use super::transcript::{Decoder, Transcript};
 use crate::limits;
-use crate::sandbox::{self, Launched, Report, SetAside};
+use crate::sandbox::{self, Launched, Report, Scratch, SetAside};
 use crate::turns::Turn;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(crate) enum How {
     Exited(i32),
     Signalled(i32),
     TimedOut,
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
+    /// There can be no layer over this workspace.
+    NoLayer(String),
     /// The caller is gone.
     Abandoned,
     Failed(String),
 }
 
+impl How {
+    /// In words, for the model.
+    pub(crate) fn told(&self, timeout: Duration) -> String {
+        match self {
+            Self::Exited(code) => format!("exit code {code}"),
+            Self::Signalled(signal) => format!("killed by signal {signal}"),
+            Self::TimedOut => format!("killed after {} s", timeout.as_secs_f64()),
+            Self::TooManyProcesses => {
+                format!("killed: too many processes (more than {})", limits::PROCESSES)
+            }
+            Self::TooMuchOutput => format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES),
+            Self::TooManyBytes => "killed: it wrote more than a command may".to_owned(),
+            Self::Abandoned => "killed: nobody waits for it any more".to_owned(),
+            Self::NoLayer(why) => format!("no layer over the workspace: {why}"),
+            Self::Failed(why) => format!("the sandbox failed: {why}"),
+        }
+    }
+
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(*code),
+            Self::Signalled(_)
+            | Self::TimedOut
+            | Self::TooManyProcesses
+            | Self::TooMuchOutput
+            | Self::TooManyBytes
+            | Self::NoLayer(_)
+            | Self::Abandoned
+            | Self::Failed(_) => None,
+        }
+    }
+}
+
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     pub how: How,
     pub transcript: Transcript,
     /// What became of the guarded paths that the command made; `None` where it may not write, or may write those too.
     pub aside: Option<SetAside>,
+    /// Of a trial that ended by itself.
+    pub scratch: Option<Scratch>,
 }
 
 /// Follows a command to its end. `preview` gets what it prints; when its other end is gone the command is
@@ -49,7 +86,7 @@ pub(super) async fn drive(
     preview: mpsc::Sender<String>,
     turn: Option<Turn>,
 ) -> io::Result<Ended> {
-    let Launched { mut child, line, output, scratch, guarded } = launched;
+    let Launched { mut child, line, output, scratch, is_trial, guarded } = launched;
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
     let mut output = Output {
@@ -112,16 +149,20 @@ pub(super) async fn drive(
     // A command that did not begin has made nothing.
     let has_begun = Report::begins(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
-    match guarded {
+    let scratch = match guarded {
         // The next command asks, and the list of what was there before is kept for it.
         Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
             sandbox::remember(&workspace, scratch.keep());
+            None
         }
+        // What was stopped, or may have processes left, is read by nobody.
+        _ if is_trial && is_gone && stopped.is_none() => Some(scratch),
         // What a command made unremovable stays behind in the host's temporary folder.
         _ => {
-            let _ = tokio::task::spawn_blocking(move || scratch.close()).await;
+            let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
+            None
         }
-    }
+    };
     // Not before that: the next one has to know what is left.
     if is_gone {
         drop(turn);
@@ -135,6 +176,7 @@ pub(super) async fn drive(
         (Report::Exited { code }, _) => How::Exited(code),
         (Report::TooManyProcesses, _) => How::TooManyProcesses,
         (Report::TooManyBytes, _) => How::TooManyBytes,
+        (Report::NoLayer { why }, _) => How::NoLayer(why),
         (_, Some(how)) => how,
         (Report::Signalled { signal }, None) => How::Signalled(signal),
         (Report::Failed { why }, None) => How::Failed(why),
@@ -142,7 +184,7 @@ pub(super) async fn drive(
             How::Failed("the sandbox did not tell how the command ended".to_owned())
         }
     };
-    Ok(Ended { how, transcript: output.transcript, aside })
+    Ok(Ended { how, transcript: output.transcript, aside, scratch })
 }
 
 fn untold() -> SetAside {

@@ -13,16 +13,18 @@ use std::{fs, io};
 
 use holdshort_core::tool::{CommandEffect, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
+use tokio::process::Child;
 use tokio::sync::mpsc;
 
-use self::drive::Ended;
+pub(crate) use self::drive::{Ended, How};
 use crate::files::{self, WorkspacePath};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
-use crate::sandbox::{self, Identity, Launch, SetAside, Tooling, tooling};
+use crate::sandbox::{self, Identity, Launch, Launched, SetAside, Tooling, tooling};
 use crate::tools::Inner;
-use crate::turns;
+use crate::trial::Told;
+use crate::turns::{self, Turn};
 
 /// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
@@ -176,23 +178,72 @@ pub(crate) async fn run(
         Ok(launched) => launched,
         Err(e) => return Outcome::Failed { text: format!("the sandbox could not be started: {e}") },
     };
+    match follow(launched, command.timeout, turn, output).await {
+        Ok(ended) => ended.into_outcome(command.timeout, level, &effect, inner.workspace.path()),
+        Err(text) => Outcome::Failed { text },
+    }
+}
+
+impl Command {
+    /// Runs it as it is launched, to its end.
+    pub(crate) async fn follow(
+        &self,
+        launch: Launch,
+        program: &Path,
+        output: impl FnMut(&str) + Send,
+    ) -> Result<Ended, String> {
+        let launched = launch.start(program, |command| tokio::process::Command::from(command).spawn());
+        let launched = launched.map_err(|e| format!("the sandbox could not be started: {e}"))?;
+        follow(launched, self.timeout, None, output).await
+    }
+
+    /// What a command that was tried printed, and how it ended.
+    pub(crate) fn told(&self, ended: &Ended, took: Duration) -> Told {
+        let printed = ended.transcript.text();
+        let mut text = format!("{printed}{}", ended.how.told(self.timeout));
+        let mut data = json!({
+            "exit_code": ended.how.exit_code(),
+            "truncated": ended.transcript.is_truncated(),
+            "sandbox": SandboxLevel::Full,
+            "timed_out": ended.how == How::TimedOut,
+            "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        });
+        tell_of_filtered(&printed, &mut text, &mut data);
+        Told { text, data }
+    }
+}
+
+fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
+    let filtered = walls::filtered(printed);
+    if !filtered.is_empty() {
+        data["refused"] = json!(filtered);
+        text.push('\n');
+        text.push_str(walls::FILTERED_TOLD);
+    }
+}
+
+/// Follows what was launched to its end; a text where nobody can tell how it ended.
+async fn follow(
+    launched: Launched<Child>,
+    timeout: Duration,
+    turn: Option<Turn>,
+    mut output: impl FnMut(&str) + Send,
+) -> Result<Ended, String> {
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
     // A task of its own, since stopping a command takes a moment longer than dropping this future.
-    let driven = tokio::spawn(drive::drive(launched, command.timeout, preview, turn));
+    let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn));
     while let Some(chunk) = chunks.recv().await {
         output(&chunk);
     }
     match driven.await {
-        Ok(Ok(ended)) => ended.into_outcome(command.timeout, level, &effect, inner.workspace.path()),
-        Ok(Err(e)) => {
-            Outcome::Failed { text: format!("the sandbox could not be watched, so it was stopped: {e}") }
-        }
-        Err(e) => Outcome::Failed { text: format!("the command stopped unexpectedly: {e}") },
+        Ok(Ok(ended)) => Ok(ended),
+        Ok(Err(e)) => Err(format!("the sandbox could not be watched, so it was stopped: {e}")),
+        Err(e) => Err(format!("the command stopped unexpectedly: {e}")),
     }
 }
 
 /// `folders`: those that the command was let through with.
-fn prepare(
+pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
     folders: &[Precondition],
@@ -263,31 +314,16 @@ impl Ended {
         effect: &CommandEffect,
         workspace: &str,
     ) -> Outcome {
+        let end = self.how.told(timeout);
+        let (timed_out, exit_code) = (self.how == How::TimedOut, self.how.exit_code());
+        let failed = matches!(self.how, How::Failed(_) | How::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
-        let timed_out = self.how == drive::How::TimedOut;
-        let (end, exit_code) = match self.how {
-            drive::How::Exited(code) => (format!("exit code {code}"), Some(code)),
-            drive::How::Signalled(signal) => (format!("killed by signal {signal}"), None),
-            drive::How::TimedOut => (format!("killed after {} s", timeout.as_secs_f64()), None),
-            drive::How::TooManyProcesses => {
-                (format!("killed: too many processes (more than {})", limits::PROCESSES), None)
-            }
-            drive::How::TooMuchOutput => {
-                (format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES), None)
-            }
-            drive::How::TooManyBytes => ("killed: it wrote more than a command may".to_owned(), None),
-            drive::How::Abandoned => ("killed: nobody waits for it any more".to_owned(), None),
-            drive::How::Failed(why) if aside == SetAside::default() => {
-                return Outcome::Failed {
-                    text: format!("{}the sandbox failed: {why}", self.transcript.text()),
-                };
-            }
-            // It ran, and left something.
-            drive::How::Failed(why) => (format!("the sandbox failed: {why}"), None),
-        };
+        // Otherwise it ran, and left something.
+        if failed && aside == SetAside::default() {
+            return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
+        }
         let printed = self.transcript.text();
         let wall = walls::met(effect, &printed, exit_code, workspace);
-        let filtered = walls::filtered(&printed);
         let mut text = format!("{printed}{end}");
         let mut data = json!({
             "exit_code": exit_code,
@@ -297,10 +333,8 @@ impl Ended {
             "effect": effect,
         });
         // What reads may print a file that holds these words.
-        if !filtered.is_empty() && (exit_code != Some(0) || *effect != CommandEffect::Reads) {
-            data["refused"] = json!(filtered);
-            text.push('\n');
-            text.push_str(walls::FILTERED_TOLD);
+        if exit_code != Some(0) || *effect != CommandEffect::Reads {
+            tell_of_filtered(&printed, &mut text, &mut data);
         }
         if tell_of(&aside, &mut text, &mut data) {
             // What writes where a person's own tools look is let through by a card that says so, whatever it was

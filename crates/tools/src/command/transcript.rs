@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::limits;
 
 #[derive(Debug, Default)]
-pub(super) struct Transcript {
+pub(crate) struct Transcript {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,

@@ -1,6 +1,6 @@
 //! Writing and editing, planned: the file as it is, as it would be, what a person is shown, whether it happened.
 //!
-//! Never changes anything; `replace` does.
+//! Never changes anything; `proposal` does.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{Precondition, Probed};

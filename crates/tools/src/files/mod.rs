@@ -4,12 +4,13 @@
 mod change;
 mod diff;
 mod listing;
+mod proposal;
 mod read;
-mod replace;
 mod search;
 mod workspace_path;
 
 pub(crate) use change::{BARE, Planned};
+pub(crate) use diff::Diff;
 pub(crate) use listing::{folder, list};
 pub(crate) use read::{identity, observe, read_text};
 pub(crate) use search::{check as check_search, search};

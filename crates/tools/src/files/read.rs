@@ -25,7 +25,6 @@ pub(crate) struct Found {
     pub digest: Digest,
     /// Permission bits.
     pub mode: u32,
-    pub owner: (u32, u32),
     pub links: u64,
 }
 
@@ -137,16 +136,6 @@ fn open(workspace: &Workspace, place: &WorkspacePath, limit: u64) -> io::Result<
     open_in(&folder, name, limit)
 }
 
-/// The file of that name in a folder; `None` if there is nothing.
-pub(crate) fn present(folder: &Dir, name: &str) -> io::Result<Option<Digest>> {
-    match open_in(folder, name, limits::FILE_BYTES) {
-        Ok(Opened::File(found)) => Ok(Some(found.digest)),
-        Ok(Opened::TooLarge | Opened::NotAFile) => Ok(Some(NO_FILE)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e),
-    }
-}
-
 fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
     // Not to hang where a pipe was put in the place of a file.
@@ -165,7 +154,6 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
         digest: Digest::of(&bytes),
         bytes,
         mode: metadata.mode(),
-        owner: (metadata.uid(), metadata.gid()),
         links: metadata.nlink(),
     }))
 }

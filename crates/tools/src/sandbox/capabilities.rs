@@ -13,9 +13,10 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// What `init` needs: mounts, the loopback device, and giving capabilities up.
-const FOR_INIT: [CapabilitySet; 3] =
-    [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP];
+/// What `init` needs: mounts, the loopback device, giving capabilities up, and for an overlay, which works with the
+/// rights of who mounts it, its own folder that is closed to its owner.
+const FOR_INIT: [CapabilitySet; 4] =
+    [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 
 /// Lets the next program keep what `init` needs although it is not root's.
 pub(super) fn keep_for_init() -> io::Result<()> {

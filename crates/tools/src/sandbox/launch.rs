@@ -44,6 +44,8 @@ pub(crate) struct Launched<C> {
     pub output: PipeReader,
     /// Removed when dropped: not before everything ended.
     pub scratch: Scratch,
+    /// Whether what the command wrote lies in the scratch folder, so that somebody still reads it.
+    pub is_trial: bool,
     /// The workspace, where the command may write but not what is guarded.
     pub guarded: Option<PathBuf>,
 }
@@ -60,6 +62,7 @@ impl Launch {
             network,
             workspace: folder.clone(),
             effect: CommandEffect::Workspace,
+            layer: None,
             identities: Vec::new(),
             scratch: folder,
             tool_folders: Vec::new(),
@@ -100,7 +103,8 @@ impl Launch {
             .stdout(writer.try_clone()?)
             .stderr(writer);
         let guarded = self.plan.is_guarded().then_some(self.plan.workspace);
-        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch, guarded })
+        let is_trial = self.plan.layer.is_some();
+        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch, is_trial, guarded })
     }
 }
 

@@ -19,6 +19,7 @@ mod folders;
 mod guard;
 mod landlock;
 mod launch;
+mod layer;
 mod limit;
 mod namespaces;
 mod plan;
@@ -41,8 +42,10 @@ use holdshort_core::tool::SandboxLevel;
 pub(crate) use folders::{Tooling, tooling};
 pub(crate) use guard::SetAside;
 pub(crate) use launch::{Launch, Launched};
+pub(crate) use layer::{Layer, Notes, take_after};
 pub(crate) use plan::Identity;
 pub(crate) use report::Report;
+pub(crate) use scratch::Scratch;
 pub use scratch::clean_up;
 pub(crate) use unguarded::{is_unguarded, remember};
 

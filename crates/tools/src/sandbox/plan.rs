@@ -9,6 +9,8 @@ use holdshort_command::guarded;
 use holdshort_core::tool::{CommandEffect, SandboxLevel};
 use serde::{Deserialize, Serialize};
 
+use super::layer::Layer;
+
 /// Where the private temporary folder appears in the view.
 pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
@@ -23,6 +25,8 @@ pub(crate) struct Plan {
     /// Read; written as far as `effect` says.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
+    /// Where the command writes instead of the workspace: a trial.
+    pub layer: Option<Layer>,
     /// The folders that were looked at before: another one under the same name stops the command.
     pub identities: Vec<Identity>,
     /// A fresh folder on the host; see [`Plan::private_on_host`].

@@ -20,6 +20,8 @@ pub(crate) enum Report {
     TooManyProcesses,
     /// It was stopped for having written too much.
     TooManyBytes,
+    /// There can be no layer over this workspace, so nothing ran.
+    NoLayer { why: String },
     /// Before the command, where it may write: what is guarded was found, and the command begins.
     Begins,
     /// After the command: what became of the guarded paths that it made. Sent also where there are none: without it

@@ -5,12 +5,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 
 use super::guard::{Found, Guard};
 use super::plan::Plan;
@@ -39,10 +38,10 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A folder that goes when this is dropped.
+/// A folder that goes when this is dropped. What can not be taken away stays.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    folder: TempDir,
+    folder: PathBuf,
     _lock: File,
 }
 
@@ -54,21 +53,52 @@ impl Scratch {
         let lock = File::create(&unnamed)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         fs::rename(unnamed, folder.path().join(LOCK))?;
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { folder: folder.keep(), _lock: lock })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// Takes the folder away. What a command made unremovable stays.
-    pub(crate) fn close(self) -> io::Result<()> {
-        self.folder.close()
+    pub(crate) fn path(&self) -> &Path {
+        &self.folder
     }
 
     /// Leaves the folder, for its list of what was guarded is still needed.
-    pub(crate) fn keep(self) -> PathBuf {
-        self.folder.keep()
+    pub(crate) fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.folder != Path::new("") {
+            remove(&self.folder);
+        }
+    }
+}
+
+/// Takes a scratch folder away, with folders that their owner may not enter, and however deep they are. No process of a
+/// command is left that could exchange one of them for a link.
+pub(super) fn remove(folder: &Path) {
+    if fs::remove_dir_all(folder).is_ok() {
+        return;
+    }
+    // Each folder is brought to the top, so that no path is too long and none of them is held open.
+    let mut flat = vec![folder.to_owned()];
+    let mut at = 0;
+    while let Some(here) = flat.get(at).cloned() {
+        at += 1;
+        for entry in fs::read_dir(here).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o700));
+                let top = folder.join(format!("left-{}", flat.len()));
+                let _ = fs::rename(&path, &top);
+                flat.push(if top.exists() { top } else { path });
+            } else {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+    for folder in flat.iter().rev() {
+        let _ = fs::remove_dir(folder);
     }
 }
 
@@ -83,7 +113,7 @@ pub fn clean_up() {
         match noted(&entry.path().join(GUARDED)) {
             Ok(note) if !is_set_aside(&note) => unguarded::remember(&note.workspace, entry.path()),
             _ => {
-                let _ = fs::remove_dir_all(entry.path());
+                remove(&entry.path());
             }
         }
     }

@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{chdir, geteuid, setsid};
 
 use super::guard::{Found, Guard};
-use super::plan::Plan;
+use super::plan::{Identity, Plan};
 use super::processes::Scope;
 use super::report::Report;
 use super::supervise::supervise;
@@ -26,6 +26,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// This program again, also where its own file is not in view.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
+const EXCHANGED: &str = "a folder was exchanged since it was looked at";
 
 /// Runs the stage that the arguments name: `STAGE PLAN`.
 pub(super) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -103,6 +104,9 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let guarded = if plan.is_guarded() { scratch::noted(&plan.guarded())?.found } else { Found::default() };
+    if plan.layer.is_some() {
+        plan.identities.iter().try_for_each(Identity::check).map_err(because(EXCHANGED))?;
+    }
     view::enter(plan, &guarded).map_err(because("no view of the file system of its own"))?;
     if !plan.network {
         // Without it a program cannot talk to itself, and that is all.
@@ -126,10 +130,12 @@ fn confine(plan: &Plan) -> Result<()> {
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
-    for identity in &plan.identities {
+    // A layer has folders of its own, over those that were compared before.
+    let identities = if plan.layer.is_none() { plan.identities.as_slice() } else { &[] };
+    for identity in identities {
         let is_here = identity.path == plan.cwd;
         let checked = if is_here { identity.check_here() } else { identity.check() };
-        checked.map_err(because("a folder was exchanged since it was looked at"))?;
+        checked.map_err(because(EXCHANGED))?;
     }
     rustix::thread::set_no_new_privs(true)?;
     if plan.level > SandboxLevel::None {

@@ -5,7 +5,6 @@
 //! Never changes a workspace.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +36,7 @@ pub(crate) fn is_unguarded(workspace: &Path) -> bool {
             still = true;
             continue;
         }
-        let _ = fs::remove_dir_all(&folder);
+        scratch::remove(&folder);
         if let Some(folders) = left().get_mut(&workspace) {
             folders.retain(|other| *other != folder);
         }

@@ -57,7 +57,10 @@ pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
     shown.extend(resolver.iter().map(|file| (file.as_path(), Use::Read)));
     shown.sort();
     for (path, usage) in shown {
-        view.show(path, usage)?;
+        match &plan.layer {
+            Some(layer) if path == plan.workspace => layer.mount(path, &view.folder(path)?)?,
+            Some(_) | None => view.show(path, usage)?,
+        }
     }
     view.open(plan)?;
     view.guard(plan, guarded)?;

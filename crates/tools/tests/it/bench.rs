@@ -14,8 +14,20 @@ use tempfile::TempDir;
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_holdshort-sandbox-exec");
 
 pub(crate) struct Bench {
-    pub root: TempDir,
+    pub root: Root,
     pub tools: Tools,
+}
+
+/// Taken away with the bench, unless it is another's.
+pub(crate) struct Root {
+    path: PathBuf,
+    _own: Option<TempDir>,
+}
+
+impl Root {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl Bench {
@@ -37,7 +49,13 @@ impl Bench {
         for folder in ["workspace", "data", "home"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
-        Self { tools: tools(root.path(), change), root }
+        let root = Root { path: root.path().to_owned(), _own: Some(root) };
+        Self { tools: tools(&root.path, change), root }
+    }
+
+    /// Over the folder of another bench, perhaps one of another process; its owner takes it away.
+    pub(crate) fn over(root: &Path) -> Self {
+        Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
 
     /// Other tools over the same workspace.

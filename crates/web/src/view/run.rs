@@ -1,6 +1,6 @@
 //! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
 
-use holdshort_core::definition::{Checkpoint, Judge, Rule, RuleAction, Smart};
+use holdshort_core::definition::{ChangeScope, Checkpoint, Judge, Rule, RuleAction, Smart};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
@@ -150,6 +150,12 @@ fn rule(rule: &Rule) -> wire::Rule {
         paths: rule.paths.clone(),
         categories: rule.categories.iter().map(|category| self::category(*category)).collect(),
         agents: rule.agents.clone(),
+        changes: rule.changes.as_ref().map(|scope| match scope {
+            ChangeScope::None => wire::ChangeScope::Word(wire::ChangeWord::None),
+            ChangeScope::Ignored => wire::ChangeScope::Word(wire::ChangeWord::Ignored),
+            ChangeScope::Paths(globs) => wire::ChangeScope::Paths(globs.clone()),
+        }),
+        deletes: rule.deletes,
         action: match rule.action {
             RuleAction::Allow => wire::RuleAction::Allow,
             RuleAction::Ask => wire::RuleAction::Ask,

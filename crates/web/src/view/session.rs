@@ -30,7 +30,7 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
         state,
         end_reason,
         expires_when_idle_ms: row.idle_ms,
-        grants: session.standing().map(|grant| grant.id.to_string()).collect(),
+        grants: session.active_grants().map(|grant| grant.id.to_string()).collect(),
         created_at: row.created_at.to_string(),
         updated_at: changes.max().unwrap_or(row.changed_at).to_string(),
         runs: runs.into_iter().map(|row| row.run.to_string()).collect(),

@@ -14,7 +14,7 @@ use futures::{SinkExt, StreamExt};
 use holdshort_protocol::Code;
 use tokio::time::timeout;
 
-pub use outbox::{Outbox, Unsent};
+pub use outbox::{Outbox, Queued, Unsent};
 pub use write::{Gone, all as write};
 
 use crate::limits::{FRAME_BYTES, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::definition::{Checkpoint, Gates, KindGate, PhaseKind, PlanGate, SameAction, StepGates};
+use holdshort_core::definition::{
+    Checkpoint, Gates, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
+};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
@@ -17,8 +19,18 @@ use crate::problem::Problems;
 
 /// Those around steps, those of the workflow alone, and the kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
-const OWN: [&str; 9] =
-    ["before_step", "after_step", "on_error", "plan", "mandatory", "deploy", "smart", "rules", "same_action"];
+const OWN: [&str; 10] = [
+    "before_step",
+    "after_step",
+    "on_error",
+    "plan",
+    "mandatory",
+    "deploy",
+    "smart",
+    "trial",
+    "rules",
+    "same_action",
+];
 /// How many of them are around steps.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
@@ -32,6 +44,7 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 };
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
+const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 /// Whether it asks, and whether a clean step is let through.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
@@ -71,6 +84,16 @@ pub(super) fn read(
     gates.smart = fields.find("smart").and_then(|item| smart::read(item, problems));
     if let Some(item) = fields.find("rules") {
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
+    }
+    gates.trial = fields.find("trial").and_then(|item| item.one_of(&ON_OR_OFF, problems)).unwrap_or_default();
+    if let Some(item) = fields.find("rules").filter(|_| !gates.trial) {
+        let speaks_of_changes = |rule: &Rule| rule.changes.is_some() || rule.deletes.is_some();
+        if gates.rules.iter().any(speaks_of_changes) {
+            problems.at(
+                item,
+                "`changes` and `deletes` speak of what a trial shows; write `trial: on` beside the rules",
+            );
+        }
     }
     let ways = [("ask", SameAction::Ask), ("once", SameAction::Once)];
     gates.same_action =

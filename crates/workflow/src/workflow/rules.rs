@@ -4,7 +4,7 @@
 //! A rule that names a tool which no agent has is a problem, not a rule that waits: a misspelt name in a
 //! `forbid` would let the call through, in an `allow` it would ask for ever.
 
-use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::definition::{ChangeScope, Rule, RuleAction};
 use holdshort_core::tool::{self, Category};
 
 use super::agents::{Agents, listed};
@@ -13,9 +13,12 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::yaml::Value;
 
-const KEYS: Keys =
-    Keys { known: &["tools", "commands", "paths", "categories", "agents", "do", "reason"], later: &[] };
-const CRITERIA: [&str; 5] = ["tools", "commands", "paths", "categories", "agents"];
+const KEYS: Keys = Keys {
+    known: &["tools", "commands", "paths", "categories", "agents", "changes", "deletes", "do", "reason"],
+    later: &[],
+};
+const CRITERIA: [&str; 7] = ["tools", "commands", "paths", "categories", "agents", "changes", "deletes"];
+const SCOPES: [(&str, Scope); 2] = [("none", Scope::None), ("ignored", Scope::Ignored)];
 const ACTIONS: [(&str, RuleAction); 3] =
     [("allow", RuleAction::Allow), ("ask", RuleAction::Ask), ("forbid", RuleAction::Forbid)];
 const CATEGORIES: [(&str, Category); 6] = [
@@ -58,7 +61,7 @@ fn rule(
     }
     let is_bare = CRITERIA.iter().all(|key| fields.find(key).is_none() && !fields.was_meant(key));
     if is_bare {
-        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `categories` or `agents`); \
+        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `categories`, `agents`, `changes` or `deletes`); \
                        `tools: [\"*\"]` matches every call";
         problems.at(item, message);
     }
@@ -68,6 +71,11 @@ fn rule(
         paths: paths(&fields, problems),
         categories: categories(&fields, problems),
         agents: rule_agents(&fields, agents, problems),
+        changes: fields.find("changes").and_then(|item| scope(item, problems)),
+        deletes: fields
+            .find("deletes")
+            .and_then(|item| item.count(u64::from(u32::MAX), problems))
+            .and_then(|count| u32::try_from(count).ok()),
         action: action.unwrap_or_default(),
         reason: fields.find("reason").and_then(|item| item.text(bounds::LINE, problems)),
     };
@@ -132,10 +140,32 @@ fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     patterns.into_iter().map(|(pattern, _)| pattern).collect()
 }
 
-/// Globs over paths relative to the workspace.
+/// A word, or globs.
+fn scope(item: &Item<'_>, problems: &mut Problems) -> Option<ChangeScope> {
+    if matches!(item.node.value, Value::List(_)) {
+        let texts = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
+        return Some(ChangeScope::Paths(globs(texts, problems)));
+    }
+    Some(match item.one_of(&SCOPES, problems)? {
+        Scope::None => ChangeScope::None,
+        Scope::Ignored => ChangeScope::Ignored,
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Scope {
+    None,
+    Ignored,
+}
+
 fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
+    globs(strings(fields, "paths", problems), problems)
+}
+
+/// Globs over paths relative to the workspace.
+fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String> {
     let mut paths = Vec::new();
-    for (text, item) in strings(fields, "paths", problems) {
+    for (text, item) in texts {
         if text.starts_with('/') || text.split('/').any(|part| part == "..") {
             problems.at(&item, "a path is relative to the workspace, without `..`; this would never match");
         } else if let Err(error) = globset::Glob::new(&text) {

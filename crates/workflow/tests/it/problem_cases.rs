@@ -467,7 +467,7 @@ gates:
             "workflow.yaml:9:16: no agent has the tool `edit_file`, so this rule would never match it",
             "workflow.yaml:10:16: tools match by full name, and there is no tool `read_*`; agents have: read_file, run_command",
             "workflow.yaml:11:16: `*` is every tool: it stands alone",
-            "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `categories` or `agents`); `tools: [\"*\"]` matches every call",
+            "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `categories`, `agents`, `changes` or `deletes`); `tools: [\"*\"]` matches every call",
             "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
             "workflow.yaml:14:38: none of the tools of this rule takes a command, so it would never match",
             "workflow.yaml:15:19: a pattern is the words of one command; with `|` it would never match",
@@ -479,6 +479,29 @@ gates:
             "workflow.yaml:17:39: there is no agent `sol` (did you mean `solo`?)",
             "workflow.yaml:17:49: expected `allow`, `ask` or `forbid`, found `alow` (did you mean `allow`?)",
             "workflow.yaml:18:46: the text is empty",
+        ],
+    },
+    Case {
+        about: "rules over changes",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work., tools: [read_file, run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  rules:
+    - {changes: nothing, do: allow}
+    - {changes: [], deletes: 0, do: ask}
+    - {changes: [/etc, \"src/**\"], do: allow}
+    - {deletes: 2, do: ask}
+",
+        says: &[
+            "workflow.yaml:8:5: `changes` and `deletes` speak of what a trial shows; write `trial: on` beside the rules",
+            "workflow.yaml:8:17: expected `none` or `ignored`, found `nothing`",
+            "workflow.yaml:9:17: `changes` is empty and would match every call; leave it out",
+            "workflow.yaml:9:30: expected a whole number from 1 to 4294967295, found the number 0",
+            "workflow.yaml:10:18: a path is relative to the workspace, without `..`; this would never match",
         ],
     },
     Case {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::changeset::Changeset;
 use holdshort_core::definition::Definition;
 use holdshort_core::event;
 use holdshort_core::id::{Draw, InterruptId, Seed, SessionId};
@@ -14,7 +15,7 @@ use holdshort_core::run::{Action, Begin, Config, Context, Fact, Input, Origin, R
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_core::tool::{Inspected, Inspection, Outcome, SandboxLevel};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, SandboxLevel, Tried, Yielded};
 use serde_json::{Value, json};
 
 /// 2026-01-31T09:30:00Z.
@@ -142,6 +143,21 @@ impl Stage {
                     self.send(&Actor::engine(), Input::Replied { step, turn, reply });
                 }
                 Action::Probe { .. } => panic!("nothing crashes here"),
+                Action::Try { call, attempt } => {
+                    self.send(
+                        &Actor::engine(),
+                        Input::Begin { begins: vec![Begin::Trial { call: call.clone() }] },
+                    );
+                    let yielded = Yielded {
+                        changeset: Changeset::default(),
+                        ask_because: Vec::new(),
+                        text: "exit code 0".to_owned(),
+                        data: Value::Null,
+                        card: Value::Null,
+                    };
+                    let tried = Tried::Yielded(yielded);
+                    self.send(&Actor::engine(), Input::Tried { call, attempt, tried });
+                }
             }
             return true;
         }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, IdeaGeneration, Judge, KindGate,
-    Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction, Smart, StepGates,
+    Asking, ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, IdeaGeneration,
+    Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction,
+    Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -61,11 +62,14 @@ gates:
   mandatory: [before_deploy, after_planning]
   deploy: [ship, "kubectl *"]
   smart: {keywords: [drop table, wipe], judge: large}
+  trial: on
   same_action: once
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
     - {paths: ["docs/**"], categories: [file_write], agents: [Author], do: allow}
+    - {changes: ignored, do: allow}
+    - {tools: [run_command], changes: ["docs/**"], deletes: 3, do: ask}
     - {tools: ["*"], do: ask}
   tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [operator]}
   question: {expires_in: 500ms}
@@ -184,6 +188,7 @@ fn full_gates() -> Gates {
     Gates {
         plan: PlanGate::Show,
         same_action: SameAction::Once,
+        trial: true,
         mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy].into(),
         deploy: texts(&["ship", "kubectl *"]),
         smart: Some(Smart { keywords: texts(&["drop table", "wipe"]), judge: Judge::Model("large".into()) }),
@@ -200,6 +205,13 @@ fn full_gates() -> Gates {
                 categories: vec![Category::FileWrite],
                 agents: texts(&["Author"]),
                 ..rule(RuleAction::Allow)
+            },
+            Rule { changes: Some(ChangeScope::Ignored), ..rule(RuleAction::Allow) },
+            Rule {
+                tools: texts(&["run_command"]),
+                changes: Some(ChangeScope::Paths(texts(&["docs/**"]))),
+                deletes: Some(3),
+                ..rule(RuleAction::Ask)
             },
             rule(RuleAction::Ask),
         ],

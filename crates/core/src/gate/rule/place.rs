@@ -4,9 +4,9 @@
 //! needs both inside; a rule that holds back needs either. A path whose target is unknown does not count as inside for
 //! a rule that allows, and counts as inside for one that holds back.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 
-use crate::gate::Subject;
+use crate::gate::{Subject, changes};
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern, Reach, normal};
 
@@ -46,13 +46,10 @@ struct Globs<'a> {
 
 impl<'a> Globs<'a> {
     fn of(globs: &[String], workspace: &'a str) -> Self {
-        let matcher = |glob: &String| {
-            GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
-        };
         let absolute = globs.iter().flat_map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
         Self {
             workspace,
-            matchers: globs.iter().map(matcher).collect(),
+            matchers: globs.iter().map(|glob| changes::matcher(glob)).collect(),
             relative: globs.iter().flat_map(|glob| Pattern::of_glob(glob)).collect(),
             absolute: absolute.collect(),
         }

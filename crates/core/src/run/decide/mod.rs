@@ -14,7 +14,7 @@ use super::input::Rejection;
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
-    self, About, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Settled, Standing,
+    self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Settled,
 };
 use crate::schema::{self, Problem};
 use words::nonempty;
@@ -51,8 +51,8 @@ impl Draft<'_> {
         let interrupt = self.interrupt(id)?;
         let decision = &unchanged::as_it_counts(&interrupt, decision);
         let offer = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
-            Standing::Repeat => return Ok(()),
-            Standing::New(offer) => offer,
+            Checked::Repeat => return Ok(()),
+            Checked::New(offer) => offer,
         };
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));

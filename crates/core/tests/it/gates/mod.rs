@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
-use holdshort_core::gate::{self, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
@@ -30,6 +30,8 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
         ask_because: findings,
         places: &[],
         preconditions: &[],
+        changes: Changes::Untried,
+        untried: None,
     }
 }
 
@@ -45,6 +47,8 @@ fn file(path: &str) -> Subject<'_> {
         ask_because: &[],
         places: &[],
         preconditions: &[],
+        changes: Changes::Untried,
+        untried: None,
     }
 }
 

@@ -3,20 +3,20 @@
 use holdshort_core::definition::{CheckpointPhase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::FailureKind;
-use holdshort_core::run::{Input, Run, StepEnd, StepStanding, Trouble};
+use holdshort_core::run::{Input, Run, StepActivity, StepEnd, Trouble};
 
 use super::{approved, gated, planned, planning, proposed, subtask};
 use crate::world::{World, choose, choose_with, fails, one_shot, says};
 
-fn told(run: &Run) -> (u32, Trouble, StepStanding) {
+fn told(run: &Run) -> (u32, Trouble, StepActivity) {
     let step = &run.steps["work/a"];
-    (step.attempts(), step.trouble, run.standing("work/a", step, &run.waiting()))
+    (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
 
 /// Tries, the last failure and where the step stands, before each decision and at the end.
 #[test]
 fn a_step_is_told_with_its_tries_and_its_trouble() {
-    use StepStanding::{Ended, Failed, Waiting};
+    use StepActivity::{Ended, Failed, Waiting};
     use Trouble::{None, Retried, Stuck};
     let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
     let answers =
@@ -64,11 +64,11 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
 #[test]
 fn what_is_at_work_stands_as_its_run_does() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
-    assert_eq!(told(&world.run).2, StepStanding::Running);
+    assert_eq!(told(&world.run).2, StepActivity::Running);
     world.person(Input::Pause);
-    assert_eq!(told(&world.run).2, StepStanding::Paused);
+    assert_eq!(told(&world.run).2, StepActivity::Paused);
     world.person(Input::Cancel { text: None });
-    assert_eq!(told(&world.run).2, StepStanding::Cancelled);
+    assert_eq!(told(&world.run).2, StepActivity::Cancelled);
 }
 
 /// Which subtask a step carries out and its place in the plan are in the state; other steps carry out none.

@@ -11,9 +11,9 @@ use super::mode::{Chosen, Kind};
 
 /// A key that changes nothing, as the client wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Idle {
-    pub(in super::super) key: String,
-    pub(in super::super) why: String,
+pub struct Idle {
+    pub key: String,
+    pub why: String,
 }
 
 /// What the value of a key must be.
@@ -118,63 +118,6 @@ fn check(name: &str, item: &Item, holds: Holds, top: &Given, problems: &mut Vec<
             let are_names = |list: &Vec<Value>| list.iter().all(Value::is_string);
             if !item.value.as_array().is_some_and(are_names) {
                 reader.refuse(item, "is not a list of names");
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::super::super::start::shipped;
-    use super::super::translate;
-
-    /// The web UI's form, as it stands there, begins in each mode that there is; what changes nothing is named (contract
-    /// E40).
-    #[test]
-    fn the_whole_form_is_taken_in_every_mode() {
-        let form: Value = serde_json::from_str(
-            r#"{
-            "model": "gpt-4.1", "maxRounds": 25, "maxAttempts": 6, "agent": "engineer", "workDir": "/w",
-            "defaultModel": "gpt-4.1", "defaultFormatterModel": "o3-mini", "maxPlanSteps": 2, "nPlanReviews": 1,
-            "planInstructions": "", "plannerModel": "gpt-4.1", "researcherModel": "gpt-4.1",
-            "planReviewerModel": "o3-mini", "ideaMakerModel": "gpt-4.1", "ideaHaterModel": "o3-mini",
-            "hitlVariant": "full_interactive", "maxHumanIterations": 3, "approvalMode": "both",
-            "allowPlanModification": true, "allowStepSkip": true, "allowStepRetry": true, "showStepContext": true,
-            "availableAgents": ["engineer", "researcher"], "enablePlanning": true, "complexityThreshold": 50,
-            "continuousMode": false, "maxTurns": 20, "autoApproveSimple": true, "engineerInstructions": "",
-            "researcherInstructions": null, "saveMarkdown": true, "saveJson": true, "saveText": false,
-            "maxWorkers": 4, "maxDepth": 10, "ocrOutputDir": "", "summarizerModel": "gpt-4.1",
-            "toolApproval": "none", "intelligentRouting": "balanced", "conversational": false,
-            "copilotSessionId": null, "useDynamicRouting": true, "controlModel": "gpt-4.1", "sessionName": null
-        }"#,
-        )
-        .unwrap();
-        for (mode, phases, idle) in [
-            ("one-shot", "one_shot", "approvalMode hitlVariant ideaMakerModel maxPlanSteps plannerModel"),
-            ("planning-control", "planning control", "agent approvalMode hitlVariant ideaMakerModel"),
-            (
-                "idea-generation",
-                "idea_generation",
-                "agent approvalMode hitlVariant maxPlanSteps researcherModel",
-            ),
-            ("hitl-interactive", "hitl_planning hitl_control", "agent ideaMakerModel"),
-        ] {
-            let mut config = form.clone();
-            config["mode"] = json!(mode);
-            let translated = translate(config.as_object().unwrap(), &shipped().unwrap()).unwrap();
-            let found: Vec<&str> =
-                translated.definition.phases.iter().map(|phase| phase.id.as_str()).collect();
-            assert_eq!(found.join(" "), phases, "{mode}");
-            let named: Vec<&str> = translated.idle.iter().map(|idle| idle.key.as_str()).collect();
-            let whys = translated.idle.iter().all(|idle| !idle.why.is_empty());
-            let always = "availableAgents enablePlanning saveMarkdown maxWorkers defaultModel";
-            for key in idle.split(' ').chain(always.split(' ')) {
-                assert!(named.contains(&key) && whys, "{mode}: {key} in {named:?}");
-            }
-            for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "planInstructions"] {
-                assert!(!named.contains(&key), "{mode}: {key} in {named:?}");
             }
         }
     }

@@ -16,7 +16,6 @@ use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use serde_json::{Map, Value, json};
 
-use super::approval::Display;
 use given::{Given, Reader};
 
 /// The name of the workflow that runs of this edge have.
@@ -24,17 +23,25 @@ pub(super) const WORKFLOW: &str = "mars";
 
 /// What a config comes to.
 #[derive(Debug)]
-pub(super) struct Translated {
-    pub(super) definition: Definition,
-    pub(super) config: run::Config,
+pub struct Translated {
+    pub definition: Definition,
+    pub config: run::Config,
     /// The session that the run continues, as the client names it.
-    pub(super) session: Option<String>,
+    pub session: Option<String>,
     /// What was taken and changes nothing.
-    pub(super) idle: Vec<Idle>,
+    pub idle: Vec<Idle>,
 }
 
-pub(super) use idle::Idle;
-pub(super) use mode::LISTED as MODES;
+/// What a client wants to see beside a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Display {
+    pub(super) plan: bool,
+    pub(super) results: bool,
+    pub(super) step: bool,
+}
+
+pub use idle::Idle;
+pub(super) use mode::all as modes;
 
 /// Keys that speak of no single phase.
 const RUN: &[&str] = &[
@@ -54,7 +61,7 @@ const RUN: &[&str] = &[
 ];
 
 /// The workflow and the run's own settings, or everything that is wrong with the config.
-pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
+pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = Given::of(config, "/config", &mut problems);
     let mut reader = Reader { own: &top, top: None, keys: RUN, problems: &mut problems };
@@ -127,7 +134,7 @@ pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
 }
 
 /// The mode that a config names, for those who read it later; `phases` where it lists its own.
-pub(super) fn mode_of(config: &Value) -> String {
+pub fn mode_of(config: &Value) -> String {
     let given = Given::taken(config);
     if given.get("phases").is_some() {
         return "phases".to_owned();
@@ -142,7 +149,7 @@ pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
 }
 
 /// What the client wants to see beside a question (contracts A12, A14).
-pub(super) fn display_of(config: &Value) -> Display {
+pub fn display_of(config: &Value) -> Display {
     let top = Given::taken(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();
     let own: Vec<Given> = phases.filter_map(|phase| phase.get("config")).map(Given::taken).collect();
@@ -156,6 +163,3 @@ pub(super) fn display_of(config: &Value) -> Display {
         step: flag("show_step_context", true),
     }
 }
-
-#[cfg(test)]
-mod tests;

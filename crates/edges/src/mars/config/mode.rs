@@ -159,63 +159,36 @@ impl Chosen {
     }
 }
 
+/// The phases of a mode, and where their steps ask.
+type Phases = &'static [(Kind, Asks)];
+
+const QUIET: Asks = Asks::Always(Approval::Never);
+const PLANNED: Phases = &[(Kind::Planning, QUIET), (Kind::Control, QUIET)];
+const REVIEWED: Phases = &[(Kind::HitlPlanning, QUIET), (Kind::Control, QUIET)];
+const RECOVERED: Phases = &[(Kind::Planning, QUIET), (Kind::HitlControl, Asks::Always(Approval::OnError))];
+const BY_STEPS: Phases =
+    &[(Kind::HitlPlanning, QUIET), (Kind::HitlControl, Asks::Unless(Approval::BeforeStep))];
+const INTERACTIVE: Phases = &[(Kind::HitlPlanning, QUIET), (Kind::HitlControl, Asks::Unless(Approval::Both))];
+
 pub(super) const DEFAULT: &str = "one_shot";
+const HITL: &str = "hitl_interactive";
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    OneShot,
-    PlanningControl,
-    HitlInteractive,
-    IdeaGeneration,
-    Preset(Preset),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Preset {
-    Autonomous,
-    ReviewPlan,
-    StepByStep,
-    ErrorRecovery,
-}
-
-const PRESETS: [(&str, Mode); 4] = [
-    ("autonomous", Mode::Preset(Preset::Autonomous)),
-    ("review_plan", Mode::Preset(Preset::ReviewPlan)),
-    ("step_by_step", Mode::Preset(Preset::StepByStep)),
-    ("error_recovery", Mode::Preset(Preset::ErrorRecovery)),
+/// Modes, and from `PRESETS` on presets: what each is, for those who choose one, and its phases (contract A16).
+const MODES: [(&str, &str, Phases); 8] = [
+    (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
+    ("planning_control", "a plan is made and carried out; people speak where the config says so", PLANNED),
+    (HITL, "people decide on the plan and on its steps, as `hitl_variant` says", INTERACTIVE),
+    ("idea_generation", "one agent has ideas, another one judges them", &[(Kind::IdeaGeneration, QUIET)]),
+    ("autonomous", "a plan is made and carried out without a person", PLANNED),
+    ("review_plan", "a person decides on the plan", REVIEWED),
+    ("step_by_step", "a person decides on the plan and before each step", BY_STEPS),
+    ("error_recovery", "a person is asked when a step fails", RECOVERED),
 ];
+const PRESETS: usize = 4;
 
-const MODES: [(&str, Mode); 4] = [
-    (DEFAULT, Mode::OneShot),
-    ("planning_control", Mode::PlanningControl),
-    ("hitl_interactive", Mode::HitlInteractive),
-    ("idea_generation", Mode::IdeaGeneration),
-];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    FullInteractive,
-    PlanningOnly,
-    ErrorRecovery,
-}
-
-const VARIANTS: [(&str, Variant); 3] = [
-    ("full_interactive", Variant::FullInteractive),
-    ("planning_only", Variant::PlanningOnly),
-    ("error_recovery", Variant::ErrorRecovery),
-];
-
-/// Modes and presets, with what they are, for those who choose one.
-pub(in super::super) const LISTED: [(&str, &str); 8] = [
-    ("one-shot", "one agent works until it has an answer"),
-    ("planning-control", "a plan is made and carried out; people speak where the config says so"),
-    ("hitl-interactive", "people decide on the plan and on its steps, as `hitl_variant` says"),
-    ("idea-generation", "one agent has ideas, another one judges them"),
-    ("autonomous", "a plan is made and carried out without a person"),
-    ("review_plan", "a person decides on the plan"),
-    ("step_by_step", "a person decides on the plan and before each step"),
-    ("error_recovery", "a person is asked when a step fails"),
-];
+/// What `hitl_variant` makes of the mode that has variants.
+const VARIANTS: [(&str, Phases); 3] =
+    [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
 const COPILOT: &str = "is the copilot, which this version does not support yet";
 
@@ -228,11 +201,16 @@ pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
-/// A mode's name as clients know it (contract A16), however it was written.
+/// A mode's name as clients know it, however it was written.
 pub(super) fn told(mode: &str) -> String {
     let name = canonical(mode);
-    let listed = LISTED.iter().find(|(listed, _)| canonical(listed) == name);
-    listed.map_or(name, |(listed, _)| (*listed).to_owned())
+    let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);
+    if is_mode { name.replace('_', "-") } else { name }
+}
+
+/// Modes and presets, with what they are.
+pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
+    MODES.iter().map(|(name, what, _)| (told(name), *what))
 }
 
 /// The phases, and whether `hitl_variant` says which.
@@ -249,40 +227,21 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
         }
         return (listed(&item.value, &item.pointer, reader.problems), false);
     }
-    let (key, words) = match reader.item("preset") {
-        Some(_) => ("preset", PRESETS.to_vec()),
-        None => ("mode", MODES.into_iter().chain(PRESETS).collect()),
+    let (key, modes) = match reader.item("preset") {
+        Some(_) => ("preset", &MODES[PRESETS..]),
+        None => ("mode", &MODES[..]),
     };
-    let mode = match reader.item(key) {
+    let named = match reader.item(key) {
         Some(item) if item.value.as_str().is_some_and(is_copilot) => {
             reader.refuse(item, COPILOT);
             None
         }
-        _ => reader.one_of(key, &words),
+        _ => reader.one_of(key, &modes.iter().map(|mode| (mode.0, mode)).collect::<Vec<_>>()),
     };
-    let phases = match (mode.unwrap_or(Mode::OneShot), variant.unwrap_or(Variant::FullInteractive)) {
-        (Mode::OneShot, _) => vec![Chosen::quiet(Kind::OneShot)],
-        (Mode::PlanningControl | Mode::Preset(Preset::Autonomous), _) => {
-            vec![Chosen::quiet(Kind::Planning), Chosen::quiet(Kind::Control)]
-        }
-        (Mode::IdeaGeneration, _) => vec![Chosen::quiet(Kind::IdeaGeneration)],
-        (Mode::HitlInteractive, Variant::FullInteractive) => {
-            let control = Chosen::new(Kind::HitlControl, Asks::Unless(Approval::Both));
-            vec![Chosen::quiet(Kind::HitlPlanning), control]
-        }
-        (Mode::HitlInteractive, Variant::PlanningOnly) | (Mode::Preset(Preset::ReviewPlan), _) => {
-            vec![Chosen::quiet(Kind::HitlPlanning), Chosen::quiet(Kind::Control)]
-        }
-        (Mode::HitlInteractive, Variant::ErrorRecovery) | (Mode::Preset(Preset::ErrorRecovery), _) => {
-            let control = Chosen::new(Kind::HitlControl, Asks::Always(Approval::OnError));
-            vec![Chosen::quiet(Kind::Planning), control]
-        }
-        (Mode::Preset(Preset::StepByStep), _) => {
-            let control = Chosen::new(Kind::HitlControl, Asks::Unless(Approval::BeforeStep));
-            vec![Chosen::quiet(Kind::HitlPlanning), control]
-        }
-    };
-    (phases, mode == Some(Mode::HitlInteractive))
+    let (name, _, phases) = named.unwrap_or(&MODES[0]);
+    let has_variants = *name == HITL;
+    let phases = variant.filter(|_| has_variants).unwrap_or(phases);
+    (phases.iter().map(|(kind, asks)| Chosen::new(*kind, *asks)).collect(), has_variants)
 }
 
 /// `[{type, config}]`, one after the other.

@@ -7,7 +7,9 @@ use holdshort_core::digest::Digest;
 use holdshort_core::head::{Head, Noted};
 use holdshort_engine::audit::{self, Report};
 use holdshort_store::Sqlite;
+use holdshort_testkit::by_hand;
 use rusqlite::Connection;
+use rusqlite::types::Value;
 use tempfile::TempDir;
 
 use super::story::story;
@@ -43,12 +45,33 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    /// Runs statements that change something.
+    /// Runs statements that change something; those that name `events` find a row there for each event.
     pub(super) fn sql(&self, statements: &str) {
+        let run = |file: &Connection| {
+            let changes =
+                || -> i64 { file.query_row("SELECT total_changes()", [], |row| row.get(0)).unwrap() };
+            let before = changes();
+            file.execute_batch(statements).unwrap();
+            assert!(changes() > before, "{statements}");
+        };
+        if statements.contains("events") {
+            self.with_events(run);
+        } else {
+            run(&self.database());
+        }
+    }
+
+    /// The rows of the journal as they stand there.
+    pub(super) fn appends(&self) -> Vec<Vec<Value>> {
         let file = self.database();
-        file.execute_batch(statements).unwrap();
-        let changed: i64 = file.query_row("SELECT total_changes()", [], |row| row.get(0)).unwrap();
-        assert!(changed > 0, "{statements}");
+        let mut statement = file.prepare("SELECT * FROM appends ORDER BY position").unwrap();
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column)).collect();
+        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+    }
+
+    pub(super) fn with_events<R>(&self, change: impl FnOnce(&Connection) -> R) -> R {
+        by_hand::with_events(&self.database(), change)
     }
 
     /// Runs statements that change the schema.
@@ -91,16 +114,18 @@ impl Files {
 
     /// The last event by another author, and its hash.
     pub(super) fn rewrite_the_last(&self) {
-        let file = self.database();
-        let sql = "SELECT head, (SELECT hash FROM events WHERE stream = last.stream AND seq = last.seq - 1)
-                   FROM events AS last ORDER BY position DESC LIMIT 1";
-        let (head, before): (Vec<u8>, Vec<u8>) =
-            file.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let head = String::from_utf8(head).unwrap().replace("\"test\"", "\"else\"").into_bytes();
-        let hash = Digest::of_parts(&[&before, &head]);
-        let sql =
-            "UPDATE events SET head = ?1, hash = ?2 WHERE position = (SELECT max(position) FROM events)";
-        file.execute(sql, rusqlite::params![head, hash.as_bytes()]).unwrap();
+        self.with_events(|file| {
+            let sql =
+                "SELECT head, (SELECT hash FROM events WHERE stream = last.stream AND seq = last.seq - 1)
+                       FROM events AS last ORDER BY position DESC LIMIT 1";
+            let (head, before): (Vec<u8>, Vec<u8>) =
+                file.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            let head = String::from_utf8(head).unwrap().replace("\"test\"", "\"else\"").into_bytes();
+            let hash = Digest::of_parts(&[&before, &head]);
+            let sql =
+                "UPDATE events SET head = ?1, hash = ?2 WHERE position = (SELECT max(position) FROM events)";
+            file.execute(sql, rusqlite::params![head, hash.as_bytes()]).unwrap();
+        });
     }
 
     /// Puts one of the story's earlier files in place.
@@ -119,7 +144,7 @@ impl Files {
         let file = self.database();
         let gone: Vec<u8> = file.query_row(LONELY, [], |row| row.get(0)).unwrap();
         let stream = [&[1], &gone[..]].concat();
-        assert!(file.execute("DELETE FROM events WHERE stream = ?1", [stream]).unwrap() > 0);
+        assert!(file.execute("DELETE FROM appends WHERE stream = ?1", [stream]).unwrap() > 0);
         for sql in [
             "DELETE FROM sessions WHERE session = (SELECT session FROM runs WHERE run = ?1)",
             "DELETE FROM interrupts WHERE run = ?1",
@@ -132,48 +157,51 @@ impl Files {
 
     /// Positions run from 1 without a gap again.
     pub(super) fn move_up(&self) {
-        let file = self.database();
-        let positions = |sql: &str| -> Vec<i64> {
-            let mut statement = file.prepare(sql).unwrap();
-            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
-        };
-        for (new, old) in (1..).zip(positions("SELECT position FROM events ORDER BY position")) {
-            file.execute("UPDATE events SET position = ?1 WHERE position = ?2", [new, old]).unwrap();
-        }
+        self.with_events(|file| {
+            let mut statement = file.prepare("SELECT position FROM events ORDER BY position").unwrap();
+            let positions: Vec<i64> =
+                statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+            for (new, old) in (1..).zip(positions) {
+                file.execute("UPDATE events SET position = ?1 WHERE position = ?2", [new, old]).unwrap();
+            }
+        });
     }
 
     /// Another event of the installation: everything is frozen once more.
     pub(super) fn forge_at_the_end(&self) {
-        let file = self.database();
-        let sql = "SELECT seq, head, hash FROM events WHERE stream = x'03' ORDER BY seq DESC LIMIT 1";
-        let (seq, head, hash): (i64, Vec<u8>, Vec<u8>) =
-            file.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-        let (from, to) = (format!("\"seq\":{seq}"), format!("\"seq\":{}", seq + 1));
-        let head = String::from_utf8(head).unwrap().replace(&from, &to).into_bytes();
-        let hash = Digest::of_parts(&[&hash, &head]);
-        let (events, chained): (u32, [u8; 32]) = file
-            .query_row("SELECT position, chained FROM events ORDER BY position DESC LIMIT 1", [], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .unwrap();
-        let last = Head { events: events.into(), hash: Digest::from_bytes(chained) }.then(&hash);
-        let sql = "INSERT INTO events (position, stream, seq, hash, chained, head) VALUES (?1, x'03', ?2, ?3, ?4, ?5)";
-        let values = rusqlite::params![events + 1, seq + 1, hash.as_bytes(), last.hash.as_bytes(), head];
-        file.execute(sql, values).unwrap();
+        self.with_events(|file| {
+            let sql = "SELECT seq, head, hash FROM events WHERE stream = x'03' ORDER BY seq DESC LIMIT 1";
+            let (seq, head, hash): (i64, Vec<u8>, Vec<u8>) =
+                file.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+            let (from, to) = (format!("\"seq\":{seq}"), format!("\"seq\":{}", seq + 1));
+            let head = String::from_utf8(head).unwrap().replace(&from, &to).into_bytes();
+            let hash = Digest::of_parts(&[&hash, &head]);
+            let (events, chained): (u32, [u8; 32]) = file
+                .query_row("SELECT position, chained FROM events ORDER BY position DESC LIMIT 1", [], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .unwrap();
+            let last = Head { events: events.into(), hash: Digest::from_bytes(chained) }.then(&hash);
+            let sql = "INSERT INTO events (position, stream, seq, hash, chained, head) VALUES (?1, x'03', ?2, ?3, ?4, ?5)";
+            let values = rusqlite::params![events + 1, seq + 1, hash.as_bytes(), last.hash.as_bytes(), head];
+            file.execute(sql, values).unwrap();
+        });
     }
 
     /// As somebody would who knows how it is done.
     pub(super) fn compute_anew(&self) {
-        let file = self.database();
-        let mut statement = file.prepare("SELECT hash FROM events ORDER BY position").unwrap();
-        let hashes: Vec<[u8; 32]> =
-            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        let mut head = Head::START;
-        for (position, hash) in (1_i64..).zip(hashes) {
-            head = head.then(&Digest::from_bytes(hash));
-            let sql = "UPDATE events SET chained = ?1 WHERE position = ?2";
-            assert_eq!(file.execute(sql, rusqlite::params![head.hash.as_bytes(), position]).unwrap(), 1);
-        }
+        let head = self.with_events(|file| {
+            let mut statement = file.prepare("SELECT hash FROM events ORDER BY position").unwrap();
+            let hashes: Vec<[u8; 32]> =
+                statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+            let mut head = Head::START;
+            for (position, hash) in (1_i64..).zip(hashes) {
+                head = head.then(&Digest::from_bytes(hash));
+                let sql = "UPDATE events SET chained = ?1 WHERE position = ?2";
+                assert_eq!(file.execute(sql, rusqlite::params![head.hash.as_bytes(), position]).unwrap(), 1);
+            }
+            head
+        });
         fs::write(self.path(PIN), format!("{:>20} {}\n", head.events, head.hash)).unwrap();
     }
 

@@ -32,6 +32,7 @@ pub(super) enum Change {
 }
 use Change::{Code, Sql};
 
+/// Statements that name `events` find a row there for each event.
 pub(super) struct Manipulation {
     /// As in the table.
     pub(super) what: &'static str,
@@ -103,6 +104,10 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::alike(
         "an event is taken away",
         "DELETE FROM events WHERE seq = 2 AND stream = (SELECT stream FROM events WHERE seq = 3 LIMIT 1)",
+    ),
+    Manipulation::alike(
+        "an append is cut off",
+        "UPDATE appends SET heads = substr(heads, 2) WHERE position = (SELECT min(position) FROM appends)",
     ),
     Manipulation::alike(
         "two events change places in the order of commits",
@@ -208,11 +213,11 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::each(
         "a trigger is added that changes lists later",
         Code(|files| {
-            files.schema("CREATE TRIGGER later AFTER INSERT ON events BEGIN DELETE FROM grants; END");
+            files.schema("CREATE TRIGGER later AFTER INSERT ON appends BEGIN DELETE FROM grants; END");
         }),
         "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS
              $$ BEGIN DELETE FROM grants; RETURN NULL; END $$;
-         CREATE TRIGGER later AFTER INSERT ON events EXECUTE FUNCTION later()",
+         CREATE TRIGGER later AFTER INSERT ON appends EXECUTE FUNCTION later()",
     )
     .found(Alone, No),
     Manipulation::to_files("the database is replaced by an older one", |files| files.go_back(DATABASE)),

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use holdshort_core::head::Noted;
 use holdshort_engine::audit::{self, Report};
 use holdshort_store::{Log, Memory, Postgres, Sqlite, postgres};
+use holdshort_testkit::by_hand;
 use holdshort_testpg::Server;
 use tempfile::TempDir;
 
@@ -48,6 +49,18 @@ async fn an_audit_of_a_data_folder_reads_and_nothing_else() {
     assert_eq!(fs::read(untouched.path(LOG)).unwrap(), fs::read(story().killed.path().join(LOG)).unwrap());
 }
 
+/// What is not changed by hand is what it was.
+#[test]
+fn events_that_are_unpacked_are_packed_as_they_were() {
+    let files = Files::copy(story().whole.path());
+    let before = files.appends();
+    files.with_events(|file| {
+        let events = "SELECT count(*) > (SELECT count(*) FROM appends) FROM events";
+        assert!(file.query_row(events, [], |row| row.get::<_, bool>(0)).unwrap());
+    });
+    assert_eq!(files.appends(), before);
+}
+
 #[tokio::test]
 async fn an_audit_finds_in_a_data_folder_what_the_table_says() {
     let mut wrong = Vec::new();
@@ -79,7 +92,8 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
     let mut wrong = Vec::new();
     let rows = MANIPULATIONS.iter().filter_map(|each| Some((each.what, each.database?)));
     let untouched = ("nothing is changed", ("SELECT 1", Found::No));
-    for (n, (what, (statements, expected))) in [untouched].into_iter().chain(rows).enumerate() {
+    let packed = ("events are unpacked and packed", ("SELECT FROM events", Found::No));
+    for (n, (what, (statements, expected))) in [untouched, packed].into_iter().chain(rows).enumerate() {
         let copy = changed(server, &url, n, statements);
         let (alone, against) = (verify(&copy, &[]).await, verify(&copy, &heads).await);
         let found = classify(&alone, &against);
@@ -100,7 +114,11 @@ fn changed(server: &Server, url: &str, n: usize, statements: &str) -> String {
     };
     psql(&server.url("postgres"), &format!("CREATE DATABASE {copy} TEMPLATE {name}"));
     let copy = server.url(&copy);
-    psql(&copy, statements);
+    if statements.contains("events") {
+        psql(&copy, &by_hand::with_events_in_postgres(statements));
+    } else {
+        psql(&copy, statements);
+    }
     copy
 }
 

@@ -1,6 +1,6 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
-use holdshort_protocol::{Before, CommandEffect, Diff, Interrupt, Kind, Origin, Script, plain};
+use holdshort_protocol::{Before, CommandEffect, Diff, Interrupt, Kind, Origin, Script, TrialCard, plain};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +13,11 @@ pub(super) enum Part<'a> {
     Command {
         text: &'a str,
         note: &'a str,
+    },
+    /// What the command did when it was tried, path by path.
+    Trial {
+        words: String,
+        text: String,
     },
     /// A file that the command runs.
     Script {
@@ -114,6 +119,12 @@ fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
         }
     }
     if command(payload).is_some() {
+        facts.extend(TrialCard::missing(payload).map(|why| {
+            Fact::notice(
+                "Not tried",
+                format!("it could not be tried before you decide: {}", plain::line(why)),
+            )
+        }));
         facts.extend(interrupt.command_effect.as_ref().map(|CommandEffect { text, is_unusual }| {
             let text = plain::line(text);
             if *is_unusual { Fact::notice("It may", text) } else { Fact::new("It may", text) }
@@ -147,7 +158,8 @@ fn call(payload: &Value) -> Vec<Part<'_>> {
             truncated: script.truncated,
         });
         let command = Part::Command { text: command, note: text(payload, "note") };
-        return std::iter::once(command).chain(scripts).collect();
+        let trial = TrialCard::of(payload).map(tried).unwrap_or_default();
+        return std::iter::once(command).chain(trial).chain(scripts).collect();
     }
     let Some(change) = Diff::of(payload) else {
         return data(payload, "arguments", "Arguments").into_iter().collect();
@@ -159,6 +171,26 @@ fn call(payload: &Value) -> Vec<Part<'_>> {
         None => None,
     };
     diff(payload).into_iter().chain(rest).collect()
+}
+
+/// What the command did where it could harm nothing.
+fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
+    let mut lines: Vec<String> = trial.git().map(|words| plain::line(words).into_owned()).collect();
+    lines.extend(
+        trial
+            .changes()
+            .map(|change| format!("{}  {}", plain::line(change.path()), plain::line(&change.words()))),
+    );
+    lines.extend(trial.unseen());
+    let all = Part::Trial { words: trial.words(), text: lines.join("\n") };
+    let diffs = trial.changes().filter_map(|change| {
+        let diff = change.diff().filter(|diff| !diff.hunks.is_empty())?;
+        let unseen = diff.unseen();
+        Some(Part::Diff { path: change.path(), is_new: false, diff, unseen })
+    });
+    let output = Some(trial.output()).filter(|output| !output.trim().is_empty());
+    let output = output.map(|text| Part::Quote { label: "What it printed", text });
+    std::iter::once(all).chain(diffs).chain(output).collect()
 }
 
 fn command(payload: &Value) -> Option<&str> {

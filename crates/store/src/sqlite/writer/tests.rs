@@ -63,7 +63,7 @@ fn a_commit_waits_for_the_disk() {
 #[test]
 fn a_limit_is_no_reason_to_plan_again() {
     let (_folder, writer) = writer(None);
-    let mut statement = writer.connection.prepare("SELECT position FROM events LIMIT ?1").unwrap();
+    let mut statement = writer.connection.prepare("SELECT position FROM appends LIMIT ?1").unwrap();
     for limit in 1..4 {
         assert!(!statement.exists([limit]).unwrap());
     }

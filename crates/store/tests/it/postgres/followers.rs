@@ -99,7 +99,7 @@ async fn a_journal_restored_into_another_cluster_goes_on_beyond_its_positions() 
     let journal = node(&url).await;
     journal.append(to(&run_stream(1), 0, 2)).await.unwrap();
     journal.close().await.unwrap();
-    sql(&url, "UPDATE events SET position = position + (1::bigint << 50)").await;
+    sql(&url, "UPDATE appends SET position = position + (1::bigint << 50)").await;
     let journal = node(&url).await;
     let before = journal.append(Append::default()).await.unwrap().position;
     assert!(before > 1 << 50);

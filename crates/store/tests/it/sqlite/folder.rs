@@ -60,7 +60,7 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 6 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 7 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);
@@ -112,10 +112,18 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
 }
 
-/// As `crates/testkit/tests/versions` keeps it: what it told over HTTP is compared there.
+/// As `crates/testkit/tests/versions` keeps them: what they told over HTTP is compared there.
 #[tokio::test]
-async fn a_folder_of_the_version_before_keeps_its_chains_and_its_head() {
-    let before = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/versions/1/sqlite");
+async fn folders_of_the_versions_before_keep_their_chains_and_their_heads() {
+    let versions = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/versions");
+    let versions: Vec<_> = fs::read_dir(versions).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(versions.len() >= 2, "{versions:?}");
+    for version in versions {
+        keeps_its_chains_and_its_head(&version.join("sqlite")).await;
+    }
+}
+
+async fn keeps_its_chains_and_its_head(before: &Path) {
     let folder = TempDir::new().unwrap();
     for name in ["holdshort.db", "holdshort.head"] {
         fs::copy(before.join(name), folder.path().join(name)).unwrap();
@@ -164,7 +172,7 @@ async fn a_value_that_no_store_writes_is_called_damaged() {
     store.append(to(&run_stream(1), 0, 1)).await.unwrap();
     drop(store);
     let database = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
-    database.execute("UPDATE events SET hash = x'00'", []).unwrap();
+    database.execute("UPDATE appends SET hashes = x'00'", []).unwrap();
     drop(database);
     let store = Sqlite::open(folder.path()).unwrap();
     assert!(matches!(store.chain(&run_stream(1)).await, Err(Error::Corrupt(_))));

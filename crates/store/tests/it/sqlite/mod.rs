@@ -5,6 +5,7 @@ mod damage;
 mod disk;
 mod folder;
 mod group;
+mod older;
 mod pin;
 
 use std::process::Command;

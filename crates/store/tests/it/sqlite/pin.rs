@@ -126,6 +126,33 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
+/// A pin lags behind, and the same events may be there from fewer appends: of an import.
+#[tokio::test]
+async fn a_pin_within_an_append_is_compared_with_what_is_there() {
+    let parts = TempDir::new().unwrap();
+    let store = Sqlite::open(parts.path()).unwrap();
+    write(&store, 0, 2).await;
+    let pin = fs::read(parts.path().join(PIN)).unwrap();
+    drop(store);
+    for (before, opens) in [(0, true), (1, false)] {
+        let folder = TempDir::new().unwrap();
+        let store = Sqlite::open(folder.path()).unwrap();
+        for n in 0..before {
+            store.append(to(&run_stream(9), n, 1)).await.unwrap();
+        }
+        write(&store, 0, 5).await;
+        let killed = copy(folder.path(), &[DATABASE, LOG]);
+        fs::write(killed.path().join(PIN), &pin).unwrap();
+        let opened = Sqlite::open(killed.path()).map_err(|error| error.to_string());
+        match opened {
+            Ok(store) => assert_eq!((store.head().await.unwrap().events, opens), (5, true)),
+            Err(why) => {
+                assert!(!opens && why.contains("the first 2 events of the database are not those"), "{why}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     let folder = TempDir::new().unwrap();
@@ -192,8 +219,8 @@ async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     let store = Sqlite::open(folder.path()).unwrap();
     write(&store, 0, 2).await;
     let other = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
-    let forged = "INSERT INTO events (position, stream, seq, hash, chained, head)
-                  SELECT position + 1, stream, seq + 1, hash, chained, head FROM events WHERE position = 2";
+    let forged = "INSERT INTO appends (position, stream, seq, chained, hashes, heads)
+                  SELECT position + 1, stream, seq + 1, chained, hashes, heads FROM appends WHERE position = 2";
     assert_eq!(other.execute(forged, []).unwrap(), 1);
     match store.append(to(&run_stream(2), 0, 1)).await {
         Err(AppendError::Store(Error::Corrupt(why))) => {
@@ -244,5 +271,5 @@ fn a_database_of_an_older_schema_is_not_read_as_if_it_were_one_of_this() {
     first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
     first.pragma_update(None, "user_version", 1).unwrap();
     drop(first);
-    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 6 })));
+    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 7 })));
 }

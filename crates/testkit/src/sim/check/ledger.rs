@@ -128,6 +128,9 @@ impl Witnessed {
             Fact::ToolStarted { call, digest, attempt, .. } => {
                 self.may_start(call, *digest, *attempt, session, system)?;
             }
+            Fact::TrialStarted { call, .. } if system.frozen || self.run.is_paused() => {
+                return Err(format!("a trial of {call} starts in a frozen installation or a paused run"));
+            }
             Fact::ModelStarted { step, .. } if system.frozen || self.run.is_paused() => {
                 return Err(format!(
                     "a model call of {step} starts in a frozen installation or a paused run"

@@ -8,7 +8,7 @@ mod ledger;
 mod starts;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -58,6 +58,8 @@ struct Witnessed {
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, Begun>,
+    /// Every vote that was written: on what, by whom, and its option. A later one may have taken its place.
+    cast: BTreeSet<(InterruptId, String, String)>,
     /// What was surely said in it, where it has the front of a conversation.
     spoken: Vec<u64>,
 }
@@ -106,7 +108,9 @@ impl Witness {
     pub(super) fn grants(&self) -> Vec<(SessionId, GrantId)> {
         let sessions = self.sessions.values();
         sessions
-            .flat_map(|(session, _)| session.standing().map(|grant| (session.id.clone(), grant.id.clone())))
+            .flat_map(|(session, _)| {
+                session.active_grants().map(|grant| (session.id.clone(), grant.id.clone()))
+            })
             .collect()
     }
 
@@ -246,6 +250,7 @@ impl Witness {
                 chain: Chain::START,
                 calls: BTreeMap::new(),
                 begun: BTreeMap::new(),
+                cast: BTreeSet::new(),
                 spoken: Vec::new(),
             };
             self.runs.insert(id.clone(), witnessed);
@@ -273,7 +278,9 @@ impl Witness {
         let runs_here = |call: &str| witnessed.run.calls.get(call).is_some_and(|call| !of_client(&call.tool));
         let goes_on_in = match fact {
             Fact::RunStarted { session, .. } => Some(session),
-            Fact::RunResumed | Fact::ModelStarted { .. } => witnessed.run.session(),
+            Fact::RunResumed | Fact::ModelStarted { .. } | Fact::TrialStarted { .. } => {
+                witnessed.run.session()
+            }
             Fact::ToolStarted { call, .. } if runs_here(call) => witnessed.run.session(),
             _ => None,
         };
@@ -290,6 +297,9 @@ impl Witness {
         witnessed.run.apply(&event);
         if witnessed.run.is_front() && must_be_noted(fact) {
             witnessed.spoken.push(witnessed.run.seq);
+        }
+        if let Fact::DecisionMade { interrupt, option, .. } = fact {
+            witnessed.cast.insert((interrupt.clone(), event.actor.id.clone(), option.clone()));
         }
         witnessed.starts(node, leases, fact);
         Ok(match fact {
@@ -390,7 +400,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// A decision was taken: it is the one that stands.
+    /// A decision was taken: it is the one that stands. Where several people have to agree, it was written; by the time
+    /// that its answer is heard another vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
@@ -401,7 +412,8 @@ impl Witness {
             let option = if unchanged { "approve" } else { decision.option.as_str() };
             let is_theirs = |made: &Vote| made.by == actor.id && made.option == option;
             if interrupt.opened.quorum > 1 {
-                return interrupt.votes.iter().any(is_theirs);
+                let vote = (id.clone(), actor.id.clone(), option.to_owned());
+                return self.runs.get(run).is_some_and(|witnessed| witnessed.cast.contains(&vote));
             }
             !interrupt.is_open() && made.is_some_and(is_theirs)
         });

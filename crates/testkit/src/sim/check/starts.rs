@@ -31,8 +31,10 @@ impl Begun {
 
 /// An epoch is one node's alone.
 pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fact) -> Result<(), String> {
-    let (Fact::ToolStarted { epoch, .. } | Fact::ModelStarted { epoch, .. } | Fact::Adopted { epoch, .. }) =
-        fact
+    let (Fact::TrialStarted { epoch, .. }
+    | Fact::ToolStarted { epoch, .. }
+    | Fact::ModelStarted { epoch, .. }
+    | Fact::Adopted { epoch, .. }) = fact
     else {
         return Ok(());
     };
@@ -44,6 +46,7 @@ impl Witnessed {
     /// A start is written.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
+            Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },
             Fact::ToolStarted { call, attempt, .. } => {
                 Action::CallTool { call: call.clone(), attempt: *attempt }
             }

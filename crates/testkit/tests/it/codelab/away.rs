@@ -150,7 +150,9 @@ async fn many_calls_are_told_from_few_reads() {
     ide.find("assistant_message").await;
     drop(ide);
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
-    let events = server.wait_status(&run, &["completed"]).await["seq"].as_u64().unwrap();
+    server.wait_status(&run, &["completed"]).await;
+    let appends = format!("SELECT count(*) FROM appends WHERE stream = '{run}'");
+    let appends: u64 = crate::cluster::sql(&url, &appends).await.parse().unwrap();
 
     // What its connections have read is told once they are gone.
     let read = async || {
@@ -160,7 +162,7 @@ async fn many_calls_are_told_from_few_reads() {
             (crate::cluster::sql(&url, others).await == "0").then_some(())
         })
         .await;
-        let read = "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_user_tables WHERE relname = 'events'";
+        let read = "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_user_tables WHERE relname = 'appends'";
         crate::cluster::sql(&url, read).await.parse::<u64>().unwrap()
     };
     server.kill();
@@ -170,7 +172,7 @@ async fn many_calls_are_told_from_few_reads() {
     assert!(frames.len() > REPLIES * CALLS);
     server.kill();
     let rows = read().await - before;
-    assert!(rows < 15 * events, "{rows} rows were read to tell {events} events");
+    assert!(rows < 15 * appends, "{rows} rows were read to tell {appends} appends");
 }
 
 /// A connection that can not be told what stands says so, and does not look as if it listened.

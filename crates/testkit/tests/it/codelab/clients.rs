@@ -259,7 +259,11 @@ async fn sessions_are_begun_listed_and_restored() {
     let stats = get(&server, "events/stats").await;
     let verified = server.get("/v1/audit/verify").await.ok();
     assert_eq!((&stats["total_published"], &stats["failed_handlers"]), (&verified["events"], &json!(0)));
-    assert_eq!(get(&server, "events/metrics").await["metrics"]["runs"], json!({ "completed": 3 }));
+    // What agents of other workflows ask is none of this edge's business.
+    let asks = json!({ "kind": "question", "title": "Which one?" });
+    server.post("/v1/interrupts", &asks).await.ok();
+    let metrics = get(&server, "events/metrics").await["metrics"].clone();
+    assert_eq!(metrics, json!({ "runs": { "completed": 3 }, "requests": {} }));
     assert_eq!(get(&server, "health").await["status"], "healthy");
 }
 

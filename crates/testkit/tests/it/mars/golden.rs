@@ -226,6 +226,8 @@ async fn two_open_requests() {
     let question = story.asked().await;
     let write = story.asked().await;
     story.resolve(&write, "allow_session", "").await;
+    // What is written at once may come before or after the next word.
+    story.mars.wait("file_created").await;
     story.resolve(&question, "skip", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("two_requests").await;

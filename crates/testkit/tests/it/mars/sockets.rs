@@ -1,6 +1,7 @@
 //! Connections: one task, one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
 
 use holdshort_core::time::Timestamp;
+use holdshort_testkit::by_hand;
 use serde_json::{Value, json};
 
 use super::{Mars, around_steps, first, plan, planned, words};
@@ -137,11 +138,9 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let last = mars.told().last().unwrap()["id"].clone();
     assert_eq!(last, seq.to_string(), "the event was told in several frames");
     let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
-    let first = "SELECT stream FROM events WHERE seq = 1 AND instr(CAST(head AS TEXT), ?1) > 0";
-    let stream: Vec<u8> =
-        file.query_row(first, [format!("\"stream\":\"{}\"", mars.run())], |row| row.get(0)).unwrap();
-    let sql = "UPDATE events SET head = x'7b' WHERE stream = ?1 AND seq = 2";
-    assert_eq!(file.execute(sql, [stream]).unwrap(), 1);
+    let second = "UPDATE events SET head = x'7b' WHERE seq = 2 AND instr(CAST(head AS TEXT), ?1) > 0";
+    let named = format!("\"stream\":\"{}\"", mars.run());
+    assert_eq!(by_hand::change_events(&file, second, &[&named]), 1);
 
     let mut back = Mars::connect(&server, "t1").await;
     back.say(&json!({"type": "request_state", "since": last})).await;

@@ -71,7 +71,9 @@ async fn every_tab_of_a_run_has_data() {
     for kind in ["agent_call", "tool_call", "code_exec", "file_gen", "approval_requested"] {
         assert!(kinds(&events).contains(&kind.to_owned()), "{kind} in {events:#}");
     }
-    let codes = get(&server, &format!("runs/{run}/history?event_type=code_exec")).await["events"].clone();
+    let codes = get(&server, &format!("runs/{run}/history?event_type=code_exec")).await;
+    assert_eq!((&codes["total"], codes.get("truncated")), (&json!(2), None), "what the answer holds is all");
+    let codes = codes["events"].clone();
     assert_eq!(kinds(&codes), ["code_exec", "code_exec"]);
     assert_eq!([&codes[0]["status"], &codes[0]["inputs"]["code"]], [&json!("completed"), &json!("false")]);
     let last = get(&server, &format!("runs/{run}/history?limit=1")).await["events"].clone();

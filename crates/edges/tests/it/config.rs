@@ -2,10 +2,9 @@
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::interrupt::Kind;
+use holdshort_edges::mars::base as shipped;
+use holdshort_edges::mars::config::{self, Translated, translate};
 use serde_json::{Value, json};
-
-use super::super::start::shipped;
-use super::{Translated, translate};
 
 fn of(config: &Value) -> Result<Translated, Vec<(String, String)>> {
     over(&shipped().unwrap(), config)
@@ -179,7 +178,7 @@ fn each_key_changes_the_workflow() {
     };
     let all = json!({"workDir": "/w", "model": "m", "sessionId": "ses_1"});
     assert_eq!(run(&all), (Some("/w".into()), Some("m".into()), Some("ses_1".into())));
-    let shown = |config: &Value| super::display_of(config);
+    let shown = |config: &Value| config::display_of(config);
     assert_ne!(shown(&json!({"showPlan": false})), shown(&json!({})));
     assert_ne!(shown(&json!({"phases": [{"config": {"show_context": true}}]})), shown(&json!({})));
     assert_ne!(shown(&json!({"show_step_context": false})), shown(&json!({})));
@@ -439,7 +438,7 @@ fn each_phase_has_its_own_requests() {
 #[test]
 fn what_the_base_asks_no_config_takes_away() {
     let own = |gates: &str| {
-        let text = include_str!("../base.yaml");
+        let text = include_str!("../../src/mars/base.yaml");
         let (head, _) = text.split_once("\ngates:").unwrap();
         let text = format!("{head}\ngates:\n{gates}");
         holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue()).unwrap()
@@ -486,7 +485,7 @@ fn what_the_base_asks_no_config_takes_away() {
     }
 
     // What it says of one phase is as good, and nothing may be switched off until only agreement is left.
-    let text = include_str!("../base.yaml").replace(
+    let text = include_str!("../../src/mars/base.yaml").replace(
         "message: Shall the work go on?, when_no_channel: auto}",
         "message: m, gates: {checkpoint: {expires_in: 20s, on_expiry: reject}}}",
     );
@@ -541,7 +540,7 @@ fn the_mode_is_named_however_it_is_written() {
         (json!({"preset": "review_plan", "mode": null}), "review_plan"),
         (json!({"phases": [{"type": "planning"}]}), "phases"),
     ] {
-        assert_eq!(super::mode_of(&config), mode, "{config}");
+        assert_eq!(config::mode_of(&config), mode, "{config}");
     }
     let checkpoints = json!({"phases": [
         {"type": "hitl_checkpoint", "config": {"checkpoint_type": "after_planning"}},

@@ -1,0 +1,197 @@
+//! Changesets: what a call does to the workspace, path by path, as data (design, part 1).
+//!
+//! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
+//! *commit* applies it. The bytes of files are blobs under their digests.
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::is_default;
+use crate::digest::Digest;
+
+/// Changes in the order of their paths, at most one of each path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Change>", into = "Vec<Change>")]
+pub struct Changeset(Vec<Change>);
+
+/// What becomes of one path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Relative to the workspace, with `/`; see [`text_of`] for names that are not UTF-8.
+    pub path: String,
+    /// `None`: nothing is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Entry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Entry>,
+    /// Git ignores this path: a cache, what a build made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ignored: bool,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Entry {
+    /// `mode`: the permission bits.
+    File {
+        digest: Digest,
+        bytes: u64,
+        mode: u32,
+    },
+    /// `target` is escaped as paths are.
+    Symlink {
+        target: String,
+    },
+    Folder {
+        mode: u32,
+    },
+}
+
+/// Why a list of changes is no changeset.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    #[error("`{0}` stands twice, or not in the order of the paths")]
+    Order(String),
+    #[error("`{0}` is no path in the workspace")]
+    Path(String),
+    #[error("`{0}` is as it was")]
+    NoChange(String),
+}
+
+/// Of a call that changes nothing.
+pub static EMPTY: Changeset = Changeset(Vec::new());
+
+impl Changeset {
+    /// The changes in any order.
+    pub fn new(mut changes: Vec<Change>) -> Result<Self, Malformed> {
+        changes.sort_by(|one, other| one.path.cmp(&other.path));
+        Self::try_from(changes)
+    }
+
+    pub fn changes(&self) -> &[Change] {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Of its canonical JSON.
+    pub fn digest(&self) -> Digest {
+        Digest::of_json(self)
+    }
+
+    /// Files and links that are there now and would not be.
+    pub fn deletions(&self) -> impl Iterator<Item = &Change> {
+        self.0.iter().filter(|change| change.deletes())
+    }
+
+    /// The changes that rules speak of: a folder counts by what is in it, but for its mode.
+    pub fn counted(&self) -> impl Iterator<Item = &Change> {
+        self.0.iter().filter(|change| change.is_of_content() || change.is_of_a_folders_mode())
+    }
+
+    /// What takes all of it back.
+    pub fn inverse(&self) -> Self {
+        let turned = |change: &Change| Change {
+            before: change.after.clone(),
+            after: change.before.clone(),
+            ..change.clone()
+        };
+        Self(self.0.iter().map(turned).collect())
+    }
+}
+
+impl Change {
+    /// Whether a file or a link is gone after it. A folder counts by what was in it.
+    pub fn deletes(&self) -> bool {
+        self.before.as_ref().is_some_and(Entry::is_content)
+            && !self.after.as_ref().is_some_and(Entry::is_content)
+    }
+
+    /// Whether it is about a file or a link, and not about a folder alone.
+    pub fn is_of_content(&self) -> bool {
+        self.before.iter().chain(&self.after).any(Entry::is_content)
+    }
+
+    /// Whether it is the mode of a folder that changes.
+    fn is_of_a_folders_mode(&self) -> bool {
+        matches!((&self.before, &self.after), (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })))
+    }
+}
+
+impl Entry {
+    fn is_content(&self) -> bool {
+        !matches!(self, Self::Folder { .. })
+    }
+}
+
+impl TryFrom<Vec<Change>> for Changeset {
+    type Error = Malformed;
+
+    fn try_from(changes: Vec<Change>) -> Result<Self, Malformed> {
+        for change in &changes {
+            let is_name = |name: &str| !matches!(name, "" | "." | "..");
+            let is_path = change.path.split('/').all(is_name) && bytes_of(&change.path).is_some();
+            if !is_path {
+                return Err(Malformed::Path(change.path.clone()));
+            }
+            if change.before == change.after {
+                return Err(Malformed::NoChange(change.path.clone()));
+            }
+        }
+        match changes.windows(2).find(|pair| pair[0].path >= pair[1].path) {
+            Some(pair) => Err(Malformed::Order(pair[1].path.clone())),
+            None => Ok(Self(changes)),
+        }
+    }
+}
+
+impl From<Changeset> for Vec<Change> {
+    fn from(changeset: Changeset) -> Self {
+        changeset.0
+    }
+}
+
+const HEX: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"];
+
+/// The bytes of a path or of a link's target as text. UTF-8 stays as it is, but for `\`, which is written `\\`; any
+/// other byte is written `\xff`.
+pub fn text_of(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for byte in chunk.invalid() {
+            text.extend(["\\x", HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+        }
+    }
+    text
+}
+
+/// The bytes that [`text_of`] has written down; `None` if it has not written this.
+pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = match (byte, after) {
+            (b'\\', [b'\\', rest @ ..]) => {
+                bytes.push(b'\\');
+                rest
+            }
+            (b'\\', [b'x', high, low, rest @ ..]) => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).ok()?;
+                bytes.push(u8::from_str_radix(digits, 16).ok()?);
+                rest
+            }
+            (b'\\' | 0, _) => return None,
+            (byte, rest) => {
+                bytes.push(*byte);
+                rest
+            }
+        };
+    }
+    // One text for each sequence of bytes: an escape of what needs none would be a second name of a file.
+    (text_of(&bytes) == text).then_some(bytes)
+}

@@ -1,0 +1,100 @@
+//! Rules over effects: whether what a call changes is what a rule speaks of.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::{Changes, Subject};
+use crate::changeset::Changeset;
+use crate::definition::{ChangeScope, Rule};
+
+/// Whether the criteria `changes` and `deletes` of a rule hold. A rule without them speaks of every call.
+///
+/// Where nobody knows the changes no such rule matches: one that would hold back makes the call ask (`vote`).
+pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
+    if !speaks_of_changes(rule) {
+        return true;
+    }
+    if let Changes::File { path } = subject.changes {
+        return is_of_file(rule, path, releases);
+    }
+    let Some(changes) = subject.changes.known() else { return false };
+    let deleted = changes.deletions().filter(|change| !change.ignored).count();
+    let limit = rule.deletes.map(|n| n as usize);
+    if releases {
+        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes)) && deleted <= limit.unwrap_or(0)
+    } else {
+        rule.changes.as_ref().is_none_or(|scope| meets(scope, changes))
+            && limit.is_none_or(|limit| deleted >= limit)
+    }
+}
+
+pub(super) fn speaks_of_changes(rule: &Rule) -> bool {
+    rule.changes.is_some() || rule.deletes.is_some()
+}
+
+/// A file tool of ours changes the one file that it names, and deletes nothing. What decides what git ignores is never
+/// released: rules over changes rely on it.
+fn is_of_file(rule: &Rule, path: &str, releases: bool) -> bool {
+    let is_in_scope = match &rule.changes {
+        None => true,
+        Some(ChangeScope::None | ChangeScope::Ignored) => false,
+        Some(ChangeScope::Paths(globs)) => {
+            let globs = Globs::of(globs);
+            if releases { globs.hold(path) && !decides_what_is_ignored(path) } else { globs.meet(path) }
+        }
+    };
+    is_in_scope && (releases || rule.deletes.is_none_or(|least| least == 0))
+}
+
+/// Whether git reads in this file what it is to ignore.
+pub(super) fn decides_what_is_ignored(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
+}
+
+/// Whether all changes lie below these paths. A folder counts by what is in it, but for its mode.
+pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
+    let globs = Globs::of(globs);
+    changes.counted().all(|change| globs.hold(&change.path))
+}
+
+/// Whether a change lies below these paths.
+pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
+    let globs = Globs::of(globs);
+    changes.counted().any(|change| globs.meet(&change.path))
+}
+
+fn holds(scope: &ChangeScope, changes: &Changeset) -> bool {
+    match scope {
+        ChangeScope::None => changes.is_empty(),
+        ChangeScope::Ignored => changes.changes().iter().all(|change| change.ignored),
+        ChangeScope::Paths(globs) => within(globs, changes),
+    }
+}
+
+fn meets(scope: &ChangeScope, changes: &Changeset) -> bool {
+    match scope {
+        ChangeScope::None => changes.is_empty(),
+        ChangeScope::Ignored => changes.counted().any(|change| change.ignored),
+        ChangeScope::Paths(globs) => meet_paths(globs, changes),
+    }
+}
+
+/// A path of a rule; `None` where it can not be read: then it holds back, and never releases.
+pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
+    GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+}
+
+struct Globs(Vec<Option<GlobMatcher>>);
+
+impl Globs {
+    fn of(globs: &[String]) -> Self {
+        Self(globs.iter().map(|glob| matcher(glob)).collect())
+    }
+
+    fn hold(&self, path: &str) -> bool {
+        self.0.iter().flatten().any(|glob| glob.is_match(path))
+    }
+
+    fn meet(&self, path: &str) -> bool {
+        self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
+    }
+}

@@ -1,0 +1,214 @@
+//! Trials: a command runs where it can harm nothing, and its gates vote on what it did (design, part 4).
+//!
+//! A trial that is lost is begun again, for nothing has happened. What was written since makes a trial stale: it is done
+//! again, and what released the call stands where it yields the same changes.
+
+use serde_json::json;
+
+use super::draft::Draft;
+use super::fact::{Authority, Returned};
+use super::input::Rejection;
+use super::state::{Found, Trial};
+use super::{Call, CallState, Fact, Run};
+use crate::changeset::{self, Change, Changeset};
+use crate::definition::Checkpoint;
+use crate::event::Content;
+use crate::gate::{Reason, Source};
+use crate::limits;
+use crate::tool::{SandboxLevel, Tried, Yielded};
+
+/// What a person is told who decides on a trial.
+pub(super) const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes \
+                               that are shown; the command does not run again.";
+
+impl Run {
+    /// Whether the gates of a call vote on what it did in a trial.
+    pub(super) fn is_tried(&self, call: &Call) -> bool {
+        self.is_to_be_tried(call) && self.why_untried(call).is_none()
+    }
+
+    /// Whether the workflow wants a trial of such a call. What is known to read changes nothing, and needs none.
+    fn is_to_be_tried(&self, call: &Call) -> bool {
+        let may_write = self.command(call).map(holdshort_command::parse).is_some_and(|command| {
+            // Of code on the line nobody can tell whether it is something that a rule forbids: a trial can.
+            !command.is_read_only() || command.unclear.is_some()
+        });
+        self.definition.gates.trial && may_write
+    }
+
+    /// Why there can be no trial of a command. One that reaches the network, or that the sandbox holds in part, may do
+    /// what no trial takes back.
+    fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
+        if self.definition.network {
+            return Some("its commands reach the network, and nothing takes back what leaves");
+        }
+        if self.mandatory().contains(&Checkpoint::BeforeExecution) {
+            return Some("a person decides before anything is executed");
+        }
+        if call.look.as_ref().and_then(|look| look.sandbox) != Some(SandboxLevel::Full) {
+            return Some("this machine can not confine commands fully");
+        }
+        let Trial { attempt, running, found, impossible, .. } = &call.trial;
+        if found.is_none() && running.is_none() && *attempt >= limits::TRIALS {
+            return Some("others changed the workspace each time that it was tried");
+        }
+        impossible.as_deref()
+    }
+
+    /// What its card says of a call that the workflow wants tried, and that was not.
+    pub(super) fn told_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
+        self.why_untried(call).filter(|_| self.is_to_be_tried(call))
+    }
+
+    /// Whether a trial of a call is due. One that was begun to be carried out is not tried again.
+    pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
+        if !self.is_tried(call) || call.trial.running.is_some() {
+            return false;
+        }
+        let is_stale = call.trial.found.is_some() && call.trial.is_stale && !call.look_again;
+        match call.state {
+            CallState::Proposed => call.trial.found.is_none() || is_stale,
+            CallState::Gated(_) => is_stale,
+            CallState::Authorised => {
+                is_stale && !self.waits_its_turn(id, call) && !self.is_blocked(&call.step)
+            }
+            CallState::Started { .. }
+            | CallState::WithClient(_)
+            | CallState::Doubted(_)
+            | CallState::Ended(_) => false,
+        }
+    }
+
+    /// What makes changes risky whatever the gate says.
+    pub(super) fn stakes_of_changes(found: &Found) -> Vec<Reason> {
+        let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
+        let deleted = changes.deletions().filter(|change| !change.ignored).count();
+        let text = match deleted {
+            0 => return Vec::new(),
+            1 => "it deletes a file".to_owned(),
+            n => format!("it deletes {n} files"),
+        };
+        vec![Reason { source: Source::Inspection, code: "deletes".to_owned(), rule: None, text }]
+    }
+}
+
+impl Call {
+    /// What its trial found: what its gates vote on, and what an approval is for.
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.trial.found.as_deref()
+    }
+}
+
+impl Found {
+    /// In a few words, for a title.
+    pub(super) fn words(&self) -> String {
+        let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+        let of_content = |changeset: &Changeset| {
+            changeset.changes().iter().filter(|change: &&Change| change.is_of_content()).count()
+        };
+        let changed = self.changeset.as_deref().map_or(self.changed, of_content).saturating_sub(self.deleted);
+        match (self.changed, changed, self.deleted) {
+            (0, _, _) => "changes nothing".to_owned(),
+            (_, 0, 0) => "changes folders".to_owned(),
+            (_, 0, deleted) => format!("deletes {}", files(deleted)),
+            (_, changed, 0) => format!("changes {}", files(changed)),
+            (_, changed, deleted) => format!("changes {}, deletes {deleted}", files(changed)),
+        }
+    }
+}
+
+impl Draft<'_> {
+    pub(super) fn begin_trial(&mut self, id: &str) {
+        let Ok(call) = self.call(id) else { return };
+        if self.run.is_paused() || self.is_over() || !self.run.wants_trial(id, &call) {
+            return;
+        }
+        let attempt = call.trial.attempt + 1;
+        let epoch = self.cx.epoch;
+        self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
+    }
+
+    /// Its process is gone. After a few of them it is the command that ends processes.
+    pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
+        self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
+        let Ok(call) = self.call(id) else { return };
+        if call.trial.lost >= limits::TRIALS_LOST {
+            let why = format!("the server stopped in the middle of its trial, {} times", call.trial.lost);
+            self.give_up_trial(id, &call, why);
+        }
+    }
+
+    pub(super) fn tried(&mut self, id: &str, attempt: u32, tried: Tried) -> Result<(), Rejection> {
+        let call = self.call(id)?;
+        if call.trial.running.is_none() || call.trial.attempt != attempt {
+            return Err(Rejection::Outdated);
+        }
+        match tried {
+            Tried::Changed { paths } => {
+                self.supersede(&call);
+                self.give_back(id, Returned::Changed, paths);
+            }
+            Tried::Impossible { why } => self.give_up_trial(id, &call, why),
+            Tried::Yielded(yielded) => self.yielded(id, &call, yielded),
+        }
+        Ok(())
+    }
+
+    fn yielded(&mut self, id: &str, call: &Call, yielded: Yielded) {
+        let Yielded { changeset, ask_because, text, data, card } = yielded;
+        let digest = changeset.digest();
+        // A person has seen what it printed, too.
+        let was_seen = matches!(call.state, CallState::Gated(_))
+            || matches!(call.authority, Some(Authority::Interrupt(_)));
+        let is_as_before = call.found().is_some_and(|it| {
+            it.digest == digest && it.ask_because == ask_because && (!was_seen || *it.text == *text)
+        });
+        let fact = Fact::ToolTried {
+            call: id.to_owned(),
+            attempt: call.trial.attempt,
+            changeset: digest,
+            changed: changeset.changes().len(),
+            deleted: changeset.deletions().count(),
+            ask_because,
+        };
+        let data = json!({ "changes": changeset, "data": data, "card": card });
+        let content = Content { text: Some(text), data };
+        match &call.state {
+            CallState::Proposed => {
+                self.emit(fact, content);
+                self.gate(id);
+            }
+            // What a person looks at, or has released, is what it still does.
+            CallState::Gated(_) | CallState::Authorised if is_as_before => self.emit(fact, content),
+            CallState::Gated(_)
+            | CallState::Authorised
+            | CallState::Started { .. }
+            | CallState::WithClient(_)
+            | CallState::Doubted(_)
+            | CallState::Ended(_) => {
+                self.take_back(id, call);
+                self.emit(fact, content);
+                self.gate(id);
+            }
+        }
+    }
+
+    /// The call asks as it is, and its card says why.
+    fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
+        if call.state != CallState::Proposed {
+            self.take_back(id, call);
+        }
+        let attempt = call.trial.attempt;
+        self.emit(Fact::TrialImpossible { call: id.to_owned(), attempt }, Content::text(why));
+        self.gate(id);
+    }
+
+    /// Back to the gate with the look that it has.
+    fn take_back(&mut self, id: &str, call: &Call) {
+        self.supersede(call);
+        self.give_back(id, Returned::Changed, Vec::new());
+        if let Some(look) = call.look.clone() {
+            self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(call.card.clone()));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Rules over effects: which changes each covers, and which it meets.
+
+use holdshort_core::changeset::{Change, Changeset, Entry};
+use holdshort_core::definition::{ChangeScope, Rule, RuleAction};
+use holdshort_core::digest::Digest;
+use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_core::tool::Category;
+
+use crate::world::{self, WORKSPACE};
+
+fn file(path: &str, does: &str) -> Change {
+    let entry = |text: &str| Entry::File { digest: Digest::of(text.as_bytes()), bytes: 1, mode: 0o644 };
+    let (before, after) = match does {
+        "makes" => (None, Some(entry("new"))),
+        "edits" => (Some(entry("old")), Some(entry("new"))),
+        _ => (Some(entry("old")), None),
+    };
+    Change { path: path.to_owned(), before, after, ignored: path.starts_with("target") }
+}
+
+fn set(changes: &[(&str, &str)]) -> Changeset {
+    Changeset::new(changes.iter().map(|(path, does)| file(path, does)).collect()).expect("a set")
+}
+
+/// What one rule alone makes of a command with these changes: `allow`, `ask`, `forbid`, or `–` where it does not speak.
+fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
+    let subject = Subject {
+        agent: "pair",
+        tool: "run_command",
+        category: Category::Bash,
+        path: None,
+        command: Some("make x"),
+        workspace: WORKSPACE,
+        cwd: WORKSPACE,
+        ask_because: &[],
+        places: &[],
+        preconditions: &[],
+        changes,
+        untried: None,
+    };
+    let at = std::collections::BTreeSet::new();
+    let checkpoints = Checkpoints { at: &at, deploy: &[] };
+    let rules = std::slice::from_ref(rule);
+    let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };
+    let session = Session::new(world::draw(2).id());
+    match gate::vote(&subject, rules, &session, &System::default()) {
+        Verdict::Forbid(_) => "forbid",
+        Verdict::Allow(_) => "allow",
+        Verdict::Ask { reasons, .. } => match reasons[0].code.as_str() {
+            "default" => "–",
+            "changes_unknown" => "unknown",
+            _ => "ask",
+        },
+    }
+}
+
+/// What it is about, `changes`, `deletes`, `do`, and what it says of each set.
+type Row = (&'static str, Option<ChangeScope>, Option<u32>, RuleAction, [&'static str; 6]);
+
+#[test]
+fn a_rule_that_allows_covers_all_of_the_changes_and_one_that_holds_back_meets_any() {
+    let nothing = set(&[]);
+    let source = set(&[("src/a.rs", "edits")]);
+    let cache = set(&[("target/x", "makes"), ("target/y", "deletes")]);
+    let both = set(&[("src/a.rs", "edits"), ("target/x", "makes")]);
+    let elsewhere = set(&[("src/a.rs", "edits"), ("README.md", "edits")]);
+    let deletes = set(&[("src/a.rs", "deletes"), ("src/b.rs", "deletes")]);
+    let sets = [&nothing, &source, &cache, &both, &elsewhere, &deletes];
+
+    let paths = || Some(ChangeScope::Paths(vec!["src/**".to_owned()]));
+    let table: &[Row] = &[
+        //                                        nothing  source   cache    both     elsewhere deletes
+        (
+            "changes: none",
+            Some(ChangeScope::None),
+            None,
+            RuleAction::Allow,
+            ["allow", "–", "–", "–", "–", "–"],
+        ),
+        (
+            "changes: ignored",
+            Some(ChangeScope::Ignored),
+            None,
+            RuleAction::Allow,
+            ["allow", "–", "allow", "–", "–", "–"],
+        ),
+        ("changes: src", paths(), None, RuleAction::Allow, ["allow", "allow", "–", "–", "–", "–"]),
+        (
+            "changes: src, deletes: 1",
+            paths(),
+            Some(1),
+            RuleAction::Allow,
+            ["allow", "allow", "–", "–", "–", "–"],
+        ),
+        (
+            "changes: src, deletes: 2",
+            paths(),
+            Some(2),
+            RuleAction::Allow,
+            ["allow", "allow", "–", "–", "–", "allow"],
+        ),
+        ("deletes: 5", None, Some(5), RuleAction::Allow, ["allow"; 6]),
+        ("changes: none", Some(ChangeScope::None), None, RuleAction::Ask, ["ask", "–", "–", "–", "–", "–"]),
+        (
+            "changes: ignored",
+            Some(ChangeScope::Ignored),
+            None,
+            RuleAction::Ask,
+            ["–", "–", "ask", "ask", "–", "–"],
+        ),
+        ("changes: src", paths(), None, RuleAction::Ask, ["–", "ask", "–", "ask", "ask", "ask"]),
+        ("deletes: 1", None, Some(1), RuleAction::Ask, ["–", "–", "–", "–", "–", "ask"]),
+        ("deletes: 3", None, Some(3), RuleAction::Ask, ["–"; 6]),
+        (
+            "changes: src",
+            paths(),
+            None,
+            RuleAction::Forbid,
+            ["–", "forbid", "–", "forbid", "forbid", "forbid"],
+        ),
+        ("deletes: 2", None, Some(2), RuleAction::Forbid, ["–", "–", "–", "–", "–", "forbid"]),
+    ];
+    for (about, changes, deletes, action, expected) in table {
+        let rule = Rule { changes: changes.clone(), deletes: *deletes, action: *action, ..Rule::default() };
+        let found = sets.map(|changes| says(&rule, Changes::Tried { changes, ask_because: &[] }));
+        assert_eq!(found, *expected, "{about}, do: {action:?}");
+    }
+}
+
+#[test]
+fn where_nobody_knows_the_changes_nothing_is_released_and_whoever_forbids_some_is_asked() {
+    for (action, untried) in
+        [(RuleAction::Allow, "–"), (RuleAction::Ask, "unknown"), (RuleAction::Forbid, "unknown")]
+    {
+        for scope in [ChangeScope::None, ChangeScope::Ignored, ChangeScope::Paths(vec!["**".to_owned()])] {
+            let rule = Rule { changes: Some(scope), action, ..Rule::default() };
+            assert_eq!(says(&rule, Changes::Untried), untried, "{rule:?}");
+            assert_eq!(says(&rule, Changes::Erased), "unknown", "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_with_paths_that_nobody_can_read_never_releases() {
+    let changes = set(&[("src/a.rs", "edits")]);
+    for (action, expected) in [(RuleAction::Allow, "–"), (RuleAction::Ask, "ask")] {
+        let scope = ChangeScope::Paths(vec!["src/[".to_owned()]);
+        let rule = Rule { changes: Some(scope), action, ..Rule::default() };
+        assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), expected);
+    }
+}
+
+/// `paths` of a rule that holds back are compared with what was done, too: `make x` names none of them.
+#[test]
+fn a_rule_that_holds_back_meets_a_path_that_was_changed() {
+    let changes = set(&[("secrets/key", "makes")]);
+    for (path, action, expected) in [
+        ("secrets/**", RuleAction::Forbid, "forbid"),
+        ("secrets/**", RuleAction::Ask, "ask"),
+        ("docs/**", RuleAction::Ask, "–"),
+    ] {
+        let rule = Rule { paths: vec![path.to_owned()], action, ..Rule::default() };
+        assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), expected, "{rule:?}");
+    }
+}
+
+#[test]
+fn the_mode_of_a_folder_counts_and_a_folder_that_is_made_does_not() {
+    let folder = |mode| Some(Entry::Folder { mode });
+    let mode =
+        Change { path: "docs".to_owned(), before: folder(0o755), after: folder(0o777), ignored: false };
+    let fresh = Change { before: None, ..mode.clone() };
+    for (change, action, expected) in [(&mode, RuleAction::Allow, "–"), (&fresh, RuleAction::Allow, "allow")]
+    {
+        let changes = Changeset::new(vec![change.clone()]).expect("a set");
+        let scope = ChangeScope::Paths(vec!["src/**".to_owned()]);
+        let rule = Rule { changes: Some(scope), action, ..Rule::default() };
+        assert_eq!(
+            says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }),
+            expected,
+            "{change:?}"
+        );
+    }
+}
+
+#[test]
+fn what_git_ignores_is_not_decided_by_a_command_alone() {
+    let changes = set(&[("src/.gitignore", "makes")]);
+    let scope = ChangeScope::Paths(vec!["src/**".to_owned()]);
+    let rule = Rule { changes: Some(scope), action: RuleAction::Allow, ..Rule::default() };
+    assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), "ask");
+    for (path, expected) in [("src/.gitignore", "–"), ("src/a.rs", "allow"), ("a.rs", "–")] {
+        assert_eq!(says(&rule, Changes::File { path }), expected, "{path}");
+    }
+}

@@ -1,0 +1,216 @@
+//! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All of it is
+//! gathered from what is told of the run (`retell.rs`), in the words of `history.rs`; a run has the id that it has here,
+//! or the task's.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use holdshort_core::id::RunId;
+use holdshort_protocol::Code;
+use holdshort_store::Tables;
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::config::WORKFLOW;
+use super::history::{self, text};
+use super::past::Past;
+use super::sessions::{NoQuery, person};
+use super::start::{self, TaskId};
+use super::{graph, steps};
+use crate::limits::MARS_HISTORY;
+use crate::who::Guest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HistoryQuery {
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+    event_type: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeQuery {
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+    run_id: Option<String>,
+    #[expect(dead_code, reason = "nothing of a run is internal")]
+    include_internal: Option<bool>,
+}
+
+impl NodeQuery {
+    /// A node's id is one within its run.
+    fn run(&self) -> Answer<&str> {
+        let rule = "run_id: is missing: a node is one of a run";
+        self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
+    }
+}
+
+/// What was told of a run that a caller may read.
+async fn past(guest: Guest, id: &str) -> Answer<Past> {
+    let caller = person(guest)?;
+    Past::of(&caller.app, &find(&caller, id).await?).await
+}
+
+/// The run of this id, or of the caller's task of this id.
+async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
+    let none = || Refused::not_found("run");
+    let Ok(run) = id.parse::<RunId>() else {
+        return start::find(&caller.app, &TaskId::of(caller, id)?).await?.ok_or_else(none);
+    };
+    let row = caller.app.journal().run(&run).await?.filter(|row| row.workflow == WORKFLOW);
+    row.map(|row| row.run).ok_or_else(none)
+}
+
+/// `GET …/dag`: the graph as it stands; nothing in it where nothing is planned.
+pub(super) async fn dag(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let caller = person(guest)?;
+    let run = caller.app.run_now(&find(&caller, &id).await?).await?;
+    let nothing = || json!({ "run_id": run.id.as_str(), "nodes": [], "edges": [], "levels": 0 });
+    Ok(Json(graph::of(&run).unwrap_or_else(nothing)))
+}
+
+/// `GET …/history`: what happened, oldest first; of many the newest.
+pub(super) async fn history(
+    guest: Guest,
+    Id(id): Id<String>,
+    Params(query): Params<HistoryQuery>,
+) -> Answer<Json<Value>> {
+    let limit = limit(query.limit)?;
+    let mut past = past(guest, &id).await?;
+    let is_asked =
+        |event: &Value| query.event_type.as_ref().is_none_or(|asked| event["event_type"] == *asked);
+    let events = past.newest(limit, |run, frame| history::entry(run, frame).filter(is_asked)).await?;
+    Ok(past.answer(json!({ "total": events.len(), "events": events })))
+}
+
+/// How many of a history are asked for.
+pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
+    match asked.unwrap_or(MARS_HISTORY) {
+        limit @ 1..=MARS_HISTORY => Ok(limit),
+        other => {
+            let rule = format!("limit: {other} is not between 1 and {MARS_HISTORY}");
+            Err(Refused::new(Code::InvalidQuery, rule))
+        }
+    }
+}
+
+/// `GET /api/nodes/{id}/events?run_id=`.
+pub(super) async fn node_events(
+    guest: Guest,
+    Id(node): Id<String>,
+    Params(query): Params<NodeQuery>,
+) -> Answer<Json<Value>> {
+    let mut past = past(guest, query.run()?).await?;
+    let is_of_it = |event: &Value| event["node_id"] == *node;
+    let events = past.newest(MARS_HISTORY, |run, frame| history::entry(run, frame).filter(is_of_it)).await?;
+    Ok(past.answer(json!({ "node_id": node, "events": events })))
+}
+
+/// `GET …/console-log`: the lines that a client's console shows, the newest.
+pub(super) async fn console(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let mut past = past(guest, &id).await?;
+    let content = past.newest(usize::MAX, |_, frame| history::line(frame)).await?.join("\n");
+    Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
+}
+
+/// `GET …/files`: what file tools wrote, each file once.
+pub(super) async fn files(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let mut past = past(guest, &id).await?;
+    let files = written(&mut past).await?;
+    Ok(past.answer(json!({ "files": files })))
+}
+
+/// `GET /api/nodes/{id}/files?run_id=`.
+pub(super) async fn node_files(
+    guest: Guest,
+    Id(node): Id<String>,
+    Params(query): Params<NodeQuery>,
+) -> Answer<Json<Value>> {
+    let mut past = past(guest, query.run()?).await?;
+    let mut files = written(&mut past).await?;
+    files.retain(|file| file["node_id"] == *node);
+    Ok(past.answer(json!({ "node_id": node, "files": files })))
+}
+
+/// As they are now; a file that was written again is where it was first.
+async fn written(past: &mut Past) -> Answer<Vec<Value>> {
+    let mut files: Vec<Value> = Vec::new();
+    for mut file in past.newest(usize::MAX, history::file).await? {
+        match files.iter_mut().find(|known| known["file_path"] == file["file_path"]) {
+            Some(known) => {
+                for first in ["id", "created_at"] {
+                    file[first] = known[first].take();
+                }
+                *known = file;
+            }
+            None => files.push(file),
+        }
+    }
+    Ok(files)
+}
+
+/// What requests of a kind took together.
+#[derive(Default)]
+struct Cost {
+    input: u64,
+    output: u64,
+    requests: u64,
+    /// Of the first of them.
+    model: String,
+}
+
+impl Cost {
+    fn add(&mut self, data: &Value) {
+        let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
+        if self.requests == 0 {
+            text(data, "model").clone_into(&mut self.model);
+        }
+        self.input += count("input_tokens");
+        self.output += count("output_tokens");
+        self.requests += 1;
+    }
+
+    /// Prices are not known here.
+    fn row(&self, named: &Value) -> Value {
+        let mut row = json!({
+            "cost": 0.0, "tokens": self.input + self.output, "input_tokens": self.input,
+            "output_tokens": self.output, "call_count": self.requests,
+        });
+        steps::merge(&mut row, named);
+        row
+    }
+}
+
+/// `GET …/costs`: tokens, by model, agent and step.
+pub(super) async fn costs(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let mut past = past(guest, &id).await?;
+    let mut all = Cost::default();
+    let [mut models, mut agents, mut of_steps] = [const { BTreeMap::<String, Cost>::new() }; 3];
+    while let Some(frames) = past.next().await? {
+        for data in frames.iter().filter(|frame| frame.event_type == "cost_update").map(|frame| &frame.data) {
+            all.add(data);
+            for (costs, key) in [(&mut models, "model"), (&mut agents, "agent"), (&mut of_steps, "step_id")] {
+                costs.entry(text(data, key).to_owned()).or_default().add(data);
+            }
+        }
+    }
+    let step = |(number, (id, cost)): (usize, (&String, &Cost))| {
+        let agent = steps::agent(&past.run, id);
+        cost.row(&json!({ "step_id": id, "step_number": number, "description": agent }))
+    };
+    let by_model = models.iter().map(|(model, cost)| cost.row(&json!({ "model": model })));
+    let by_agent =
+        agents.iter().map(|(agent, cost)| cost.row(&json!({ "agent": agent, "model": cost.model })));
+    let answer = json!({
+        "total_cost": 0.0, "total_cost_usd": 0.0, "total_tokens": all.input + all.output,
+        "input_tokens": all.input, "output_tokens": all.output,
+        "model_breakdown": by_model.collect::<Vec<_>>(), "agent_breakdown": by_agent.collect::<Vec<_>>(),
+        "step_breakdown": (1..).zip(&of_steps).map(step).collect::<Vec<_>>(),
+    });
+    Ok(past.answer(answer))
+}

@@ -1,0 +1,133 @@
+//! Trying a command, and committing what it did: between the tools, which touch files, and the journal, which keeps their
+//! bytes until a person has decided.
+
+use std::io;
+use std::sync::Arc;
+
+use holdshort_core::changeset::Changeset;
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::{Outcome, Precondition, Tried, Yielded};
+use holdshort_store::Blob;
+use holdshort_tools::{Call, Committed, Tools, Trial, Tried as Ran};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::bodies::Bodies;
+
+/// Bytes that are put into the journal at once, about.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// Tries a command. What it yields is in the journal when this returns, but for the event that tells of it.
+pub(super) async fn try_command(
+    tools: &Tools,
+    bodies: &Arc<dyn Bodies>,
+    call: &Call,
+    preconditions: &[Precondition],
+    output: impl Fn(&str) + Send,
+) -> Tried {
+    let trial = match tools.try_command(call, preconditions, output).await {
+        Ran::Yielded(trial) => trial,
+        Ran::Stopped { text, data } => return nothing(text, data),
+        Ran::Changed { paths } => return Tried::Changed { paths },
+        Ran::Impossible { why } => return Tried::Impossible { why },
+        Ran::Failed { text } => return Tried::Impossible { why: text },
+    };
+    let bodies = bodies.clone();
+    let kept = tokio::task::spawn_blocking(move || keep(trial, &*bodies)).await;
+    match kept {
+        Ok(Ok(yielded)) => Tried::Yielded(yielded),
+        Ok(Err(NotKept::Changed)) => Tried::Changed { paths: Vec::new() },
+        Ok(Err(NotKept::Store(why))) => {
+            Tried::Impossible { why: format!("what it did could not be kept: {why}") }
+        }
+        Err(e) => Tried::Impossible { why: format!("what it did could not be kept: {e}") },
+    }
+}
+
+/// A command that was stopped: what it did until then is dropped.
+fn nothing(text: String, data: Value) -> Tried {
+    let card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
+    Tried::Yielded(Yielded { changeset: Changeset::default(), ask_because: Vec::new(), text, data, card })
+}
+
+/// Why what a trial did is not in the journal.
+enum NotKept {
+    /// A file is no longer as the trial found it.
+    Changed,
+    Store(String),
+}
+
+fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept> {
+    let put = |batch: Vec<Blob>| {
+        Handle::current().block_on(bodies.put(batch)).map_err(|e| NotKept::Store(e.to_string()))
+    };
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    for body in trial.bodies() {
+        let (digest, body) = body.map_err(|_| NotKept::Changed)?;
+        bytes += body.len();
+        batch.push(Blob { digest, bytes: body });
+        if bytes >= BATCH_BYTES {
+            put(std::mem::take(&mut batch))?;
+            bytes = 0;
+        }
+    }
+    if !batch.is_empty() {
+        put(batch)?;
+    }
+    let card = trial.card();
+    let Trial { changeset, codes, text, data, .. } = trial;
+    Ok(Yielded { changeset, ask_because: codes, text, data, card })
+}
+
+/// Brings what a trial did into the workspace.
+pub(super) async fn commit(
+    tools: Tools,
+    bodies: Arc<dyn Bodies>,
+    changeset: Arc<Changeset>,
+    is_resumed: bool,
+) -> Outcome {
+    let turn = tools.turn().await;
+    let work = move || {
+        let _turn = turn;
+        let runtime = Handle::current();
+        let body = |digest: Digest| {
+            let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
+            found.ok_or_else(|| io::Error::other("the journal has its bytes no more"))
+        };
+        tools.commit(&changeset, body, is_resumed)
+    };
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Committed::Done) => Outcome::Done { text: String::new(), data: Value::Null },
+        Ok(Committed::Conflict { paths, done }) if done.is_empty() && !is_resumed => {
+            Outcome::Changed { paths }
+        }
+        Ok(Committed::Conflict { paths, done }) => {
+            Outcome::Halfway { text: format!("others have changed {}; {}", named(&paths), so_far(&done)) }
+        }
+        Ok(Committed::Failed { text, done }) if done.is_empty() && !is_resumed => {
+            Outcome::Failed { text: format!("nothing was changed: {text}") }
+        }
+        Ok(Committed::Failed { text, done }) => {
+            Outcome::Halfway { text: format!("{text}; {}", so_far(&done)) }
+        }
+        Err(e) => Outcome::Halfway { text: format!("the commit stopped unexpectedly: {e}") },
+    }
+}
+
+fn so_far(done: &[String]) -> String {
+    match done.len() {
+        0 => "nothing else was changed by now".to_owned(),
+        1 => format!("{} was changed before that", named(done)),
+        n => format!("{n} paths were changed before that"),
+    }
+}
+
+/// The first few of them.
+fn named(paths: &[String]) -> String {
+    const NAMED: usize = 5;
+    let mut named: Vec<String> = paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
+    if paths.len() > NAMED {
+        named.push(format!("{} more", paths.len() - NAMED));
+    }
+    named.join(", ")
+}

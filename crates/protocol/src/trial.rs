@@ -1,0 +1,209 @@
+//! What a card says of a trial: what a command did where it could harm nothing, from `payload.trial`. One text for terminal
+//! and pages.
+
+use serde_json::Value;
+
+use crate::diff::Diff;
+
+/// A trial that a person decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialCard<'a>(&'a Value);
+
+/// What becomes of one path.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialChange<'a>(&'a Value);
+
+impl<'a> TrialCard<'a> {
+    /// That of a card's payload.
+    pub fn of(payload: &'a Value) -> Option<Self> {
+        payload.get("trial").filter(|trial| trial.is_object()).map(Self)
+    }
+
+    /// Why a card has none although its workflow wants one.
+    pub fn missing(payload: &Value) -> Option<&str> {
+        payload.get("untried")?.as_str()
+    }
+
+    fn count(self, key: &str) -> u64 {
+        self.0.get(key).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s`.
+    pub fn words(self) -> String {
+        let (changed, deleted) = (self.count("files"), self.count("deleted"));
+        let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+        let did = match (changed, deleted) {
+            (0, 0) if self.count("not_shown") == 0 && self.changes().next().is_none() => {
+                "it changed nothing".to_owned()
+            }
+            (0, 0) => "it changed folders".to_owned(),
+            (changed, 0) => format!("{} changed", files(changed)),
+            (0, deleted) => format!("{} deleted", files(deleted)),
+            (changed, deleted) => format!("{} changed, {deleted} deleted", files(changed)),
+        };
+        let ignored = match self.count("ignored") {
+            0 => String::new(),
+            n => format!(" ({n} of them ignored by git)"),
+        };
+        let code = self.0.get("exit_code").and_then(Value::as_i64);
+        let ended = code.map(|code| format!("; exit code {code}")).unwrap_or_default();
+        let after = self.0.get("duration_ms").and_then(Value::as_u64);
+        let after =
+            after.map(|ms| format!(" after {}.{} s", ms / 1_000, ms % 1_000 / 100)).unwrap_or_default();
+        format!("{did}{ignored}{ended}{after}")
+    }
+
+    /// What it printed, and how it ended.
+    pub fn output(self) -> &'a str {
+        self.0.get("output").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What it did to the repository, in words.
+    pub fn git(self) -> impl Iterator<Item = &'a str> {
+        self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Deletions first.
+    pub fn changes(self) -> impl Iterator<Item = TrialChange<'a>> {
+        self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
+    }
+
+    /// What of the changes the card does not show, in words; `None` where all of it is. Files that are no text, that git
+    /// ignores or that git keeps for itself are told by name, and count as shown.
+    pub fn unseen(self) -> Option<String> {
+        let paths = self.count("not_shown");
+        let undrawn = self.changes().filter(|change: &TrialChange<'_>| change.is_undrawn()).count();
+        let lines: usize = self
+            .changes()
+            .filter_map(|change| change.diff().filter(|diff| diff.truncated))
+            .map(|diff| {
+                let (added, removed) = diff.undrawn();
+                added + removed
+            })
+            .sum();
+        let told = [
+            (paths > 0).then(|| format!("{paths} more paths")),
+            (undrawn > 0).then(|| format!("what changes in {undrawn} of its files")),
+            (lines > 0).then(|| format!("{lines} lines of changes that are cut")),
+        ];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| format!("Not shown here: {}.", told.join(", ")))
+    }
+}
+
+impl<'a> TrialChange<'a> {
+    fn text(self, key: &str) -> Option<&'a str> {
+        self.0.get(key)?.as_str()
+    }
+
+    pub fn path(self) -> &'a str {
+        self.text("path").unwrap_or_default()
+    }
+
+    pub fn is_deletion(self) -> bool {
+        self.text("does") == Some("deleted")
+    }
+
+    pub fn is_ignored(self) -> bool {
+        self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    pub fn diff(self) -> Option<Diff> {
+        Diff::of(self.0)
+    }
+
+    /// A file for whose diff there was no room left.
+    fn is_undrawn(self) -> bool {
+        let is_of_git = self.path().split('/').any(|name| name.eq_ignore_ascii_case(".git"));
+        let has_text = self.text("kind") == Some("file")
+            && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
+            && !is_of_git;
+        has_text && ["diff", "not_text", "ignored"].iter().all(|key| self.0.get(key).is_none())
+    }
+
+    /// `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
+    pub fn words(self) -> String {
+        let does = self.text("does").unwrap_or("changed");
+        let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };
+        if self.text("kind") == Some("folder") {
+            words.push("a folder".to_owned());
+        }
+        if let Some(target) = self.text("target") {
+            words.push(format!("link to {target}"));
+        }
+        if let Some(mode) = self.text("mode") {
+            words.push(format!("mode {mode}"));
+        }
+        match self.0.get("bytes").and_then(Value::as_u64) {
+            Some(1) => words.push("1 byte".to_owned()),
+            Some(bytes) => words.push(format!("{bytes} bytes")),
+            None => {}
+        }
+        if self.is_ignored() {
+            words.push("ignored by git".to_owned());
+        }
+        words.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::TrialCard;
+
+    #[test]
+    fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
+        let payload = json!({ "trial": {
+            "exit_code": 0, "duration_ms": 2134, "files": 2, "deleted": 1, "ignored": 1, "not_shown": 3,
+            "changes": [
+                { "path": "old", "does": "deleted", "kind": "file" },
+                { "path": "pic.png", "does": "created", "kind": "file", "bytes": 9, "not_text": true },
+                { "path": "run", "does": "mode", "kind": "file", "bytes": 1, "mode": "755" },
+                { "path": "target/x", "does": "changed", "kind": "file", "bytes": 2, "ignored": true },
+            ],
+        } });
+        let trial = TrialCard::of(&payload).expect("it was tried");
+        assert_eq!(
+            trial.words(),
+            "2 files changed, 1 deleted (1 of them ignored by git); exit code 0 after 2.1 s"
+        );
+        let words: Vec<_> = trial.changes().map(super::TrialChange::words).collect();
+        let expected =
+            ["deleted", "created, 9 bytes", "mode 755, 1 byte", "changed, 2 bytes, ignored by git"];
+        assert_eq!(words, expected);
+        let expected = "Not shown here: 3 more paths, what changes in 1 of its files.";
+        assert_eq!(trial.unseen().as_deref(), Some(expected));
+        let nothing = json!({ "trial": { "files": 0, "deleted": 0, "changes": [] } });
+        assert_eq!(TrialCard::of(&nothing).map(TrialCard::words).as_deref(), Some("it changed nothing"));
+        assert!(TrialCard::of(&json!({ "trial": null })).is_none());
+    }
+
+    #[test]
+    fn what_a_card_has_no_room_for_is_counted() {
+        let cut = json!({ "hunks": [{ "old_start": 1, "old_lines": 0, "new_start": 1, "new_lines": 1,
+            "lines": [{ "op": "+", "text": "a" }] }], "added": 9, "removed": 2, "truncated": true });
+        let file = |path: &str, more: Value| {
+            let mut file = json!({ "path": path, "does": "created", "kind": "file" });
+            file.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            file
+        };
+        let all = [file(".git/index", json!({})), file("b", json!({ "not_text": true }))];
+        let ignored = file("target/x", json!({ "ignored": true }));
+        let link = json!({ "path": "l", "does": "created", "kind": "symlink", "target": "a" });
+        let shown = json!([all[0], all[1], ignored, link]);
+        let unseen = |changes: Value, not_shown: usize| {
+            TrialCard::of(&json!({ "trial": { "changes": changes, "not_shown": not_shown } }))
+                .and_then(TrialCard::unseen)
+        };
+        let told = |words: &str| Some(format!("Not shown here: {words}."));
+        for (changes, not_shown, expected) in [
+            (shown.clone(), 0, None),
+            (shown, 7, told("7 more paths")),
+            (json!([file("a", json!({}))]), 0, told("what changes in 1 of its files")),
+            (json!([file("a", json!({ "diff": cut }))]), 0, told("10 lines of changes that are cut")),
+        ] {
+            assert_eq!(unseen(changes, not_shown), expected);
+        }
+    }
+}

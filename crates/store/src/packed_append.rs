@@ -1,0 +1,230 @@
+//! A row of `appends`, as both databases keep it: events of one stream that one append wrote, in order, packed into
+//! three columns. Never looks into an event.
+//!
+//! | column | for each event |
+//! |---|---|
+//! | `hashes` | 32 bytes: as many events as there are hashes |
+//! | `heads` | a length of four bytes (big-endian), then so many bytes |
+//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL where no event has content |
+//!
+//! Beside them stand the stream, and the position and the sequence of the last event: those before it count down.
+
+#[cfg(test)]
+mod tests;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Sealed, SealedContent};
+use holdshort_core::id::StreamId;
+
+use crate::check;
+use crate::journal::Error;
+use crate::log::{Append, Positioned};
+
+/// Events of one row at most, as whoever reads one event unpacks its row. An append of more has several rows.
+const ROW_EVENTS: usize = 32;
+
+const HASH: usize = 32;
+const SALT: usize = 16;
+const LENGTH: usize = 4;
+
+const NOTHING: u8 = 0;
+const INLINE: u8 = 1;
+const BLOB: u8 = 2;
+
+/// The events of each row that an append writes, in order. None is empty.
+pub(crate) fn chunks(append: &Append) -> impl Iterator<Item = &[Sealed]> {
+    append.streams.iter().flat_map(|part| part.events.chunks(ROW_EVENTS))
+}
+
+/// The packed columns of a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Columns {
+    pub(crate) hashes: Vec<u8>,
+    pub(crate) heads: Vec<u8>,
+    pub(crate) contents: Option<Vec<u8>>,
+}
+
+impl Columns {
+    /// Packs the events of a row; each content that is kept as a blob is given to `large`.
+    pub(crate) fn pack<'a>(events: &'a [Sealed], mut large: impl FnMut(Digest, &'a [u8])) -> Self {
+        let mut columns = Self::default();
+        let mut contents = Vec::new();
+        for Sealed { stream: _, seq: _, head, content, hash } in events {
+            columns.hashes.extend_from_slice(hash.as_bytes());
+            put_bytes(&mut columns.heads, head);
+            match content {
+                None => contents.push(NOTHING),
+                Some(SealedContent { salt, bytes }) if check::is_large(bytes) => {
+                    let digest = Digest::of(bytes);
+                    put_content(&mut contents, salt, Some(digest.as_bytes()), None);
+                    large(digest, bytes);
+                }
+                Some(SealedContent { salt, bytes }) => put_content(&mut contents, salt, None, Some(bytes)),
+            }
+        }
+        columns.contents = events.iter().any(|event| event.content.is_some()).then_some(contents);
+        columns
+    }
+
+    /// Packs one event from the columns that it had in a table of events. Whatever is damaged there can not be
+    /// unpacked, or is found by its hashes.
+    pub(crate) fn of_event(
+        hash: &[u8],
+        head: &[u8],
+        salt: Option<&[u8]>,
+        blob: Option<&[u8]>,
+        content: Option<&[u8]>,
+    ) -> Self {
+        let mut columns = Self { hashes: hash.to_vec(), ..Self::default() };
+        put_bytes(&mut columns.heads, head);
+        columns.contents = salt.map(|salt| {
+            let mut contents = Vec::new();
+            put_content(&mut contents, salt, blob, content);
+            contents
+        });
+        columns
+    }
+}
+
+fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Option<&[u8]>) {
+    to.push(if blob.is_some() { BLOB } else { INLINE });
+    to.extend_from_slice(salt);
+    match (blob, content) {
+        (Some(digest), _) => to.extend_from_slice(digest),
+        (None, Some(bytes)) => put_bytes(to, bytes),
+        (None, None) => {}
+    }
+}
+
+/// A database takes no value of 4 GiB.
+fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
+    to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
+    to.extend_from_slice(bytes);
+}
+
+/// An event's place and hash, without the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) position: u64,
+    pub(crate) seq: u64,
+    pub(crate) hash: Digest,
+}
+
+/// The places of a row's events, of which the last is at this position and sequence.
+pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place>, Error> {
+    let (hashes, rest) = hashes.as_chunks::<HASH>();
+    let count = hashes.len() as u64;
+    if !rest.is_empty() || count == 0 {
+        return Err(unreadable(position, "its hashes have a wrong length"));
+    }
+    let (Some(before), Some(seq_before)) = (position.checked_sub(count), seq.checked_sub(count)) else {
+        return Err(unreadable(position, "it has more hashes than there are events up to it"));
+    };
+    let place = |(n, hash): (u64, &[u8; HASH])| Place {
+        position: before + n,
+        seq: seq_before + n,
+        hash: Digest::from_bytes(*hash),
+    };
+    Ok((1..).zip(hashes).map(place).collect())
+}
+
+/// A row as it was read: an append, or what it wrote to one stream.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedAppend<'a> {
+    pub(crate) stream: StreamId,
+    /// Of its last event.
+    pub(crate) seq: u64,
+    /// Of its last event.
+    pub(crate) position: u64,
+    pub(crate) hashes: &'a [u8],
+    pub(crate) heads: &'a [u8],
+    pub(crate) contents: Option<&'a [u8]>,
+}
+
+/// An event of such a row. Where its content is in a blob, `event` has none of its bytes yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unpacked {
+    pub(crate) event: Positioned,
+    pub(crate) blob: Option<Digest>,
+}
+
+impl Unpacked {
+    /// The event with its bytes. `blob`: what the blob holds that this one names.
+    pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
+        let Sealed { stream, seq, content, .. } = &mut self.event.event;
+        if let (Some(digest), Some(content)) = (&self.blob, content) {
+            content.bytes = blob.ok_or_else(|| {
+                Error::Corrupt(format!("the content of {stream}/{seq} is gone: there is no blob {digest}"))
+            })?;
+        }
+        Ok(self.event)
+    }
+}
+
+impl PackedAppend<'_> {
+    /// All its events. A row that does not add up is damage, whichever of its events is asked for.
+    pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
+        let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
+        let mut events = Vec::new();
+        for Place { position, seq, hash } in places(self.position, self.seq, self.hashes)? {
+            let head = heads.sized().ok_or_else(|| self.unreadable("its heads end too early"))?.to_vec();
+            let (content, blob) = match &mut contents {
+                None => (None, None),
+                Some(contents) => {
+                    contents.content().ok_or_else(|| self.unreadable("its contents make no sense"))?
+                }
+            };
+            let event = Sealed { stream: self.stream.clone(), seq, head, content, hash };
+            events.push(Unpacked { event: Positioned { position, event }, blob });
+        }
+        if !heads.0.is_empty() || contents.is_some_and(|contents| !contents.0.is_empty()) {
+            return Err(self.unreadable("it holds more than its events"));
+        }
+        Ok(events)
+    }
+
+    fn unreadable(&self, why: &str) -> Error {
+        unreadable(self.position, &format!("{why}; it is of {}, up to event {}", self.stream, self.seq))
+    }
+}
+
+fn unreadable(position: u64, why: &str) -> Error {
+    Error::Corrupt(format!("the append at position {position} can not be read: {why}"))
+}
+
+/// What is left of a column.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn sized(&mut self) -> Option<&'a [u8]> {
+        let length = u32::from_be_bytes(self.array::<LENGTH>()?);
+        self.take(usize::try_from(length).ok()?)
+    }
+
+    /// An event's content, if it has one, and the blob that its bytes are in. `None`: there is no such content.
+    fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
+        let [kind] = self.array()?;
+        if kind == NOTHING {
+            return Some((None, None));
+        }
+        let salt = self.array::<SALT>()?;
+        match kind {
+            INLINE => Some((Some(SealedContent { salt, bytes: self.sized()?.to_vec() }), None)),
+            BLOB => {
+                let digest = Digest::from_bytes(self.array()?);
+                Some((Some(SealedContent { salt, bytes: Vec::new() }), Some(digest)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Trials over the real binary: what changes nothing asks nobody, what changes something is released as it was seen, and
+//! after a crash the workspace is wholly before or wholly after.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::play::{command, done, last_told, one, play};
+
+/// Commands that change nothing, or only caches, ask nobody.
+const TRYING: &str = "
+name: solo
+agents:
+  solo:
+    instructions: Work.
+    tools: [read_file, write_file, edit_file, run_command, ask_human]
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  trial: on
+  rules:
+    - {tools: [read_file, ask_human], do: allow}
+    - {tools: [run_command], commands: [\"git push *\"], do: forbid}
+    - {tools: [run_command], changes: ignored, do: allow}
+    - {tools: [run_command], changes: [\"src/**\"], do: allow}
+";
+
+fn paths(interrupt: &Value) -> Vec<String> {
+    let changes = interrupt["payload"]["trial"]["changes"].as_array().cloned().unwrap_or_default();
+    changes
+        .iter()
+        .map(|it| format!("{} {}", it["does"].as_str().unwrap(), it["path"].as_str().unwrap()))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_nothing_or_only_what_a_rule_names_asks_nobody() {
+    let lines = [
+        "sh -c 'echo tests: 41 passed'",
+        "mkdir -p target && echo x > target/cache",
+        "mkdir -p src && echo 'fn main() {}' > src/main.rs",
+        "echo out > out.txt",
+    ];
+    let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
+    steps.push(done());
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fs::write(workspace.join(".gitignore"), "target/\n").unwrap();
+    fs::create_dir(workspace.join(".git")).unwrap();
+    let run = server.start_run("solo", "Do it.").await;
+    server.wait_status(&run, &["waiting"]).await;
+    let open = server.open(&run).await;
+    assert_eq!(open.len(), 1, "{open:#?}");
+    let told = || open[0]["risk"].to_string();
+    assert!(workspace.join("target/cache").exists() && workspace.join("src/main.rs").exists(), "{}", told());
+    assert_eq!(open[0]["title"], "run_command: echo out > out.txt (changes 1 file)");
+    assert_eq!(paths(&open[0]), ["created out.txt"]);
+    let diff = &open[0]["payload"]["trial"]["changes"][0]["diff"];
+    assert_eq!(diff["hunks"][0]["lines"], json!([{ "op": "+", "text": "out" }]));
+    assert!(!workspace.join("out.txt").exists(), "nothing has happened yet");
+    server.choose(&open[0], "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(fs::read_to_string(workspace.join("out.txt")).unwrap(), "out\n");
+    let told = last_told(&model);
+    assert!(told.contains("exit code 0"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_sees_deletions_first_and_a_refusal_leaves_everything() {
+    let line = "rm old.txt && echo new > a.txt && chmod 600 kept.txt && ln -s a.txt link && sh -c 'exit 3'";
+    let (model, server) = play(TRYING, [one(command(line)), done()]).await;
+    let workspace = server.workspace();
+    for name in ["old.txt", "kept.txt"] {
+        fs::write(workspace.join(name), name).unwrap();
+    }
+    let run = server.start_run("solo", "Do it.").await;
+    server.wait_status(&run, &["waiting"]).await;
+    let open = server.open(&run).await;
+    assert_eq!(paths(&open[0]), ["deleted old.txt", "created a.txt", "mode kept.txt", "created link"]);
+    let trial = &open[0]["payload"]["trial"];
+    assert_eq!((&trial["exit_code"], &trial["deleted"], &trial["files"]), (&json!(3), &json!(1), &json!(3)));
+    assert_eq!(open[0]["risk"]["level"], "high");
+    server.choose(&open[0], "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(workspace.join("old.txt").exists() && !workspace.join("a.txt").exists());
+    assert!(last_told(&model).contains("refused"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_command_would_do_to_the_persons_own_tools_is_on_the_card() {
+    let line = "sh -c 'git config core.pager \"touch pwned\"'";
+    let (_model, server) = play(TRYING, [one(command(line)), done()]).await;
+    let workspace = server.workspace();
+    let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(&workspace).status();
+    assert!(made.unwrap().success());
+    let before = fs::read(workspace.join(".git/config")).unwrap();
+    let run = server.start_run("solo", "Do it.").await;
+    server.wait_status(&run, &["waiting"]).await;
+    let open = server.open(&run).await;
+    assert_eq!(paths(&open[0]), ["changed .git/config"]);
+    assert!(open[0]["risk"]["reasons"].to_string().contains("guarded_path"), "{:#}", open[0]);
+    server.choose(&open[0], "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
+}
+
+/// Killed at some moments of the whole way: what is there afterwards is all of the change or nothing, and nobody is asked
+/// about a doubt.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
+    let line = "for i in $(seq 40); do echo new > file$i.txt; done";
+    let (_model, mut server) = play(TRYING, [one(command(line)), done()]).await;
+    let run = server.start_run("solo", "Do it.").await;
+    server.wait_status(&run, &["running", "waiting"]).await;
+    server.kill();
+    server.restart().await;
+    server.wait_status(&run, &["waiting"]).await;
+    server.restart().await;
+    let open = server.open(&run).await;
+    assert_eq!(open.len(), 1);
+    assert!(!server.workspace().join("file1.txt").exists());
+    server.choose(&open[0], "approve").await;
+    server.kill();
+    server.restart().await;
+    server.wait_status(&run, &["completed"]).await;
+    let written = (1..=40).filter(|i| {
+        fs::read_to_string(server.workspace().join(format!("file{i}.txt"))).is_ok_and(|text| text == "new\n")
+    });
+    assert_eq!(written.count(), 40);
+}

@@ -1,0 +1,339 @@
+//! Committing a changeset: each path from its `before` to its `after`, or nothing at all.
+//!
+//! First every path is compared, and nothing is touched if one differs. Then what goes is removed, what is inside before
+//! what holds it; then folders, files and links are made, what holds before what is inside. A crash in between leaves
+//! each path as it was, as it shall be, or removed and not made yet: a commit that is *resumed* goes on from there.
+//! Never follows a link, and never replaces what is not the `before`.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of, text_of};
+use holdshort_core::digest::Digest;
+use rustix::fs::{AtFlags, Mode, RenameFlags};
+use rustix::io::Errno;
+
+use super::entry::{self, Seen, seen};
+use super::folder::{self, Root};
+use super::temporary::{self, Temporary};
+
+/// What became of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// Every path is as its `after` says, and on disk.
+    Done,
+    /// `paths` are not as they should be. `done`: what was changed before that was noticed; only what others do at the
+    /// same time, or a commit that is resumed, leaves something there.
+    Conflict { paths: Vec<String>, done: Vec<String> },
+    /// The file system refused.
+    Failed { text: String, done: Vec<String> },
+}
+
+/// How a path stands to its change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Before,
+    After,
+    /// On the way: removed and not made yet, or a folder without its mode. Only a crash leaves it so.
+    Between,
+    Other,
+}
+
+/// Called with the number of paths that were changed so far. For tests: where a process is stopped.
+pub type Step = fn(usize);
+
+/// How each path stands, in the order of the changeset.
+pub(crate) fn probe(root: &Root, changeset: &Changeset) -> Vec<(String, State)> {
+    let state = |change: &Change| look(root, change).map_or(State::Other, |seen| state(change, &seen));
+    changeset.changes().iter().map(|change| (change.path.clone(), state(change))).collect()
+}
+
+/// `body` gives the bytes of a file by its digest. `resumed`: this commit was begun before a crash.
+pub(crate) fn commit(
+    root: &Root,
+    changeset: &Changeset,
+    body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+    resumed: bool,
+    step: Step,
+) -> Committed {
+    let changes = changeset.changes();
+    let mut commit =
+        Commit { root, changes, body, resumed, step, done: Vec::new(), touched: BTreeSet::new() };
+    match commit
+        .conflicts()
+        .and_then(|paths| if paths.is_empty() { commit.apply() } else { Err(Stop::Conflict(paths)) })
+    {
+        Ok(()) => Committed::Done,
+        Err(Stop::Conflict(paths)) => Committed::Conflict { paths, done: commit.done },
+        Err(Stop::Failed(path, e)) => {
+            let text = format!("`{}` could not be written: {e}", path.escape_debug());
+            Committed::Failed { text, done: commit.done }
+        }
+    }
+}
+
+struct Commit<'a, B> {
+    root: &'a Root,
+    changes: &'a [Change],
+    body: B,
+    resumed: bool,
+    step: Step,
+    done: Vec<String>,
+    /// Folders with new names, or names that are gone.
+    touched: BTreeSet<Vec<u8>>,
+}
+
+enum Stop {
+    Conflict(Vec<String>),
+    Failed(String, io::Error),
+}
+
+fn failed(change: &Change) -> impl FnOnce(io::Error) -> Stop {
+    |e| Stop::Failed(change.path.clone(), e)
+}
+
+fn conflict<T>(path: String) -> Result<T, Stop> {
+    Err(Stop::Conflict(vec![path]))
+}
+
+impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
+    /// The paths from which the commit can not begin.
+    fn conflicts(&self) -> Result<Vec<String>, Stop> {
+        let mut paths = Vec::new();
+        for change in self.changes {
+            let seen = look(self.root, change).map_err(failed(change))?;
+            let state = state(change, &seen);
+            let is_folder = matches!(change.before, Some(Entry::Folder { .. }));
+            if !self.may_begin(change, state) || !self.has_a_folder(change) {
+                paths.push(change.path.clone());
+            } else if state == State::Before && is_folder && is_removed(change) {
+                paths.extend(self.strangers(change).map_err(failed(change))?);
+            }
+        }
+        Ok(paths)
+    }
+
+    fn may_begin(&self, change: &Change, state: State) -> bool {
+        match state {
+            State::Before => true,
+            // Others may make the same folder.
+            State::After => self.resumed || matches!(change.after, Some(Entry::Folder { .. })),
+            State::Between => self.resumed,
+            State::Other => false,
+        }
+    }
+
+    /// Whether the folder of what is made is there, or is made as well.
+    fn has_a_folder(&self, change: &Change) -> bool {
+        let Some((folder, _)) = change.path.rsplit_once('/') else { return true };
+        let is_made = || self.change(folder).is_some_and(|it| matches!(it.after, Some(Entry::Folder { .. })));
+        change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
+    }
+
+    /// What is in a folder that shall go, and does not go with it.
+    fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
+        let path = bytes(&change.path);
+        let goes = |path: &str| self.change(path).is_some_and(is_removed);
+        let inside = folder::list(self.root.folder(&path)?)?;
+        let inside = inside.iter().filter(|name| !temporary::is_temporary(name));
+        Ok(inside.map(|name| text_of(&folder::join(&path, name))).filter(|path| !goes(path)).collect())
+    }
+
+    fn change(&self, path: &str) -> Option<&Change> {
+        let found = self.changes.binary_search_by(|change| change.path.as_str().cmp(path));
+        found.ok().map(|at| &self.changes[at])
+    }
+
+    fn apply(&mut self) -> Result<(), Stop> {
+        // In the order of the paths a folder comes before what is in it.
+        for change in self.changes.iter().rev().filter(|change| is_removed(change)) {
+            self.remove(change)?;
+        }
+        for change in self.changes.iter().filter(|change| change.after.is_some()) {
+            self.make(change)?;
+        }
+        // Last, since a folder may be made read-only.
+        for change in self.changes.iter().rev() {
+            if let Some(Entry::Folder { mode }) = change.after {
+                set_folder_mode(self.root, change, mode).map_err(failed(change))?;
+            }
+        }
+        for path in &self.touched {
+            let synced = match self.root.folder(path) {
+                Ok(folder) => rustix::fs::fsync(folder).map_err(io::Error::from),
+                Err(e) if leads_nowhere(&e) => Ok(()),
+                Err(e) => Err(e),
+            };
+            synced.map_err(|e| Stop::Failed(text_of(path), e))?;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, change: &Change) -> Result<(), Stop> {
+        match state(change, &look(self.root, change).map_err(failed(change))?) {
+            State::Before => {}
+            State::After | State::Between if self.resumed => return Ok(()),
+            State::After | State::Between | State::Other => return conflict(change.path.clone()),
+        }
+        let path = bytes(&change.path);
+        let (folder, name) = self.root.parent(&path).map_err(failed(change))?;
+        match unlink(folder.as_fd(), name, change.before.as_ref()) {
+            Err(Errno::NOTEMPTY) => return conflict(change.path.clone()),
+            removed => removed.map_err(|e| failed(change)(e.into()))?,
+        }
+        self.changed(change, &path);
+        Ok(())
+    }
+
+    fn make(&mut self, change: &Change) -> Result<(), Stop> {
+        let now = look(self.root, change).map_err(failed(change))?;
+        let stands = match state(change, &now) {
+            State::After => return Ok(()),
+            State::Other => return conflict(change.path.clone()),
+            State::Before | State::Between => now,
+        };
+        let path = bytes(&change.path);
+        let (folder, name) = self.root.parent(&path).map_err(failed(change))?;
+        match self.put(folder.as_fd(), name, change, &stands) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return conflict(change.path.clone()),
+            made => made.map_err(failed(change))?,
+        }
+        self.changed(change, &path);
+        Ok(())
+    }
+
+    fn put(&self, folder: BorrowedFd<'_>, name: &OsStr, change: &Change, stands: &Seen) -> io::Result<()> {
+        match change.after.as_ref() {
+            None => Ok(()),
+            Some(Entry::Folder { mode }) => {
+                if stands.entry().is_none() {
+                    rustix::fs::mkdirat(folder, name, Mode::RWXU)?;
+                }
+                set_folder_mode(self.root, change, mode | OWNED)
+            }
+            Some(Entry::Symlink { target }) => {
+                Ok(rustix::fs::symlinkat(OsStr::from_bytes(&bytes(target)), folder, name)?)
+            }
+            Some(Entry::File { digest, mode, .. }) => match stands {
+                Seen::Entry(Entry::File { digest: present, .. }, _) if present == digest => {
+                    let file = entry::open(folder, name)?;
+                    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(*mode))?)
+                }
+                _ => self.put_file(folder, name, *digest, *mode, stands),
+            },
+        }
+    }
+
+    fn put_file(
+        &self,
+        folder: BorrowedFd<'_>,
+        name: &OsStr,
+        digest: Digest,
+        mode: u32,
+        stands: &Seen,
+    ) -> io::Result<()> {
+        let content = (self.body)(digest)?;
+        if Digest::of(&content) != digest {
+            return Err(io::Error::other("its kept content is not what was released"));
+        }
+        let (owner, flags) = match stands {
+            Seen::Entry(_, stat) => (Some((stat.st_uid, stat.st_gid)), RenameFlags::empty()),
+            Seen::Nothing | Seen::Special | Seen::TooLarge => (None, RenameFlags::NOREPLACE),
+        };
+        let temporary = Temporary::create(folder)?;
+        temporary.fill(&content, mode, owner)?;
+        temporary.rename(name, flags)
+    }
+
+    fn changed(&mut self, change: &Change, path: &[u8]) {
+        self.touched.insert(folder::split(path).0.to_vec());
+        self.done.push(change.path.clone());
+        (self.step)(self.done.len());
+    }
+}
+
+/// What the owner of a folder may do in it while it is filled.
+const OWNED: u32 = 0o700;
+
+/// Whether what is there is removed before anything is made. A file that becomes another file is replaced.
+fn is_removed(change: &Change) -> bool {
+    match (&change.before, &change.after) {
+        (None, _)
+        | (Some(Entry::File { .. }), Some(Entry::File { .. }))
+        | (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })) => false,
+        (Some(_), _) => true,
+    }
+}
+
+fn look(root: &Root, change: &Change) -> io::Result<Seen> {
+    let path = bytes(&change.path);
+    let size = |entry: &Entry| if let Entry::File { bytes, .. } = entry { *bytes } else { 0 };
+    // A larger one is neither.
+    let limit = change.before.iter().chain(&change.after).map(size).max().unwrap_or_default();
+    match root.parent(&path) {
+        Ok((folder, name)) => seen(folder, name, limit),
+        Err(e) if leads_nowhere(&e) => Ok(Seen::Nothing),
+        Err(e) => Err(e),
+    }
+}
+
+fn state(change: &Change, seen: &Seen) -> State {
+    let now = match seen {
+        Seen::Nothing => None,
+        Seen::Entry(entry, _) => Some(entry),
+        Seen::Special | Seen::TooLarge => return State::Other,
+    };
+    match (now, &change.before, &change.after) {
+        (now, before, _) if now == before.as_ref() => State::Before,
+        (now, _, after) if now == after.as_ref() => State::After,
+        (None, Some(_), Some(_)) if is_removed(change) => State::Between,
+        (Some(Entry::Folder { mode }), Some(Entry::Folder { .. }), Some(Entry::Folder { mode: after })) => {
+            if *mode == after | OWNED {
+                State::Between
+            } else {
+                State::Other
+            }
+        }
+        (Some(Entry::Folder { .. }), _, Some(Entry::Folder { .. })) => State::Between,
+        _ => State::Other,
+    }
+}
+
+/// Removes what was there. A folder may hold what a crash left in it.
+fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::io::Result<()> {
+    let is_folder = matches!(was, Some(Entry::Folder { .. }));
+    let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    match rustix::fs::unlinkat(folder, name, flags) {
+        Err(Errno::NOTEMPTY) => {
+            if let Ok(inside) = folder::open(folder, name) {
+                temporary::remove_left(inside.as_fd());
+            }
+            rustix::fs::unlinkat(folder, name, flags)
+        }
+        removed => removed,
+    }
+}
+
+/// Bits that a folder inherits from the one that holds it stay.
+fn set_folder_mode(root: &Root, change: &Change, mode: u32) -> io::Result<()> {
+    let folder = root.folder(&bytes(&change.path))?;
+    let has = rustix::fs::fstat(&folder)?.st_mode & 0o7777;
+    let wanted = (has & !entry::MODE) | mode;
+    if has != wanted {
+        rustix::fs::fchmod(folder, Mode::from_raw_mode(wanted))?;
+    }
+    Ok(())
+}
+
+fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// A changeset holds only what was written down so.
+fn bytes(text: &str) -> Vec<u8> {
+    bytes_of(text).unwrap_or_default()
+}

@@ -1,0 +1,106 @@
+//! What stands at a path: a file by its digest, a link by its target, a folder. Never follows a link, never waits for
+//! a pipe.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+
+use holdshort_core::changeset::{Entry, text_of};
+use holdshort_core::digest::Digest;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use sha2::{Digest as _, Sha256};
+
+/// Permission bits of a changeset. A set-user-id or set-group-id bit is never part of one.
+pub(crate) const MODE: u32 = 0o1777;
+
+/// What a look at a path finds.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Nothing,
+    Entry(Entry, Stat),
+    /// A pipe, a socket, a device.
+    Special,
+    /// A file of more bytes than are looked at.
+    TooLarge,
+}
+
+impl Seen {
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry, _) => Some(entry),
+            Self::Nothing | Self::Special | Self::TooLarge => None,
+        }
+    }
+}
+
+/// Looks at a name in a folder; reads a file of at most `limit` bytes.
+pub(crate) fn seen(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Seen> {
+    let Some(stat) = stat(&folder, name)? else { return Ok(Seen::Nothing) };
+    let mode = stat.st_mode & MODE;
+    let entry = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if u64::try_from(stat.st_size).map_or(true, |size| size > limit) => {
+            return Ok(Seen::TooLarge);
+        }
+        FileType::RegularFile => {
+            let (digest, bytes) = digest(open(&folder, name)?, stat.st_size)?;
+            Entry::File { digest, bytes, mode }
+        }
+        FileType::Directory => Entry::Folder { mode },
+        FileType::Symlink => {
+            let target = rustix::fs::readlinkat(&folder, name, Vec::new())?;
+            Entry::Symlink { target: text_of(target.as_bytes()) }
+        }
+        FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => return Ok(Seen::Special),
+    };
+    Ok(Seen::Entry(entry, stat))
+}
+
+/// `None`: nothing is there.
+pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Opens a file to be read, and never anything else for long.
+pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+    if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it is no regular file any more"));
+    }
+    Ok(file)
+}
+
+/// The bytes of a file, at most `limit` of them.
+pub(crate) fn bytes(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::from(open(folder, name)?).take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+const CHUNK_BYTES: usize = 256 * 1024;
+
+fn digest(file: OwnedFd, size: i64) -> io::Result<(Digest, u64)> {
+    let mut file = std::fs::File::from(file);
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; usize::try_from(size).map_or(CHUNK_BYTES, |size| CHUNK_BYTES.min(size + 1))];
+    let mut bytes = 0;
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok((Digest::from_bytes(hasher.finalize().into()), bytes)),
+            Ok(read) => {
+                hasher.update(&chunk[..read]);
+                bytes += read as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}

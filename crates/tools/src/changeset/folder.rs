@@ -1,0 +1,84 @@
+//! Folders below one folder, reached by name after name from its handle, following no link.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{Dir, Mode, OFlags};
+
+/// How every folder is opened.
+const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A folder that is held open.
+#[derive(Debug)]
+pub(crate) struct Root(OwnedFd);
+
+impl Root {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
+    }
+
+    /// The folder of a handle, which may be one for paths only.
+    pub(crate) fn of(handle: impl AsFd) -> io::Result<Self> {
+        Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
+    }
+
+    /// The folder at a path of plain names below it; the path `""` is the folder itself.
+    pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
+        let mut folder = self.0.try_clone()?;
+        for name in names(path) {
+            folder = open(&folder, name)?;
+        }
+        Ok(folder)
+    }
+
+    /// The folder that holds a path, and the last name of it.
+    pub(crate) fn parent<'a>(&self, path: &'a [u8]) -> io::Result<(OwnedFd, &'a OsStr)> {
+        let (folder, name) = split(path);
+        Ok((self.folder(folder)?, name))
+    }
+}
+
+impl AsFd for Root {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// The folder of that name in a folder.
+pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
+}
+
+/// What is in a folder, in the order of the names.
+pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            found.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The path of a folder and the last name.
+pub(crate) fn split(path: &[u8]) -> (&[u8], &OsStr) {
+    let at = path.iter().rposition(|byte| *byte == b'/');
+    let (folder, name) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
+    (folder, OsStr::from_bytes(name))
+}
+
+/// A path and a name below it.
+pub(crate) fn join(path: &[u8], name: &OsStr) -> Vec<u8> {
+    let between: &[u8] = if path.is_empty() { b"" } else { b"/" };
+    [path, between, name.as_bytes()].concat()
+}
+
+fn names(path: &[u8]) -> impl Iterator<Item = &OsStr> {
+    path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).map(OsStr::from_bytes)
+}

@@ -1,0 +1,145 @@
+//! What a changeset does below `.git`, in words: which commits, branches, configuration and hooks. Reads the bytes of
+//! the changeset only, and runs no git.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use flate2::read::ZlibDecoder;
+use holdshort_core::changeset::{Change, Changeset, Entry};
+use holdshort_core::digest::Digest;
+use similar::{ChangeTag, TextDiff};
+
+use crate::limits;
+
+/// One line for each thing, of each repository; empty where nothing below a `.git` changes.
+///
+/// `body` gives the bytes of a file by its digest; what it can not give is told without its content.
+pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
+    let mut repositories: BTreeMap<&str, Words> = BTreeMap::new();
+    for change in changeset.changes().iter().filter(|change| change.is_of_content()) {
+        if let Some((repository, path)) = below_git(&change.path) {
+            repositories.entry(repository).or_default().add(path, change, &body);
+        }
+    }
+    let told = |(repository, words): (&str, Words)| {
+        let place = if repository.is_empty() {
+            String::new()
+        } else {
+            format!(" in `{}`", repository.escape_debug())
+        };
+        words.told().into_iter().map(move |line| format!("{line}{place}"))
+    };
+    repositories.into_iter().flat_map(told).collect()
+}
+
+/// The folder of the repository, and the path in its `.git`.
+fn below_git(path: &str) -> Option<(&str, &str)> {
+    let mut at = 0;
+    for name in path.split('/') {
+        let end = at + name.len();
+        if name.eq_ignore_ascii_case(".git") {
+            return Some((path[..at].trim_end_matches('/'), path.get(end + 1..).unwrap_or_default()));
+        }
+        at = end + 1;
+    }
+    None
+}
+
+/// What is told of one repository.
+#[derive(Default)]
+struct Words {
+    lines: Vec<String>,
+    objects_made: usize,
+    objects_gone: usize,
+}
+
+impl Words {
+    fn add(&mut self, path: &str, change: &Change, body: &impl Fn(Digest) -> io::Result<Vec<u8>>) {
+        let what = match (&change.before, &change.after) {
+            (None, _) => "made",
+            (_, None) => "deleted",
+            (Some(_), Some(_)) => "changed",
+        };
+        let content = |entry: &Option<Entry>| match entry {
+            Some(Entry::File { digest, .. }) => body(*digest).ok(),
+            Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => None,
+        };
+        let shown = path.escape_debug();
+        let line = match path.split('/').collect::<Vec<_>>()[..] {
+            [""] => format!("`.git` {what}: what git does here belongs to another repository"),
+            ["objects", ..] => {
+                match what {
+                    "deleted" => self.objects_gone += 1,
+                    _ => self.objects_made += 1,
+                }
+                match content(&change.after).as_deref().and_then(subject) {
+                    Some(subject) => format!("commit made: {subject}"),
+                    None => return,
+                }
+            }
+            // What they say is told by what they are about.
+            ["logs", ..] => return,
+            ["refs", "heads", ..] => {
+                let moved = if what == "changed" { "moved" } else { what };
+                format!("branch `{}` {moved}", path["refs/heads/".len()..].escape_debug())
+            }
+            ["refs", ..] => format!("reference `{shown}` {what}"),
+            ["HEAD"] => match content(&change.after).as_deref().and_then(branch) {
+                Some(branch) => format!("branch `{branch}` checked out"),
+                None => "`HEAD` changed: no branch is checked out".to_owned(),
+            },
+            ["index"] => format!("index {what}"),
+            ["config" | "config.worktree"] => {
+                let text = |entry| content(entry).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                let (before, after) = (text(&change.before), text(&change.after));
+                format!(
+                    "configuration {what}{}",
+                    difference(&before.unwrap_or_default(), &after.unwrap_or_default())
+                )
+            }
+            ["hooks", ..] => format!("hook `{}` {what}", path["hooks/".len()..].escape_debug()),
+            _ => format!("`.git/{shown}` {what}"),
+        };
+        self.lines.push(line);
+    }
+
+    fn told(mut self) -> Vec<String> {
+        for (count, what) in [(self.objects_made, "added"), (self.objects_gone, "deleted")] {
+            if count > 0 {
+                self.lines.push(format!("{count} of git's objects {what}"));
+            }
+        }
+        self.lines
+    }
+}
+
+/// The first line of a commit's message, if these are the bytes of a loose object that is a commit.
+fn subject(object: &[u8]) -> Option<String> {
+    let mut text = Vec::new();
+    ZlibDecoder::new(object).take(limits::GIT_OBJECT_BYTES).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let (_, commit) = text.strip_prefix("commit ")?.split_once('\0')?;
+    let (_, message) = commit.split_once("\n\n")?;
+    let line: String = message.lines().next()?.chars().take(limits::GIT_SUBJECT_CHARS).collect();
+    Some(line.escape_debug().to_string())
+}
+
+fn branch(head: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(head).ok()?.trim_end().strip_prefix("ref: refs/heads/")?;
+    Some(name.escape_debug().to_string())
+}
+
+/// The lines that differ, on one line.
+fn difference(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let lines = diff.iter_all_changes().filter_map(|change| {
+        let sign = match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => return None,
+        };
+        Some(format!("{sign} {}", change.value().trim().escape_debug()))
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) }
+}

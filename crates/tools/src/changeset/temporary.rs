@@ -1,0 +1,112 @@
+//! Replacing one file: a new file beside it, synced, renamed over it. Never written through.
+//!
+//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`, which the next change
+//! in its folder takes away: the lock on it tells that nobody writes it any more.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, fchown};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
+
+use super::folder;
+
+/// Names tried for the new file; one is taken only where another change is under way in the folder.
+const NAMES: u32 = 100;
+const PREFIX: &str = ".holdshort-";
+const SUFFIX: &str = ".tmp";
+
+/// The new file while it has a name of its own; removed unless renamed.
+pub(super) struct Temporary<'a> {
+    folder: BorrowedFd<'a>,
+    name: String,
+    file: File,
+    renamed: Cell<bool>,
+}
+
+impl<'a> Temporary<'a> {
+    pub(super) fn create(folder: BorrowedFd<'a>) -> io::Result<Self> {
+        remove_left(folder);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for n in 0..NAMES {
+            let name = format!("{PREFIX}{}-{n}{SUFFIX}", std::process::id());
+            match rustix::fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR).map(File::from) {
+                Ok(file) if is_ours(&file) => {
+                    return Ok(Self { folder, name, file, renamed: false.into() });
+                }
+                Ok(_) | Err(rustix::io::Errno::EXIST) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(io::Error::other("too many files `.holdshort-….tmp` were left here; remove them"))
+    }
+
+    /// `owner`: of the file that is replaced. Only root can keep another owner; for anybody else the file becomes the
+    /// writer's.
+    pub(super) fn fill(&self, bytes: &[u8], mode: u32, owner: Option<(u32, u32)>) -> io::Result<()> {
+        (&self.file).write_all(bytes)?;
+        if let Some((user, group)) = owner {
+            let _ = fchown(&self.file, Some(user), Some(group));
+        }
+        self.file.set_permissions(Permissions::from_mode(mode))?;
+        self.file.sync_all()
+    }
+
+    /// A new file never takes the place of one that appeared meanwhile.
+    pub(super) fn rename(&self, to: &OsStr, flags: RenameFlags) -> io::Result<()> {
+        rustix::fs::renameat_with(self.folder, &self.name, self.folder, to, flags)?;
+        self.renamed.set(true);
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed.get() {
+            let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Takes the lock that says that a change is under way; `None` where the file system has none.
+fn lock(file: impl AsFd) -> Option<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Some(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Whether the file still has its name: somebody else may have taken it for a left one before it was locked.
+fn is_ours(file: &File) -> bool {
+    lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
+}
+
+/// Takes away what a crash left in the folder. What can not be read or removed stays: it does no harm.
+pub(super) fn remove_left(folder: BorrowedFd<'_>) {
+    // Should it be no file any more: nobody waits for a pipe.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    for name in folder::list(folder).into_iter().flatten().filter(|name| is_temporary(name)) {
+        let is_left = rustix::fs::openat(folder, &name, flags, Mode::empty()).is_ok_and(|file| {
+            let is_file =
+                |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+            rustix::fs::fstat(&file).is_ok_and(is_file) && lock(&file) == Some(true)
+        });
+        if is_left {
+            let _ = rustix::fs::unlinkat(folder, &name, AtFlags::empty());
+        }
+    }
+}
+
+/// `.holdshort-PROCESS-NUMBER.tmp`, and nothing that a person would call so.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = std::str::from_utf8(name.as_bytes())
+        .ok()
+        .and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));
+    numbers.is_some_and(|(process, n)| is_number(process) && is_number(n))
+}

@@ -1,0 +1,182 @@
+//! What a person is shown of a trial, as data: each path with what becomes of it, deletions first, and of texts the
+//! diff. What does not fit is counted, never left out in silence.
+//!
+//! `{over, exit_code, duration_ms, timed_out, output, files, deleted, ignored, changes, not_shown, git?}`; a change is
+//! `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. What git keeps for itself is told in the words
+//! of `git`, and not as files.
+
+use std::io;
+
+use holdshort_command::guarded;
+use holdshort_core::changeset::{Change, Entry, bytes_of};
+use holdshort_core::digest::Digest;
+use serde_json::{Value, json};
+
+use super::{Layers, Trial, body};
+use crate::changeset::{Root, git_words};
+use crate::files::Diff;
+use crate::limits;
+
+impl Trial {
+    /// Blocks.
+    pub fn card(&self) -> Value {
+        let mut changes: Vec<&Change> =
+            self.changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
+        changes.sort_by_key(|change| (rank(change), &change.path));
+        let mut left = limits::CARD_DIFF_BYTES;
+        let shown: Vec<Value> =
+            changes.iter().take(limits::CARD_PATHS).map(|change| self.shown(change, &mut left)).collect();
+        let count = |is: fn(&Change) -> bool| self.changeset.changes().iter().filter(|it| is(it)).count();
+        let mut card = json!({
+            "over": match self.over {
+                Layers::Overlay => "overlay",
+                Layers::Copy | Layers::None => "copy",
+            },
+            "exit_code": self.data.get("exit_code"),
+            "duration_ms": self.data.get("duration_ms"),
+            "timed_out": self.data.get("timed_out"),
+            "output": self.text,
+            "files": count(|change| change.is_of_content() && !change.deletes()),
+            "deleted": count(Change::deletes),
+            "ignored": count(|change| change.ignored && change.is_of_content()),
+            "changes": shown,
+            "not_shown": changes.len().saturating_sub(limits::CARD_PATHS),
+        });
+        let git = git_words(&self.changeset, |digest| self.body(digest));
+        if !git.is_empty() {
+            card["git"] = json!(git);
+        }
+        card
+    }
+
+    /// The bytes of a file of the changeset.
+    fn body(&self, wanted: Digest) -> io::Result<Vec<u8>> {
+        let is_it =
+            |entry: &Option<Entry>| matches!(entry, Some(Entry::File { digest, .. }) if *digest == wanted);
+        let found = self.changeset.changes().iter().find_map(|change| {
+            let side = if is_it(&change.after) {
+                (&self.layer, &change.after)
+            } else {
+                (&self.workspace, &change.before)
+            };
+            is_it(side.1).then_some((change, side))
+        });
+        let Some((change, (root, Some(Entry::File { bytes, .. })))) = found else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        body(root, &bytes_of(&change.path).unwrap_or_default(), wanted, *bytes)
+    }
+
+    fn shown(&self, change: &Change, left: &mut usize) -> Value {
+        let is = change.after.as_ref().or(change.before.as_ref());
+        let mut shown = json!({ "path": change.path, "does": does(change), "kind": is.map(kind) });
+        if change.ignored {
+            shown["ignored"] = json!(true);
+        }
+        match &change.after {
+            Some(Entry::File { bytes, mode, .. }) => {
+                shown["bytes"] = json!(bytes);
+                if change.before.as_ref().and_then(mode_of).is_some_and(|before| before != *mode) {
+                    shown["mode"] = json!(format!("{mode:o}"));
+                }
+            }
+            Some(Entry::Symlink { target }) => shown["target"] = json!(target),
+            Some(Entry::Folder { .. }) | None => {}
+        }
+        let is_text_wanted = !change.ignored && is_of_files(change);
+        if is_text_wanted && *left > 0 {
+            match self.diff(change) {
+                Ok(diff) => {
+                    let diff = diff.to_value();
+                    *left = left.saturating_sub(diff.to_string().len());
+                    shown["diff"] = diff;
+                }
+                Err(Undrawn::NotText) => shown["not_text"] = json!(true),
+                // Counted as not shown.
+                Err(Undrawn::TooLarge) => {}
+            }
+        }
+        shown
+    }
+
+    fn diff(&self, change: &Change) -> Result<Diff, Undrawn> {
+        let before = text(&self.workspace, &change.path, change.before.as_ref())?;
+        let after = text(&self.layer, &change.path, change.after.as_ref())?;
+        Ok(Diff::between(&before, &after))
+    }
+}
+
+/// Why a file has no diff.
+enum Undrawn {
+    NotText,
+    /// Or it can not be read any more.
+    TooLarge,
+}
+
+/// What is no file has no text.
+fn text(root: &Root, path: &str, entry: Option<&Entry>) -> Result<String, Undrawn> {
+    let Some(Entry::File { digest, bytes, .. }) = entry else { return Ok(String::new()) };
+    if *bytes > limits::CARD_FILE_BYTES {
+        return Err(Undrawn::TooLarge);
+    }
+    let path = bytes_of(path).ok_or(Undrawn::TooLarge)?;
+    let text = body(root, &path, *digest, *bytes).map_err(|_| Undrawn::TooLarge)?;
+    String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
+}
+
+/// What is lost comes first, then what a person wrote, then caches; git's own files last.
+fn rank(change: &Change) -> u8 {
+    match (change.ignored, is_of_git(&change.path), change.deletes()) {
+        (false, false, true) => 0,
+        (false, false, false) => 1,
+        (true, false, _) => 2,
+        (_, true, _) => 3,
+    }
+}
+
+fn is_of_git(path: &str) -> bool {
+    path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
+}
+
+/// Below `.git`, but for what a person's own git obeys: that is shown as it is.
+fn is_told_in_words(change: &Change) -> bool {
+    is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
+}
+
+/// Whether the content of a file comes or goes.
+fn is_of_files(change: &Change) -> bool {
+    let is_file = |entry: &Entry| matches!(entry, Entry::File { .. });
+    match (&change.before, &change.after) {
+        (_, Some(after)) => is_file(after),
+        (Some(before), None) => is_file(before),
+        (None, None) => false,
+    }
+}
+
+fn does(change: &Change) -> &'static str {
+    match (&change.before, &change.after) {
+        (None, _) => "created",
+        (_, None) => "deleted",
+        (Some(before), Some(after)) if kind(before) != kind(after) => "replaced",
+        (Some(Entry::File { digest, .. }), Some(Entry::File { digest: after, .. })) if digest == after => {
+            "mode"
+        }
+        (Some(Entry::Folder { .. }), Some(_)) => "mode",
+        (Some(_), Some(_)) => "changed",
+    }
+}
+
+fn kind(entry: &Entry) -> &'static str {
+    match entry {
+        Entry::File { .. } => "file",
+        Entry::Symlink { .. } => "symlink",
+        Entry::Folder { .. } => "folder",
+    }
+}
+
+fn mode_of(entry: &Entry) -> Option<u32> {
+    match entry {
+        Entry::File { mode, .. } | Entry::Folder { mode } => Some(*mode),
+        Entry::Symlink { .. } => None,
+    }
+}

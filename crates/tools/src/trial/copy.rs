@@ -1,0 +1,103 @@
+//! A copy of the workspace for a trial, where there can be no overlay. Shares the bytes of files where the file system
+//! can; never larger than its limits.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{PermissionsExt, fchown};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+
+use crate::changeset::{Root, entry, folder};
+use crate::limits;
+use crate::sandbox::take_after;
+
+/// Why a workspace is not copied.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("it has more than {} files and folders to copy", limits::COPIED_PATHS)]
+    TooMany,
+    #[error("it has more than {} MiB to copy", limits::COPIED_BYTES / 1024 / 1024)]
+    TooLarge,
+    #[error("`{path}` can not be copied: {source}")]
+    Unreadable { path: String, source: io::Error },
+}
+
+/// Copies files, links and folders with their modes and, for root, their owners. A file of several names becomes several
+/// files; pipes, sockets and devices are left out.
+pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error> {
+    let mut left = (limits::COPIED_PATHS, limits::COPIED_BYTES);
+    let mut folders = vec![Vec::new()];
+    let mut done = 0;
+    let failed = |path: &[u8]| {
+        let path = String::from_utf8_lossy(path).escape_debug().to_string();
+        |source| Error::Unreadable { path, source }
+    };
+    std::fs::create_dir(to).map_err(failed(b"."))?;
+    let copied = Root::open(to).map_err(failed(b"."))?;
+    while let Some(at) = folders.get(done).cloned() {
+        done += 1;
+        let (from, into) =
+            workspace.folder(&at).and_then(|from| Ok((from, copied.folder(&at)?))).map_err(failed(&at))?;
+        for name in folder::list(&from).map_err(failed(&at))? {
+            let path = folder::join(&at, &name);
+            left.0 = left.0.checked_sub(1).ok_or(Error::TooMany)?;
+            let Some(stat) = entry::stat(&from, &name).map_err(failed(&path))? else { continue };
+            if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+                let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+                left.1 = left.1.checked_sub(size).ok_or(Error::TooLarge)?;
+            }
+            let is_folder = copy_one(from.as_fd(), into.as_fd(), &name, &stat).map_err(failed(&path))?;
+            if is_folder {
+                folders.push(path);
+            }
+        }
+    }
+    // What holds others after them, since it may be read-only.
+    for at in folders.iter().rev().filter(|at| !at.is_empty()) {
+        let mode = workspace.folder(at).and_then(|folder| Ok(rustix::fs::fstat(folder)?.st_mode & 0o7777));
+        let set =
+            mode.and_then(|mode| Ok(rustix::fs::fchmod(copied.folder(at)?, Mode::from_raw_mode(mode))?));
+        set.map_err(failed(at))?;
+    }
+    take_after(to, path).map_err(failed(b"."))
+}
+
+/// Whether it is a folder, which has to be filled.
+fn copy_one(
+    from: BorrowedFd<'_>,
+    into: BorrowedFd<'_>,
+    name: &std::ffi::OsStr,
+    stat: &Stat,
+) -> io::Result<bool> {
+    let (user, group) = (stat.st_uid, stat.st_gid);
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    match kind {
+        FileType::Directory => rustix::fs::mkdirat(into, name, Mode::RWXU)?,
+        FileType::Symlink => {
+            rustix::fs::symlinkat(rustix::fs::readlinkat(from, name, Vec::new())?.as_c_str(), into, name)?;
+        }
+        FileType::RegularFile => {
+            let mut source = File::from(entry::open(from, name)?);
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut copy = File::from(rustix::fs::openat(into, name, flags, Mode::RUSR | Mode::WUSR)?);
+            if rustix::fs::ioctl_ficlone(&copy, &source).is_err() {
+                io::copy(&mut source, &mut copy)?;
+            }
+            // Before the mode, which a change of owner cuts down.
+            let _ = fchown(&copy, Some(user), Some(group));
+            copy.set_permissions(Permissions::from_mode(stat.st_mode & 0o7777))?;
+        }
+        FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => return Ok(false),
+    }
+    if kind != FileType::RegularFile {
+        let owner = (Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+        let _ = rustix::fs::chownat(into, name, owner.0, owner.1, AtFlags::SYMLINK_NOFOLLOW);
+    }
+    Ok(kind == FileType::Directory)
+}

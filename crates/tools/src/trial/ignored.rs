@@ -1,0 +1,166 @@
+//! What git ignores of the changes of a trial: by the `.gitignore` files of the workspace as they are, and
+//! `.git/info/exclude`. Never by what the command left, and no git is run.
+//!
+//! Every doubt says *not ignored*: a path in git's list of tracked files, and every path where that list can not be read
+//! (a worktree or submodule, whose list lies elsewhere; a split or unknown one). Neither what lies above the workspace
+//! nor a person's own list is looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use holdshort_core::changeset::{Change, Entry, bytes_of};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::changeset::{Root, entry, folder};
+use crate::limits;
+
+const NAME: &str = ".gitignore";
+const EXCLUDE: &[u8] = b".git/info/exclude";
+
+/// Marks the changes that git ignores.
+pub(super) fn mark(changes: &mut [Change], workspace: &Root) {
+    let mut rules = Rules { workspace, exclude: read(workspace, b"", EXCLUDE), of_folders: BTreeMap::new() };
+    let mut ignored: Vec<(&mut Change, Vec<u8>)> = changes
+        .iter_mut()
+        .filter_map(|change| bytes_of(&change.path).map(|path| (change, path)))
+        .filter(|(change, path)| rules.ignore(path, is_folder(change)))
+        .collect();
+    if ignored.is_empty() {
+        return;
+    }
+    let Some(tracked) = tracked(workspace) else { return };
+    for (change, path) in &mut ignored {
+        change.ignored = !tracked.contains(path.as_slice());
+    }
+}
+
+fn is_folder(change: &Change) -> bool {
+    matches!(change.after.as_ref().or(change.before.as_ref()), Some(Entry::Folder { .. }))
+}
+
+struct Rules<'a> {
+    workspace: &'a Root,
+    exclude: Gitignore,
+    of_folders: BTreeMap<Vec<u8>, Gitignore>,
+}
+
+impl Rules<'_> {
+    /// A path in a folder that is ignored is ignored, whatever is said of the path.
+    fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([path.len()]).collect();
+        let is_git = path.split(|byte| *byte == b'/').any(|name| name.eq_ignore_ascii_case(b".git"));
+        !is_git && ends.into_iter().any(|end| self.names(&path[..end], is_folder || end < path.len()))
+    }
+
+    /// The rules of the nearest folder that speaks of a path count.
+    fn names(&mut self, path: &[u8], is_folder: bool) -> bool {
+        let mut at = path;
+        while !at.is_empty() {
+            at = folder::split(at).0;
+            let workspace = self.workspace;
+            let rules = self
+                .of_folders
+                .entry(at.to_vec())
+                .or_insert_with(|| read(workspace, at, &folder::join(at, OsStr::new(NAME))));
+            match matched(rules, path, is_folder) {
+                Match::Ignore(()) => return true,
+                Match::Whitelist(()) => return false,
+                Match::None => {}
+            }
+        }
+        matches!(matched(&self.exclude, path, is_folder), Match::Ignore(()))
+    }
+}
+
+fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
+    rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
+}
+
+/// The rules in a file for what is below a folder. A file that can not be read has none, nor has a link.
+fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
+    // As if the workspace were the root: the rules know paths only.
+    let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
+    for line in content(workspace, path).unwrap_or_default().split(|byte| *byte == b'\n') {
+        // A line that is no pattern ignores nothing, nor does one that is not UTF-8.
+        if let Ok(line) = std::str::from_utf8(line) {
+            let _ = rules.add_line(None, line.trim_end_matches('\r'));
+        }
+    }
+    rules.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
+    let (folder, name) = workspace.parent(path).ok()?;
+    let bytes = entry::bytes(folder, name, limits::CHANGED_FILE_BYTES + 1).ok()?;
+    (bytes.len() as u64 <= limits::CHANGED_FILE_BYTES).then_some(bytes)
+}
+
+/// The files that git tracks, by its index; `None` if nobody can tell, as where no repository begins in the workspace:
+/// one may begin above it.
+fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
+    let git = workspace.folder(b".git").ok()?;
+    match entry::stat(&git, OsStr::new("index")) {
+        Ok(None) => Some(BTreeSet::new()),
+        Ok(Some(_)) => names(&content(workspace, b".git/index")?),
+        Err(_) => None,
+    }
+}
+
+/// Bytes of an entry before its flags, with the shorter kind of digest, which says what the file is and when it changed.
+const BEFORE_FLAGS: usize = 60;
+const EXTENDED: u16 = 0x4000;
+const DIGEST: usize = 20;
+
+/// The names in an index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
+fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+    let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let version = number(4)?;
+    if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
+        return None;
+    }
+    let (mut found, mut last, mut at) = (BTreeSet::new(), Vec::new(), 12);
+    for _ in 0..number(8)? {
+        let flags = u16::from_be_bytes(index.get(at + BEFORE_FLAGS..at + BEFORE_FLAGS + 2)?.try_into().ok()?);
+        let mut name_at = at + BEFORE_FLAGS + if flags & EXTENDED == 0 { 2 } else { 4 };
+        if version == 4 {
+            let (drop, length) = varint(index.get(name_at..)?)?;
+            last.truncate(last.len().checked_sub(drop)?);
+            name_at += length;
+        } else {
+            last.clear();
+        }
+        let length = index.get(name_at..)?.iter().position(|byte| *byte == 0)?;
+        last.extend(&index[name_at..name_at + length]);
+        let end = name_at + length;
+        // Padded with at least one NUL to a multiple of eight, but for version 4.
+        at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
+        found.insert(last.clone());
+    }
+    // Further parts and a digest follow, to the byte: otherwise these were no names. With a part called `link` the
+    // names lie in another file.
+    while index.len().checked_sub(at)? > DIGEST {
+        let size = usize::try_from(number(at + 4)?).ok()?;
+        if index.get(at..at + 4)? == b"link" {
+            return None;
+        }
+        at = at.checked_add(8)?.checked_add(size)?;
+    }
+    (index.len() - at == DIGEST).then_some(found)
+}
+
+/// Git's number of variable length, and the bytes that it takes.
+fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0_usize;
+    for (n, byte) in bytes.iter().enumerate().take(9) {
+        value = value << 7 | usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, n + 1));
+        }
+        value += 1;
+    }
+    None
+}

@@ -1,0 +1,117 @@
+//! Puts together what a trial needs: the command as it is launched, and its layer.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use holdshort_core::tool::{CommandEffect, Outcome, Precondition};
+
+use super::copy::copy as copy_all;
+use super::read::Time;
+use crate::changeset::Root;
+use crate::command::{self, Command};
+use crate::refusal::Refusal;
+use crate::request::RunCommand;
+use crate::sandbox::{Launch, Layer};
+use crate::tools::Inner;
+
+/// Why a command is not tried over a layer.
+pub(super) enum NotPrepared {
+    /// There can be no such layer, in words.
+    NoLayer(String),
+    Changed(Vec<String>),
+    Failed(String),
+}
+
+impl From<Refusal> for NotPrepared {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failed(refusal.message)
+    }
+}
+
+/// Makes a layer at a path where nothing is; in words, why there can be none.
+pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
+
+/// A command that is about to be tried.
+pub(super) struct Prepared {
+    pub command: Command,
+    pub launch: Launch,
+    pub layer: Layer,
+    pub workspace: Root,
+    pub since: Time,
+}
+
+impl Prepared {
+    pub(super) fn new(
+        inner: &Inner,
+        request: &RunCommand,
+        folders: &[Precondition],
+        layer: MakeLayer,
+    ) -> Result<Self, NotPrepared> {
+        let prepared = command::prepare(inner, request, folders, CommandEffect::Guarded);
+        let (command, mut launch) = prepared.map_err(|outcome| match outcome {
+            Outcome::Changed { paths } => NotPrepared::Changed(paths),
+            Outcome::Failed { text }
+            | Outcome::Halfway { text }
+            | Outcome::Done { text, .. }
+            | Outcome::Confined { text, .. }
+            | Outcome::SetAside { text, .. } => NotPrepared::Failed(text),
+        })?;
+        let unmade =
+            |e: io::Error| Refusal::new("internal", format!("no temporary folder for the trial: {e}"));
+        if launch.plan.scratch.starts_with(inner.workspace.path()) {
+            let why = "the folder for temporary files lies in the workspace";
+            return Err(NotPrepared::NoLayer(why.to_owned()));
+        }
+        let since = now(&launch.plan.scratch).map_err(unmade)?;
+        let workspace = Root::of(inner.workspace.dir()).map_err(unmade)?;
+        let layer = layer(launch.plan.scratch.join("layer"), inner).map_err(NotPrepared::NoLayer)?;
+        launch.plan.layer = Some(layer.clone());
+        Ok(Self { command, launch, layer, workspace, since })
+    }
+}
+
+/// The file system's own time.
+fn now(folder: &Path) -> io::Result<Time> {
+    let made = File::create(folder.join("since"))?.metadata()?;
+    Ok((made.ctime(), made.ctime_nsec()))
+}
+
+/// An overlay; in words, why there can be none.
+pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
+    let workspace = Path::new(inner.workspace.path());
+    if let Some(inside) = mounted_below(workspace) {
+        return Err(format!("another file system is mounted at `{inside}`"));
+    }
+    let owner = fs::metadata(workspace).map_err(|e| e.to_string())?.uid();
+    let user = rustix::process::geteuid();
+    if !user.is_root() && owner != user.as_raw() {
+        return Err("the workspace is another user's".to_owned());
+    }
+    Layer::overlay(folder, workspace).map_err(|e| format!("no folder for an overlay: {e}"))
+}
+
+/// A copy; in words, why there can be none.
+pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
+    let root = Root::of(inner.workspace.dir()).map_err(|e| e.to_string())?;
+    copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;
+    Ok(Layer::Copy { folder })
+}
+
+/// The first mount below the workspace, which an overlay would not show. The fifth word of a line is where it is.
+fn mounted_below(workspace: &Path) -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    let is_below = |place: &&str| {
+        Path::new(&unescaped(place)).strip_prefix(workspace).is_ok_and(|rest| rest != OsStr::new(""))
+    };
+    places.into_iter().find(is_below).map(ToOwned::to_owned)
+}
+
+/// The kernel escapes what would end a word or a line (`proc_pid_mountinfo(5)`).
+fn unescaped(word: &str) -> String {
+    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    escapes.iter().fold(word.to_owned(), |word, (escape, it)| word.replace(escape, it))
+}

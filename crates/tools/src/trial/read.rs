@@ -1,0 +1,210 @@
+//! Reads what a trial left in its layer: the changes from the workspace as it is now.
+//!
+//! No process of the command is left. What a command may have done to the layer counts for nothing but what files,
+//! links and folders lie in it: never follows a link, and both sides are compared by their content.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use holdshort_core::changeset::{Change, Entry, text_of};
+use rustix::fs::{AtFlags, FileType, Mode, Stat};
+
+use crate::changeset::{Root, Seen, entry, folder, seen};
+use crate::limits;
+use crate::sandbox::Notes;
+
+/// A time of the file system, in seconds and nanoseconds.
+pub(super) type Time = (i64, i64);
+
+/// Why there is no changeset.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("it changed more than {} files, folders and links", limits::CHANGED_PATHS)]
+    TooMany,
+    #[error("it changed files to more than {} MiB", limits::CHANGED_BYTES / 1024 / 1024)]
+    TooManyBytes,
+    #[error("it changed `{path}`, a file of more than {} MiB", limits::CHANGED_FILE_BYTES / 1024 / 1024)]
+    TooLarge { path: String },
+    #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
+    TooLong,
+    /// Somebody else changed them in the workspace while the command ran.
+    #[error("changed in the meantime")]
+    Meanwhile(Vec<String>),
+    #[error("`{path}` can not be read: {source}")]
+    Unreadable { path: String, source: io::Error },
+}
+
+/// What a layer holds.
+#[derive(Default)]
+pub(super) struct Left {
+    pub changes: Vec<Change>,
+    /// See `Inspection::ask_because`.
+    pub codes: BTreeSet<&'static str>,
+}
+
+/// Compares a layer with its workspace. `notes`: those of an overlay; without them the layer is all of the workspace.
+/// `since`: before the command began.
+pub(super) fn read(layer: &Root, workspace: &Root, notes: Option<Notes>, since: Time) -> Result<Left, Error> {
+    let mut reader = Reader {
+        layer,
+        workspace,
+        notes,
+        since,
+        left: Left::default(),
+        looked_at: 0,
+        bytes: 0,
+        meanwhile: Vec::new(),
+        ahead: vec![Folder { path: Vec::new(), in_layer: true, in_workspace: true, hides: notes.is_none() }],
+    };
+    while let Some(folder) = reader.ahead.pop() {
+        reader.compare(&folder)?;
+    }
+    if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
+}
+
+/// A folder to be compared.
+struct Folder {
+    path: Vec<u8>,
+    in_layer: bool,
+    in_workspace: bool,
+    /// Whether what the layer does not have is gone.
+    hides: bool,
+}
+
+struct Reader<'a> {
+    layer: &'a Root,
+    workspace: &'a Root,
+    notes: Option<Notes>,
+    since: Time,
+    left: Left,
+    looked_at: usize,
+    bytes: u64,
+    meanwhile: Vec<String>,
+    ahead: Vec<Folder>,
+}
+
+fn unreadable<E: Into<io::Error>>(path: &[u8]) -> impl FnOnce(E) -> Error {
+    let path = String::from_utf8_lossy(path).escape_debug().to_string();
+    |e| Error::Unreadable { path, source: e.into() }
+}
+
+impl Reader<'_> {
+    fn compare(&mut self, at: &Folder) -> Result<(), Error> {
+        let open = |root: &Root, is_there: bool| {
+            is_there.then(|| root.folder(&at.path)).transpose().map_err(unreadable(&at.path))
+        };
+        let above = open(self.layer, at.in_layer)?;
+        let below = open(self.workspace, at.in_workspace)?;
+        let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
+        let mut names: BTreeSet<OsString> = BTreeSet::new();
+        for folder in above.iter().chain(below.iter().filter(|_| hides)) {
+            names.extend(folder::list(folder).map_err(unreadable(&at.path))?);
+        }
+        for name in names {
+            self.looked_at += 1;
+            if self.looked_at > limits::CHANGED_PATHS {
+                return Err(Error::TooMany);
+            }
+            self.name(at, above.as_ref().map(AsFd::as_fd), below.as_ref().map(AsFd::as_fd), &name, hides)?;
+        }
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        at: &Folder,
+        above: Option<BorrowedFd<'_>>,
+        below: Option<BorrowedFd<'_>>,
+        name: &OsStr,
+        hides: bool,
+    ) -> Result<(), Error> {
+        let path = folder::join(&at.path, name);
+        if path.len() > limits::PATH_BYTES {
+            return Err(Error::TooLong);
+        }
+        let above = above
+            .map_or(Ok(Seen::Nothing), |folder| self.in_layer(folder, name))
+            .map_err(unreadable(&path))?;
+        let look = |folder| seen(folder, name, limits::CHANGED_FILE_BYTES);
+        let below = below.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
+        let is_folder = |seen: &Seen| matches!(seen.entry(), Some(Entry::Folder { .. }));
+        let (in_layer, in_workspace) = (is_folder(&above), is_folder(&below));
+        self.put(&path, &above, &below)?;
+        if in_layer || in_workspace {
+            let hides = hides || !in_layer;
+            self.ahead.push(Folder { path, in_layer, in_workspace, hides });
+        }
+        Ok(())
+    }
+
+    /// What the layer has; a name that the kernel marked as gone is not there.
+    fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Seen> {
+        let Some(stat) = entry::stat(folder, name)? else { return Ok(Seen::Nothing) };
+        if self.notes.is_some() && is_whiteout(&stat) {
+            return Ok(Seen::Nothing);
+        }
+        let found = seen(folder, name, limits::CHANGED_FILE_BYTES)?;
+        let is_closed = stat.st_mode & READ_FOLDER != READ_FOLDER;
+        if is_closed && FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            // To look into it; its own mode is known by now.
+            rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty())?;
+        }
+        Ok(found)
+    }
+
+    fn put(&mut self, path: &[u8], above: &Seen, below: &Seen) -> Result<(), Error> {
+        let text = text_of(path);
+        if matches!(above, Seen::TooLarge) || matches!(below, Seen::TooLarge) {
+            return Err(Error::TooLarge { path: text });
+        }
+        // What is special is not copied, so that a copy says nothing of it.
+        let is_uncopied = self.notes.is_none() && matches!((above, below), (Seen::Nothing, Seen::Special));
+        if is_uncopied {
+            return Ok(());
+        }
+        if matches!(above, Seen::Special) || matches!(below, Seen::Special) {
+            self.left.codes.insert("special_file");
+        }
+        let (before, after) = (below.entry().cloned(), above.entry().cloned());
+        if before == after || matches!(below, Seen::Special) {
+            return Ok(());
+        }
+        if let Seen::Entry(Entry::File { .. } | Entry::Symlink { .. }, stat) = below
+            && (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or_default()) > self.since
+        {
+            self.meanwhile.push(text.clone());
+        }
+        if has_other_names(above) || (after.is_some() && has_other_names(below)) {
+            self.left.codes.insert("hard_link");
+        }
+        if let Some(Entry::File { bytes, .. }) = after {
+            self.bytes += bytes;
+        }
+        if self.bytes > limits::CHANGED_BYTES {
+            return Err(Error::TooManyBytes);
+        }
+        self.left.changes.push(Change { path: text, before, after, ignored: false });
+        Ok(())
+    }
+
+    fn is_opaque(&self, folder: BorrowedFd<'_>) -> bool {
+        let mut value = [0; 2];
+        self.notes.is_some_and(|notes| {
+            let read = rustix::fs::fgetxattr(folder, notes.opaque(), &mut value);
+            read.is_ok_and(|length| value[..length] == *b"y")
+        })
+    }
+}
+
+const READ_FOLDER: u32 = 0o500;
+
+/// How an overlay marks a name of the workspace that is gone.
+fn is_whiteout(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
+}
+
+fn has_other_names(seen: &Seen) -> bool {
+    matches!(seen, Seen::Entry(Entry::File { .. }, stat) if stat.st_nlink > 1)
+}

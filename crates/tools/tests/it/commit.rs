@@ -1,0 +1,116 @@
+//! A commit that is stopped after any of its paths is rolled forward, and nothing else is ever replaced.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use holdshort_tools::{Committed, State};
+
+use crate::bench::{Bench, names};
+use crate::tree::{differences, tree};
+use crate::trial::{Kept, kept};
+
+thread_local! {
+    static STOP_AFTER: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// What a kill does: nothing more of the commit happens.
+fn stop(done: usize) {
+    assert!(done < STOP_AFTER.get(), "stopped");
+}
+
+/// Every kind of change, and forty files.
+const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
+                    rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
+                    ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
+
+fn filled() -> Bench {
+    let bench = Bench::with(|settings| settings.step = stop);
+    for n in 1..=20 {
+        bench.put(&format!("old{n}"), "old\n");
+    }
+    for path in ["gone/a/b", "gone/c", "swapped/d", "file", "mode/x", "closed/y"] {
+        bench.put(path, path);
+    }
+    symlink("a", bench.at("link")).unwrap();
+    symlink("a", bench.at("linked")).unwrap();
+    bench
+}
+
+fn resumed(kept: &Kept, bench: &Bench) -> Committed {
+    bench.tools.commit(&kept.trial.changeset, |digest| kept.body(digest), true)
+}
+
+#[tokio::test]
+async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
+    let bench = filled();
+    let tried = kept(&bench, &bench.tools, LINE).await;
+    assert_eq!(tried.commit(&bench.tools), Committed::Done);
+    let whole = tree(&bench.at(""));
+    let mut stops = 0;
+    for stop_after in 1.. {
+        let bench = filled();
+        STOP_AFTER.set(stop_after);
+        let stopped = catch_unwind(AssertUnwindSafe(|| tried.commit(&bench.tools)));
+        STOP_AFTER.set(usize::MAX);
+        if let Ok(committed) = stopped {
+            assert_eq!((committed, tree(&bench.at(""))), (Committed::Done, whole.clone()));
+            break;
+        }
+        stops = stop_after;
+        assert_ne!(tree(&bench.at("")), whole, "{stop_after}");
+        let states = bench.tools.probe_changeset(&tried.trial.changeset);
+        assert!(states.iter().all(|(_, state)| *state != State::Other), "{stop_after}: {states:?}");
+        // What a kill leaves in the middle of a file.
+        if states.iter().any(|(path, state)| path.starts_with("old") && *state == State::Before) {
+            bench.put(".holdshort-1-0.tmp", "half");
+        }
+        assert_eq!(resumed(&tried, &bench), Committed::Done, "{stop_after}");
+        assert_eq!(differences(&whole, &tree(&bench.at(""))), [], "{stop_after}");
+        // Once more is the same.
+        assert_eq!(resumed(&tried, &bench), Committed::Done, "{stop_after}");
+        assert_eq!(differences(&whole, &tree(&bench.at(""))), [], "{stop_after}");
+    }
+    assert!(stops > 40, "{stops}");
+}
+
+#[tokio::test]
+async fn a_commit_that_goes_on_takes_nobody_elses_change() {
+    let bench = filled();
+    let tried = kept(&bench, &bench.tools, LINE).await;
+    STOP_AFTER.set(25);
+    catch_unwind(AssertUnwindSafe(|| tried.commit(&bench.tools))).unwrap_err();
+    STOP_AFTER.set(usize::MAX);
+    bench.put("old9", "mine");
+    let before = tree(&bench.at(""));
+    let paths = vec!["old9".to_owned()];
+    assert_eq!(resumed(&tried, &bench), Committed::Conflict { paths, done: Vec::new() });
+    assert_eq!(tree(&bench.at("")), before);
+}
+
+/// The hook exchanges a folder for a link while the commit goes.
+#[tokio::test]
+async fn a_link_put_in_the_way_leads_nowhere() {
+    thread_local! {
+        static SWAP: Cell<Option<[std::path::PathBuf; 2]>> = const { Cell::new(None) };
+    }
+    let bench = Bench::with(|settings| {
+        settings.step = |_| {
+            if let Some([folder, elsewhere]) = SWAP.take() {
+                fs::rename(&folder, folder.with_file_name("moved")).unwrap();
+                symlink(elsewhere, folder).unwrap();
+            }
+        }
+    });
+    bench.put("z/1", "one");
+    let kept = kept(&bench, &bench.tools, "echo x > a; echo x > z/1; echo x > z/2").await;
+    let elsewhere = bench.root.path().join("home");
+    fs::write(elsewhere.join("1"), "one").unwrap();
+    SWAP.set(Some([bench.at("z"), elsewhere.clone()]));
+    let committed = kept.commit(&bench.tools);
+    let done = vec!["a".to_owned()];
+    assert_eq!(committed, Committed::Conflict { paths: vec!["z/1".to_owned()], done });
+    assert_eq!(names(&elsewhere), ["1"]);
+    assert_eq!(fs::read_to_string(elsewhere.join("1")).unwrap(), "one");
+}

@@ -1,0 +1,261 @@
+//! Trials of what would deceive them, and in workspaces of every kind. What needs another user or mounts of its own runs
+//! this program once more.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+
+use holdshort_tools::{Committed, Layers, Tried, sandbox};
+use rustix::fs::XattrFlags;
+
+use crate::bench::{Bench, PROGRAM, names};
+use crate::programs::play;
+use crate::tree::tree;
+use crate::trial::{kept, tried};
+
+const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
+const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
+
+/// Runs a test once more, by a line of the shell that its command line follows; `false`: this is that run.
+fn again(test: &str, line: &str, folder: &Path) -> bool {
+    if std::env::var_os(AGAIN).is_some() {
+        return false;
+    }
+    assert!(
+        rustix::process::geteuid().is_root(),
+        "these tests make mounts and other users: run them as root"
+    );
+    let ran = Command::new("unshare")
+        .args(["--mount", "sh", "-ec", &format!("{line} \"$@\""), "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(AGAIN, folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(
+        ran.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    true
+}
+
+/// The workspace that was prepared for the second run.
+fn prepared() -> Bench {
+    Bench::over(Path::new(&std::env::var_os(AGAIN).unwrap()))
+}
+
+fn left_behind() -> Vec<String> {
+    let mut left = names(&std::env::temp_dir());
+    left.retain(|name| name.starts_with("holdshort-"));
+    left
+}
+
+#[tokio::test]
+async fn marks_of_an_overlay_are_not_made_by_a_command() {
+    let python = "import os, ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nlibc.renameat2(-100, b'a', -100, b'moved', 4)\n\
+        for name in ('user.overlay.opaque', 'trusted.overlay.opaque', 'user.overlay.whiteout'):\n\
+        \x20   try: os.setxattr('d', name, b'y'); print('made', name)\n    except OSError: pass\n";
+    for layers in [Layers::Overlay, Layers::Copy] {
+        let bench = Bench::with(|settings| settings.layers = layers);
+        for path in ["a", "d/x", "w", "trick.py"] {
+            bench.put(path, python);
+        }
+        let kept = kept(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
+        assert!(!kept.trial.text.contains("made"), "{}", kept.trial.text);
+        // A copy lets a name be left as such a device: it is told, and not kept.
+        let expected: &[&str] = if layers == Layers::Copy { &["-a", "+moved"] } else { &[] };
+        assert_eq!(kept.told(), expected);
+        assert_eq!(kept.trial.codes.is_empty(), expected.is_empty());
+    }
+}
+
+/// They may be there before, from a person or another overlay.
+#[tokio::test]
+async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {
+    let bench = Bench::new();
+    bench.put("d/x", "x");
+    for name in ["user.overlay.opaque", "user.overlay.whiteout", "trusted.overlay.opaque"] {
+        let _ = rustix::fs::setxattr(bench.at("d"), name, b"y", XattrFlags::empty());
+    }
+    let kept = kept(&bench, &bench.tools, "cat d/x; echo y > d/y").await;
+    assert_eq!((kept.told(), kept.trial.text.as_str()), (vec!["+d/y".to_owned()], "x\nexit code 0"));
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_stopped_and_nothing_happens() {
+    let bench = Bench::with(|settings| settings.write_bytes = 100_000_000);
+    bench.put("a", "a");
+    let table = [
+        ("rm a; mkdir m; cd m; seq 100001 | xargs touch", "100000 files, folders and links"),
+        ("rm a; truncate -s 200M big", "`big`, a file of more than 128 MiB"),
+        ("rm a; for n in $(seq 9); do truncate -s 120M big$n; done", "more than 1024 MiB"),
+        (
+            "python3 -c \"import os\nfor n in range(400): os.mkdir('d' * 14); os.chdir('d' * 14)\"",
+            "longer than 4095 bytes",
+        ),
+        ("rm a; head -c 300000000 /dev/zero > big; sync; sleep 600", "it wrote more than a command may"),
+        ("rm a; yes", "bytes of output"),
+    ];
+    for (line, why) in table {
+        let before = tree(&bench.at(""));
+        match tried(&bench.tools, line).await {
+            Tried::Stopped { text, .. } => {
+                assert!(text.contains(why) && text.contains("nothing has changed"), "{line}: {text}");
+            }
+            other => panic!("{line}: {other:?}"),
+        }
+        assert_eq!(tree(&bench.at("")), before, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn there_is_no_trial_and_it_is_said_why() {
+    let network = Bench::with(|settings| settings.network = true);
+    let none = Bench::with(|settings| settings.layers = Layers::None);
+    let unconfined = Bench::with(|settings| settings.sandbox_program = "/bin/false".into());
+    let large = Bench::with(|settings| settings.layers = Layers::Copy);
+    fs::File::create(large.at("large")).unwrap().set_len(1 << 30).unwrap();
+    let table = [
+        (network, "reach the network"),
+        (none, "switched off"),
+        (unconfined, "confine"),
+        (large, "more than 256 MiB to copy"),
+    ];
+    for (bench, expected) in table {
+        match tried(&bench.tools, "touch x").await {
+            Tried::Impossible { why } => assert!(why.contains(expected), "{why}"),
+            other => panic!("{expected}: {other:?}"),
+        }
+        assert!(!bench.at("x").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_file_with_another_name_is_told() {
+    let bench = Bench::new();
+    bench.put("a", "a");
+    fs::hard_link(bench.at("a"), bench.at("b")).unwrap();
+    bench.put("c", "c");
+    for (line, told) in [("echo x >> a", true), ("rm a", false), ("ln c d", true), ("echo x > c", false)] {
+        let kept = kept(&bench, &bench.tools, line).await;
+        assert_eq!(kept.trial.codes.contains(&"hard_link".to_owned()), told, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn what_others_change_meanwhile_makes_it_void() {
+    let bench = Bench::new();
+    bench.put("a", "a");
+    bench.put("b", "b");
+    let at = bench.at("");
+    let call =
+        crate::bench::call("run_command", serde_json::json!({"command": "echo x >> a; echo; sleep 0.2"}));
+    let mine = |_: &str| {
+        fs::write(at.join("a"), "mine").unwrap();
+        fs::write(at.join("b"), "mine").unwrap();
+    };
+    match bench.tools.try_command(&call, &[], mine).await {
+        Tried::Changed { paths } => assert_eq!(paths, ["a"]),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_in_memory_is_as_any() {
+    let bench = Bench::beneath(Path::new("/dev/shm"));
+    bench.put("d/x", "x");
+    let kept = kept(&bench, &bench.tools, "rm -r d; mkdir d; echo z > d/z").await;
+    assert_eq!((kept.trial.over, kept.told()), (Layers::Overlay, vec!["-d/x".to_owned(), "+d/z".to_owned()]));
+    assert_eq!(kept.commit(&bench.tools), Committed::Done);
+}
+
+/// Each row: the mounts, `$W` being the workspace; what it is tried over, or why nothing is kept.
+#[tokio::test]
+async fn mounts_in_a_workspace_and_below_it() {
+    let rows = [
+        ("mount -t tmpfs none $W/d; touch $W/d/x", Ok(Layers::Copy)),
+        (
+            "cd $W/..; mkdir u k; mount -t overlay o -o lowerdir=workspace,upperdir=u,workdir=k workspace",
+            Ok(Layers::Overlay),
+        ),
+        ("mount --bind $W $W; mount -o remount,bind,ro $W", Err("read-only file system")),
+    ];
+    let test = "escapes::mounts_in_a_workspace_and_below_it";
+    for (mounts, _) in rows {
+        let bench = Bench::new();
+        bench.put("d/y", "y");
+        fs::write(bench.root.path().join("home/mounts"), mounts).unwrap();
+        let line = format!("W={}; ({mounts});", bench.at("").display());
+        if !again(test, &line, bench.root.path()) {
+            break;
+        }
+    }
+    if std::env::var_os(AGAIN).is_none() {
+        return;
+    }
+    let bench = prepared();
+    let mounts = fs::read_to_string(bench.root.path().join("home/mounts")).unwrap();
+    let (_, expected) = rows.into_iter().find(|(row, _)| *row == mounts).unwrap();
+    match (tried(&bench.tools, "echo x > new; cat d/*").await, expected) {
+        (Tried::Yielded(trial), Ok(over)) => {
+            assert_eq!((trial.over, trial.changeset.changes().len()), (over, 1));
+        }
+        (Tried::Stopped { text, .. }, Err(why)) => assert!(text.contains(why), "{text}"),
+        (other, _) => panic!("{mounts}: {other:?}"),
+    }
+}
+
+/// In a namespace of a user's own an overlay keeps its notes elsewhere, and its folders are closed to their owner.
+#[tokio::test]
+async fn programs_of_another_user_than_root() {
+    let folder = tempfile::tempdir().unwrap();
+    if again("escapes::programs_of_another_user_than_root", AS_ANOTHER, folder.path()) {
+        return;
+    }
+    let before = left_behind();
+    assert_eq!(sandbox::level(Path::new(PROGRAM), false), holdshort_core::tool::SandboxLevel::Full);
+    for seed in 100..110 {
+        play(seed, Layers::Overlay).await;
+        play(seed, Layers::Copy).await;
+    }
+    let bench = Bench::new();
+    bench.put("d/x", "x");
+    let kept = kept(&bench, &bench.tools, "mkdir closed; touch closed/x; chmod 400 closed").await;
+    assert_eq!(kept.told(), ["+closed", "+closed/x"]);
+    drop(kept);
+    let mut now = left_behind();
+    now.retain(|name| !before.contains(name) && is_own(&std::env::temp_dir().join(name)));
+    assert_eq!(now, Vec::<String>::new());
+}
+
+fn is_own(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw())
+}
+
+#[tokio::test]
+async fn a_workspace_of_another_owner_is_copied() {
+    let bench = Bench::new();
+    bench.put("d/x", "x");
+    let all = fs::Permissions::from_mode(0o777);
+    for path in ["", "workspace"] {
+        fs::set_permissions(bench.root.path().join(path), all.clone()).unwrap();
+    }
+    if again("escapes::a_workspace_of_another_owner_is_copied", AS_ANOTHER, bench.root.path()) {
+        return;
+    }
+    let bench = prepared();
+    let kept = kept(&bench, &bench.tools, "echo x > new").await;
+    assert_eq!((kept.trial.over, kept.told()), (Layers::Copy, vec!["+new".to_owned()]));
+    assert_eq!(kept.commit(&bench.tools), Committed::Done);
+    assert_eq!(
+        fs::read_dir(bench.at(""))
+            .unwrap()
+            .filter(|it| it.as_ref().unwrap().file_name() == OsStr::new("new"))
+            .count(),
+        1
+    );
+}

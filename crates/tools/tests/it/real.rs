@@ -1,0 +1,165 @@
+//! Programs that people use, tried, committed and taken back. One that this machine does not have is named and left out.
+
+use std::process::Command;
+
+use holdshort_tools::{Committed, git_words};
+
+use crate::bench::Bench;
+use crate::tree::{differences, tree};
+use crate::trial::{Kept, kept};
+
+fn has(program: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", &format!("PATH={PATH} command -v {program}")])
+        .output()
+        .unwrap()
+        .status
+        .success();
+    if !found {
+        eprintln!("left out: there is no {program}");
+    }
+    found
+}
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Prepares a workspace with one line, tries another in it, commits and takes it back; `None` without the program.
+async fn played(program: &str, prepare: &str, line: &str) -> Option<(Bench, Kept)> {
+    if !has(program) {
+        return None;
+    }
+    let bench = Bench::new();
+    let home = bench.root.path().join("home");
+    let prepared = Command::new("sh")
+        .args(["-ec", prepare])
+        .current_dir(bench.at(""))
+        .env("HOME", home)
+        .output()
+        .unwrap();
+    assert!(prepared.status.success(), "{prepare}: {prepared:?}");
+    let before = tree(&bench.at(""));
+    let kept = kept(&bench, &bench.tools, line).await;
+    assert_eq!(kept.trial.data["exit_code"], 0, "{line}: {}", kept.trial.text);
+    assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
+    let after = tree(&bench.at(""));
+    assert_eq!(kept.undo(&bench.tools), Committed::Done, "{line}");
+    assert_eq!(differences(&before, &tree(&bench.at(""))), [], "{line}");
+    // Thousands of files are synced one by one.
+    if kept.trial.changeset.changes().len() < 1000 {
+        assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
+        assert_eq!(differences(&after, &tree(&bench.at(""))), [], "{line}");
+    }
+    Some((bench, kept))
+}
+
+fn words(kept: &Kept) -> Vec<String> {
+    git_words(&kept.trial.changeset, |digest| kept.body(digest))
+}
+
+const REPOSITORY: &str = "git init -q -b main; git config user.name A; git config user.email a@b.c; \
+                          echo one > a; git add .; git commit -qm one";
+
+#[tokio::test]
+async fn git_in_words() {
+    let table: [(&str, &str, &[&str]); 6] = [
+        ("", "git status; git log; git diff", &[]),
+        (
+            "",
+            "echo two > a; git commit -qam 'Say two'",
+            &[
+                "`.git/COMMIT_EDITMSG` changed",
+                "index changed",
+                "commit made: Say two",
+                "branch `main` moved",
+                "3 of git's objects added",
+            ],
+        ),
+        ("", "git branch side", &["branch `side` made"]),
+        ("git branch side", "git branch -qD side", &["branch `side` deleted"]),
+        ("", "git switch -qc side", &["branch `side` checked out", "branch `side` made"]),
+        (
+            "",
+            "git config core.pager less; echo true > .git/hooks/pre-commit",
+            &["configuration changed: `+ pager = less`", "hook `pre-commit` made"],
+        ),
+    ];
+    for (prepare, line, expected) in table {
+        let Some((_, kept)) = played("git", &format!("{REPOSITORY}; {prepare}"), line).await else { return };
+        let told = words(&kept);
+        for words in expected {
+            assert!(told.contains(&(*words).to_owned()), "{line}: {told:?}");
+        }
+        let rest: Vec<_> = told.iter().filter(|told| !expected.contains(&told.as_str())).collect();
+        assert!(
+            rest.iter().all(|it| it.starts_with("index ") || it.starts_with("`.git/")),
+            "{line}: {rest:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_rebase() {
+    let prepare = format!(
+        "{REPOSITORY}; git switch -qc side; echo s > s; git add .; git commit -qm side; git switch -q main; \
+         echo m > m; git add .; git commit -qm m; git switch -q side"
+    );
+    let Some((bench, kept)) = played("git", &prepare, "git rebase -q main").await else { return };
+    assert!(words(&kept).contains(&"branch `side` moved".to_owned()), "{:?}", words(&kept));
+    let log = Command::new("git").args(["log", "--format=%s"]).current_dir(bench.at("")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&log.stdout), "side\nm\none\n");
+    let checked = Command::new("git").args(["fsck", "--strict"]).current_dir(bench.at("")).status().unwrap();
+    assert!(checked.success());
+}
+
+#[tokio::test]
+async fn builds_packages_databases_and_mass_edits() {
+    let table = [
+        ("make", "printf 'all: out\\nout: in\\n\\tcp in out\\n' > Makefile; echo x > in", "make"),
+        (
+            "npm",
+            "mkdir lib; printf '{\"name\":\"lib\",\"version\":\"1.0.0\"}' > lib/package.json; \
+             printf '{\"name\":\"app\",\"version\":\"1.0.0\",\"dependencies\":{\"lib\":\"file:lib\"}}' > package.json",
+            "npm install --offline --no-audit --no-fund",
+        ),
+        (
+            "sqlite3",
+            "sqlite3 a.db 'create table t(x); insert into t values(1)'",
+            "sqlite3 a.db 'pragma journal_mode=wal; insert into t values(2); select count(*) from t'",
+        ),
+        ("sed", "mkdir d; cd d; for n in $(seq 5000); do echo old > $n; done", "sed -i s/old/new/ d/*"),
+        ("find", "mkdir -p d/e/f; for n in $(seq 300); do echo x > d/e/$n; done", "find d -delete"),
+        (
+            "python3",
+            "echo hello > a",
+            "python3 -c \"import mmap; f=open('a','r+b'); m=mmap.mmap(f.fileno(),0); m[0:1]=b'J'; f.close(); import os; os._exit(0)\"",
+        ),
+        (
+            "setsid",
+            "true",
+            "setsid sh -c 'echo x > left; sleep 600' > /dev/null 2>&1 & until [ -e left ]; do :; done",
+        ),
+    ];
+    for (program, prepare, line) in table {
+        played(program, prepare, line).await;
+    }
+}
+
+/// With the toolchain of who runs the tests, as far as a command may read it.
+#[tokio::test]
+async fn a_crate_without_dependencies() {
+    let cargo = std::path::PathBuf::from(env!("CARGO"));
+    let bench = Bench::new();
+    bench.put("Cargo.toml", "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    bench.put("src/main.rs", "fn main() {}\n");
+    bench.put(".gitignore", "target\n");
+    let tools = bench.tools_with(|settings| {
+        settings.path = format!("{}:{PATH}", cargo.parent().unwrap().display());
+    });
+    let line = "CARGO_HOME=$TMPDIR/cargo cargo build --offline 2>&1 && target/debug/small";
+    let kept = kept(&bench, &tools, line).await;
+    assert_eq!(kept.trial.data["exit_code"], 0, "{}", kept.trial.text);
+    let unignored: Vec<_> = kept.trial.changeset.changes().iter().filter(|change| !change.ignored).collect();
+    assert_eq!(unignored.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["Cargo.lock"]);
+    assert_eq!(kept.commit(&tools), Committed::Done);
+    assert!(Command::new(bench.at("target/debug/small")).status().unwrap().success());
+}

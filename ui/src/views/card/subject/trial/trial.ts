@@ -1,0 +1,112 @@
+// What a trial found, read from a card's payload: the changes in their groups, and what of them is not shown.
+import { type Diff, readDiff, undrawn } from "../../diff/diff";
+import { type Data, data, list, text, texts } from "../../payload";
+
+export interface Change {
+  path: string;
+  does: string;
+  kind: string;
+  isIgnored: boolean;
+  bytes?: number;
+  mode?: string;
+  /** Of a link. */
+  target?: string;
+  /** None where there is nothing to draw: a link, an empty file, a mode. */
+  diff?: Diff;
+  isNotText: boolean;
+  /** There was no room left for its diff. */
+  isUndrawn: boolean;
+}
+
+export interface Trial {
+  files: number;
+  deleted: number;
+  ignored: number;
+  exit?: number;
+  seconds?: number;
+  isTimedOut: boolean;
+  isStopped: boolean;
+  isOverCopy: boolean;
+  output: string;
+  /** What it did in git, in words of ours. */
+  git: string[];
+  changes: Change[];
+  notShown: number;
+}
+
+const CONTENT = ["created", "changed", "deleted"];
+
+export function isOfGit({ path }: Change): boolean {
+  return path.split("/").some((name) => name.toLowerCase() === ".git");
+}
+
+export function readTrial(from: Data): Trial {
+  const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+  const milliseconds = number(from.duration_ms);
+  return {
+    files: number(from.files) ?? 0,
+    deleted: number(from.deleted) ?? 0,
+    ignored: number(from.ignored) ?? 0,
+    exit: number(from.exit_code),
+    seconds: milliseconds === undefined ? undefined : milliseconds / 1_000,
+    isTimedOut: from.timed_out === true,
+    isStopped: from.stopped === true,
+    isOverCopy: from.over === "copy",
+    output: (text(from, "output") ?? "").replace(/\n+$/, ""),
+    git: texts(from.git),
+    changes: list(from.changes).map((each) => readChange(data(each))),
+    notShown: number(from.not_shown) ?? 0,
+  };
+}
+
+function readChange(from: Data): Change {
+  const diff = readDiff(from.diff);
+  const read = {
+    path: text(from, "path") ?? "",
+    does: text(from, "does") ?? "changed",
+    kind: text(from, "kind") ?? "file",
+    isIgnored: from.ignored === true,
+    bytes: typeof from.bytes === "number" ? from.bytes : undefined,
+    mode: text(from, "mode"),
+    target: text(from, "target"),
+    diff: diff && (diff.hunks.length > 0 || diff.truncated) ? diff : undefined,
+    isNotText: from.not_text === true,
+    isUndrawn: false,
+  };
+  const hasText = read.kind === "file" && CONTENT.includes(read.does) && !read.isIgnored && !isOfGit(read);
+  return { ...read, isUndrawn: hasText && !diff && !read.isNotText };
+}
+
+/** What the card has no room for; files that are no text, or that git ignores, are told by name and size. */
+export function unseen({ changes, notShown }: Trial): { paths: number; changes: number; lines: number } {
+  const cut = changes.map(({ diff }) => (diff?.truncated ? undrawn(diff) : { added: 0, removed: 0 }));
+  return {
+    paths: notShown,
+    changes: changes.filter((change) => change.isUndrawn).length,
+    lines: cut.reduce((sum, { added, removed }) => sum + added + removed, 0),
+  };
+}
+
+/** Lines that stand open on a card before anybody unfolds one. */
+const OPEN_LINES = 60;
+const OPEN_FILES = 4;
+
+/** How many of the first changes stand open: the first, and as many more as keep the card short. */
+export function opened(changes: readonly Change[]): number {
+  let [files, lines] = [0, 0];
+  const tooFar = changes.findIndex(({ diff }) => {
+    if (!diff) return false;
+    files += 1;
+    lines += diff.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+    return files > 1 && (lines > OPEN_LINES || files > OPEN_FILES);
+  });
+  return tooFar < 0 ? changes.length : tooFar;
+}
+
+/** Of a file, as people say it. */
+export function size(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB"];
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1_000 && unit < units.length - 1; unit += 1) value /= 1_000;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}

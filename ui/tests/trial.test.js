@@ -1,0 +1,156 @@
+// The card of a command that was tried: what it did, deletions first; and of one that could not be tried, why.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { person } from "./harness/browser.js";
+import { card, option, outcome, visitCard } from "./harness/card.js";
+import { eventually } from "./harness/eventually.js";
+import { serve } from "./harness/server.js";
+import { shoot } from "./harness/shots.js";
+import { t as text } from "./harness/texts.js";
+import { assertSound } from "./harness/views.js";
+
+const workflow = `
+name: tried
+agents:
+  guide: {instructions: Work., tools: [run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: guide}
+gates:
+  trial: on
+`;
+const LINES = [
+  "sh tidy.sh",
+  "for i in $(seq 700); do echo $i > many$i.txt; done",
+];
+const rehearsal = `
+agents:
+  guide:
+    - text: Tidy up.
+      calls:
+        - {as: tidy, tool: run_command, arguments: {command: "${LINES[0]}"}}
+    - text: Now many.
+      calls:
+        - {as: many, tool: run_command, arguments: {command: "${LINES[1]}"}}
+    - text: Done.
+`;
+const TIDY = `
+for i in $(seq 40); do echo "looked at $i"; done
+echo "tests: 41 passed"
+rm old.txt
+sed -i s/two/2/ runway.txt
+echo fresh > src/fresh.txt
+chmod 600 kept.txt
+ln -s runway.txt link
+printf '\\000\\001\\002' > picture.bin
+mkdir -p target && echo x > target/cache && echo y > target/more
+exit 3
+`;
+
+const asked = (server, id, command) =>
+  eventually(`${command} to be asked about`, async () => {
+    const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);
+    return items.find((each) => each.payload.command === command);
+  });
+
+async function start(server, workspace = server.workspace) {
+  for (const folder of [".git", "src"]) mkdirSync(join(workspace, folder));
+  const files = { ".gitignore": "target/\n", "tidy.sh": TIDY, "old.txt": "old\n", "kept.txt": "kept\n", "runway.txt": "one\ntwo\nthree\n" };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(workspace, name), content);
+  chmodSync(join(workspace, "kept.txt"), 0o644);
+  const config = { workspace, model: "rehearsal" };
+  return (await server.api("POST", "/v1/runs", { workflow: "tried", input: { task: "Tidy up." }, config })).id;
+}
+
+test("the card of a command that was tried", async (t) => {
+  const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
+  const id = await start(server);
+  const page = await person(t, server);
+  const trial = card(page).getByRole("group", { name: text("trial.title") });
+  const changes = trial.getByRole("list", { name: text("trial.changes"), exact: true }).locator(":scope > li");
+
+  await t.test("says what it did: in a line, each path with what becomes of it, deletions first", async () => {
+    await visitCard(page, await asked(server, id, LINES[0]));
+    await trial.getByText(text("trial.exit", { code: 3 }), { exact: true }).waitFor();
+    await trial.getByText(/^\d+ files changed, 1 deleted, 2 of these ignored by git$/).waitFor();
+    await trial.getByText(text("trial.released")).waitFor();
+    // What is said of a command that may still do anything is not said of this one.
+    assert.equal(await card(page).getByRole("term").filter({ hasText: text("card.does") }).count(), 0);
+    assert.equal(await card(page).getByText("You approve this command line").filter({ visible: true }).count(), 0);
+    const heads = await changes.evaluateAll((all) =>
+      all.map((each) => [each.querySelector(".does").textContent, each.querySelector("code").textContent].join(" ")),
+    );
+    assert.deepEqual(heads, [
+      "deleted old.txt",
+      "mode kept.txt",
+      "created link",
+      "created picture.bin",
+      "changed runway.txt",
+      "created src/fresh.txt",
+    ]);
+    for (const [path, also] of [["kept.txt", "mode 600"], ["link", "runway.txt"], ["picture.bin", "3 bytes"]]) {
+      await changes.filter({ hasText: also }).filter({ has: page.getByText(path, { exact: true }) }).first().waitFor();
+    }
+  });
+
+  await t.test("shows the change of each file, the first ones open, folded at will", async () => {
+    const figure = trial.getByRole("figure", { name: text("card.diff.title", { path: "runway.txt" }) });
+    const rows = await figure.locator("tr.removed .text, tr.added .text").allInnerTexts();
+    assert.deepEqual(rows, ["two", "2"]);
+    await trial.getByRole("figure", { name: text("card.diff.title", { path: "old.txt" }) }).waitFor();
+    await changes.filter({ hasText: "changed" }).locator("summary").click();
+    await figure.waitFor({ state: "detached" });
+  });
+
+  await t.test("shows the end of its output, and all of it on demand", async () => {
+    await trial.getByText("tests: 41 passed").waitFor();
+    assert.equal(await trial.getByText(/looked at 1$/m).count(), 0);
+    await trial.getByRole("button", { name: /^Show the \d+ lines before$/ }).click();
+    await trial.getByText("looked at 2\n").waitFor();
+    await trial.getByRole("button", { name: text("trial.output.less") }).click();
+  });
+
+  await t.test("folds what git ignores, and counts it", async () => {
+    const folded = trial.getByText(text("trial.ignored", { n: 2 }), { exact: true });
+    assert.equal(await trial.getByText("target/cache").isVisible(), false);
+    await folded.click();
+    await trial.getByText("target/cache").waitFor();
+    await assertSound(page, "a command that was tried");
+    await shoot(page, "trial", { fullPage: true });
+  });
+
+  await t.test("what is released is what was shown", async () => {
+    assert(existsSync(join(server.workspace, "old.txt")), "nothing has happened yet");
+    await option(page, "Allow once").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Allow once" }).click();
+    await outcome(page, /approved/).waitFor();
+    await eventually("the change to be made", () => !existsSync(join(server.workspace, "old.txt")));
+    assert.equal(readFileSync(join(server.workspace, "runway.txt"), "utf8"), "one\n2\nthree\n");
+  });
+
+  await t.test("what the card has no room for is counted on it, and once more where it is released", async () => {
+    const many = await asked(server, id, LINES[1]);
+    assert.equal(many.payload.trial.not_shown, 200);
+    await visitCard(page, many);
+    await trial.getByText(text("trial.unseen.paths", { n: 200 })).waitFor();
+    await option(page, "Allow once").click();
+    await page.getByRole("dialog").getByText(text("card.confirm.unseen")).getByText("200 more paths").waitFor();
+    await page.keyboard.press("Escape");
+    await assertSound(page, "a command that changes more than a card shows");
+    await shoot(page, "trial-many");
+  });
+});
+
+test("a command that can not be tried says so, and why", async (t) => {
+  const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
+  // A layer over the folder for temporary files would lie in itself.
+  const id = await start(server, join(server.folder, "tmp"));
+  const page = await person(t, server);
+  const first = await asked(server, id, LINES[0]);
+  await visitCard(page, first);
+  const why = first.payload.untried.replace(/\.$/, "");
+  await card(page).getByText(text("trial.untried", { why })).waitFor();
+  await assertSound(page, "a command that was not tried");
+  await shoot(page, "trial-untried");
+});
