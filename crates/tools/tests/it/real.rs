@@ -152,6 +152,8 @@ async fn a_crate_without_dependencies() {
     bench.put("Cargo.toml", "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     bench.put("src/main.rs", "fn main() {}\n");
     bench.put(".gitignore", "target\n");
+    // Where no repository begins in the workspace, git ignores nothing of it.
+    std::fs::create_dir(bench.at(".git")).unwrap();
     let tools = bench.tools_with(|settings| {
         settings.path = format!("{}:{PATH}", cargo.parent().unwrap().display());
     });
