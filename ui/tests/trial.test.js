@@ -142,6 +142,30 @@ test("the card of a command that was tried", async (t) => {
   });
 });
 
+test("some of what a command did is kept, by file", async (t) => {
+  const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
+  const id = await start(server);
+  const page = await person(t, server);
+  const first = await asked(server, id, LINES[0]);
+  await visitCard(page, first);
+  await option(page, "Keep some of the changes").click();
+  const boxes = card(page).getByRole("group", { name: text("trial.keep") });
+  const box = (path) => boxes.getByRole("checkbox", { name: path });
+  for (const path of ["old.txt", "target/cache", "link"]) await box(path).uncheck();
+  await assertSound(page, "the choice of what is kept");
+  await shoot(page, "trial-keep");
+  await option(page, "Keep some of the changes").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("src/fresh.txt").waitFor();
+  await dialog.getByRole("button", { name: "Keep some of the changes" }).click();
+  await outcome(page, /approved/).waitFor();
+  await eventually("the change to be made", () => existsSync(join(server.workspace, "src/fresh.txt")));
+  const stands = (path) => existsSync(join(server.workspace, path));
+  assert.deepEqual(["old.txt", "target/cache", "target/more", "link", "picture.bin"].map(stands), [true, false, true, false, true]);
+  const { items } = await server.api("GET", `/v1/runs/${id}/events?limit=500`);
+  assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, target/cache")));
+});
+
 test("a command that can not be tried says so, and why", async (t) => {
   const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
   // A layer over the folder for temporary files would lie in itself.

@@ -3,6 +3,8 @@
 //! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
 //! *commit* applies it. The bytes of files are blobs under their digests.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::definition::is_default;
@@ -103,7 +105,103 @@ impl Changeset {
     }
 }
 
+/// Why a part of a changeset can not be kept.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotKept {
+    #[error("names nothing to keep; refuse the call to drop all of its changes")]
+    Nothing,
+    #[error("`{0}` is none of the paths that it changes")]
+    Unknown(String),
+    #[error("`{folder}` goes with everything in it or not at all, and `{left}` is not named")]
+    Folder { folder: String, left: String },
+    #[error("`{path}` needs `{folder}`, which becomes a folder and is not named")]
+    Beneath { folder: String, path: String },
+    #[error("`{repository}` is kept as a whole or not at all, and `{left}` is not named")]
+    Repository { repository: String, left: String },
+}
+
+impl Changeset {
+    /// The changes of these paths alone. Folders follow what is in them: one is made for what is kept below it, and
+    /// goes where all of its content goes. What git keeps for itself makes sense only as a whole.
+    pub fn only(&self, paths: &BTreeSet<&str>) -> Result<Self, NotKept> {
+        if paths.is_empty() {
+            return Err(NotKept::Nothing);
+        }
+        if let Some(path) = paths.iter().find(|path| self.at(path).is_none()) {
+            return Err(NotKept::Unknown((*path).to_owned()));
+        }
+        let is_named = |change: &Change| paths.contains(change.path.as_str());
+        let mut kept = BTreeSet::new();
+        for change in self.0.iter().filter(|change| is_named(change)) {
+            kept.insert(change.path.as_str());
+            let above = above(&change.path).filter_map(|folder| self.at(folder));
+            for folder in above.filter(|folder| matches!(folder.after, Some(Entry::Folder { .. }))) {
+                if folder.before.is_some() && !is_named(folder) && !folder.is_of_a_folders_mode() {
+                    let (folder, path) = (folder.path.clone(), change.path.clone());
+                    return Err(NotKept::Beneath { folder, path });
+                }
+                if folder.before.is_none() {
+                    kept.insert(folder.path.as_str());
+                }
+            }
+        }
+        // Innermost folders first: a folder goes after what is in it.
+        for folder in self.0.iter().rev().filter(|change| change.removes_a_folder()) {
+            let below = self.below(&folder.path);
+            let left = below.iter().find(|change| !kept.contains(change.path.as_str()));
+            match left {
+                Some(left) if is_named(folder) => {
+                    let (folder, left) = (folder.path.clone(), left.path.clone());
+                    return Err(NotKept::Folder { folder, left });
+                }
+                None if folder.after.is_none() && !below.is_empty() => {
+                    kept.insert(folder.path.as_str());
+                }
+                Some(_) | None => {}
+            }
+        }
+        let is_kept = |change: &&Change| kept.contains(change.path.as_str());
+        for repository in self.0.iter().filter(is_kept).filter_map(|change| repository(&change.path)) {
+            let all = self.at(repository).into_iter().chain(self.below(repository));
+            if let Some(left) = all.into_iter().find(|change| !is_kept(change)) {
+                let (repository, left) = (repository.to_owned(), left.path.clone());
+                return Err(NotKept::Repository { repository, left });
+            }
+        }
+        Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
+    }
+
+    fn at(&self, path: &str) -> Option<&Change> {
+        let at = self.0.binary_search_by(|change| change.path.as_str().cmp(path)).ok()?;
+        self.0.get(at)
+    }
+
+    /// What it changes in a folder, at any depth. Paths are in the order of their bytes, so these stand together.
+    fn below(&self, folder: &str) -> &[Change] {
+        let first = format!("{folder}/");
+        let from = self.0.partition_point(|change| change.path < first);
+        let count = self.0[from..].iter().take_while(|change| change.path.starts_with(&first)).count();
+        &self.0[from..from + count]
+    }
+}
+
+/// The folders that a path is in, outermost first.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+/// The folder in which git keeps a repository that this path is part of.
+fn repository(path: &str) -> Option<&str> {
+    let is_git = |folder: &&str| folder.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(".git"));
+    above(path).chain([path]).find(is_git)
+}
+
 impl Change {
+    /// Whether a folder stands there before it and none after it.
+    fn removes_a_folder(&self) -> bool {
+        matches!(self.before, Some(Entry::Folder { .. })) && !matches!(self.after, Some(Entry::Folder { .. }))
+    }
+
     /// Whether a file or a link is gone after it. A folder counts by what was in it.
     pub fn deletes(&self) -> bool {
         self.before.as_ref().is_some_and(Entry::is_content)

@@ -40,6 +40,9 @@ pub const TRIALS_LOST: u32 = 3;
 /// Trials of one call that came to nothing because others changed the workspace meanwhile: then it asks as it is.
 pub const TRIALS: u32 = 20;
 
+/// Paths that an agent is told by name when a person keeps only some of the changes of its command; the others are counted.
+pub const DROPPED_PATHS: usize = 20;
+
 /// The first wait before a failed model call is tried again; it doubles.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 

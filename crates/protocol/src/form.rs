@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::interrupt::{Interrupt, Kind};
+use crate::interrupt::{Interrupt, Kind, Offer};
+use crate::trial::TrialCard;
 
 /// How far definitions are followed for what an editor begins with; a type that holds itself ends there.
 const DEPTH: usize = 6;
@@ -35,6 +36,28 @@ impl Interrupt {
             (Kind::Question, Some(schema)) => blank(schema, schema, DEPTH),
             _ => self.replaced().clone(),
         }
+    }
+
+    /// The option whose edit takes the place of what was asked about, or is the answer.
+    pub fn editable(&self) -> Option<&Offer> {
+        self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
+    }
+
+    /// The paths that a person may keep or drop, of a command that was tried; what the card has no room for is dropped.
+    /// Folders follow what is in them.
+    pub fn changed_paths(&self) -> Vec<&str> {
+        let changes: Vec<_> = TrialCard::of(&self.payload).into_iter().flat_map(TrialCard::changes).collect();
+        let holds_others = |folder: &str| {
+            let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            changes.iter().any(|change| inside(change.path()))
+        };
+        let mut paths: Vec<&str> = changes
+            .iter()
+            .filter(|change| !(change.is_folder() && holds_others(change.path())))
+            .map(|change| change.path())
+            .collect();
+        paths.sort_unstable();
+        paths
     }
 
     /// Whether an edit is written as plain text, and not as JSON.

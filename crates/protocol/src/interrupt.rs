@@ -150,7 +150,7 @@ pub enum InterruptStatus {
 pub struct Offer {
     pub id: String,
     pub label: String,
-    /// What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` …
+    /// What it does: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
     /// A decision for it must carry a text.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -177,12 +177,18 @@ impl Offer {
         )
     }
 
+    /// Whether its edit is the list of the paths whose changes are kept.
+    pub fn keeps_some(&self) -> bool {
+        self.effect == "proceed_with_some"
+    }
+
     /// What its effect does, in a few words. An agent of another framework labels its options as it likes: beside
     /// such a label stands what the option really does.
     pub fn does(&self) -> &str {
         match &*self.effect {
             "proceed" => "lets it go on",
             "proceed_with_edit" => "lets it go on, changed",
+            "proceed_with_some" => "keeps some of its changes, and drops the rest",
             "respond" => "answers",
             "grant" => "lets it go on, and more like it",
             "refuse" => "refuses",

@@ -100,6 +100,10 @@ impl<'a> TrialChange<'a> {
         self.text("path").unwrap_or_default()
     }
 
+    pub fn is_folder(self) -> bool {
+        self.text("kind") == Some("folder")
+    }
+
     pub fn is_deletion(self) -> bool {
         self.text("does") == Some("deleted")
     }
@@ -125,7 +129,7 @@ impl<'a> TrialChange<'a> {
     pub fn words(self) -> String {
         let does = self.text("does").unwrap_or("changed");
         let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };
-        if self.text("kind") == Some("folder") {
+        if self.is_folder() {
             words.push("a folder".to_owned());
         }
         if let Some(target) = self.text("target") {

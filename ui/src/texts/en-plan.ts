@@ -1,6 +1,18 @@
 // English, of plans. Comes with the places that draw them, not with the first load.
 
 export const plan = {
+  "card.diff.before": "Before",
+  "card.diff.after": "After",
+
+  "card.plan": "Plan",
+  "card.plan.agent": "by {agent}",
+  "card.plan.needs": "after",
+  "card.plan.subtasks": "Subtasks",
+  "card.edit.nochange": "Nothing is changed yet.",
+  "card.edit.same": "{option}: nothing is changed yet",
+  "card.edit.wrong": "{option}: not valid yet",
+  "card.edit.back": "Back to the options",
+  "card.edit.content": "Text",
   "plan.title": "Plan",
   "plan.of": "Plan of {phase}",
   "plan.graph": "Graph of the plan",

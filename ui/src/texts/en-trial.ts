@@ -1,6 +1,7 @@
 // English, of a command that was tried. Comes with the part of a card that shows it, not with the first load.
 
 export const trial = {
+  "card.effect.proceed_with_some": "keeps some of its changes",
   "trial.title": "What it did when it was tried",
   "trial.untried": "It was not tried: {why}. What you approve is the command itself, whatever it then does.",
   "trial.released": "Nothing has happened yet. What you release is exactly this change; the command does not run again.",
@@ -37,6 +38,10 @@ export const trial = {
   "trial.empty": "empty",
   "trial.bytes": "{size}, no text or too large to show",
   "trial.undrawn": "its change is not shown here",
+  "trial.keep": "Which changes are kept",
+  "trial.keep.rest": "The others are dropped, and the agent is told which.",
+  "trial.keep.unseen": "{n} paths that the card has no room for are dropped, too.",
+  "trial.keep.git": "What git keeps for itself ({n} paths): as a whole",
   "trial.unseen": "Not shown here, and released with the rest:",
   "trial.unseen.paths": "{n} more paths",
   "trial.unseen.changes": "what changes in {n} of the files above",

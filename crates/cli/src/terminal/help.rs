@@ -24,7 +24,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
     out.extend(paint.fold(&format!("  {expiry}"), 2).iter().map(|line| paint.dim(line)));
-    let edited = if interrupt.options.iter().any(|offer| offer.needs_edit) {
+    let edited = if interrupt.editable().is_some() {
         "opens $EDITOR on what is asked about"
     } else {
         "opens $EDITOR, for words of many lines"
@@ -39,6 +39,11 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         natural.map(|label| format!("alone mean “{label}”; they are shown back before they are sent"));
     if let Some(alone) = &alone {
         out.extend(paint.fold(&format!("  {} {alone}", paint.bold("your own words  ")), HANG));
+    }
+    let by_path = interrupt.options.iter().any(Offer::keeps_some);
+    if by_path {
+        let what = "opens $EDITOR on the paths that it changes: delete the lines of those to drop";
+        out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{:16}", "f"))), HANG));
     }
     for (key, what) in [
         ("number or name", "chooses an option; words after it go along as your reason or note"),
@@ -61,6 +66,9 @@ fn effect(kind: Kind, offer: &Offer) -> String {
         ("proceed", _) => "it goes on",
         ("proceed_with_edit", Kind::ToolApproval) => {
             "your version of the arguments runs in its place; it is checked again first"
+        }
+        ("proceed_with_some", _) => {
+            "what it did to the paths that you keep happens; the agent is told of the rest"
         }
         ("proceed_with_edit", _) => "your version takes its place",
         ("respond", Kind::ToolApproval) => "nothing runs; the agent takes your words for the tool's result",

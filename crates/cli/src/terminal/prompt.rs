@@ -53,6 +53,8 @@ pub(crate) enum Form {
     Json,
     /// An edit that is text.
     Text,
+    /// The paths whose changes are kept, one a line.
+    Paths,
     /// No edit: the words of a decision.
     Words,
 }
@@ -62,6 +64,7 @@ impl Form {
         match self {
             Self::Json => ".json",
             Self::Text | Self::Words => ".md",
+            Self::Paths => ".txt",
         }
     }
 }
@@ -91,9 +94,9 @@ impl Prompt {
             Some(_) => "a number, or your own words to refuse it",
             None => "a number",
         };
-        let is_editable = self.interrupt.options.iter().any(|offer| offer.needs_edit);
-        let edit = if is_editable { " · e edit" } else { "" };
-        let keys = format!("  {typed}{edit} · ? explain · v all of it · d leave");
+        let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
+        let some = if self.some().is_some() { " · f by file" } else { "" };
+        let keys = format!("  {typed}{edit}{some} · ? explain · v all of it · d leave");
         paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
     }
 
@@ -147,6 +150,10 @@ impl Prompt {
         match editing.form {
             Form::Words => decision.text = Some(saved.to_owned()),
             Form::Text => decision.edit = Value::String(saved.to_owned()),
+            Form::Paths => {
+                let paths = saved.lines().map(str::trim_end).filter(|path| !path.is_empty());
+                decision.edit = paths.collect();
+            }
             Form::Json => match serde_json::from_str(saved) {
                 Ok(edit) => decision.edit = edit,
                 Err(error) => {
@@ -160,7 +167,7 @@ impl Prompt {
         let mut shown = vec![format!("  {}", self.sentence(&editing.option))];
         match editing.form {
             Form::Words => shown.extend(quote(saved, "   ", Cap::None, paint)),
-            Form::Text | Form::Json => {
+            Form::Text | Form::Json | Form::Paths => {
                 shown.extend(
                     diff::between(&editing.text, saved, paint).into_iter().map(|line| format!("    {line}")),
                 );
@@ -181,6 +188,11 @@ impl Prompt {
                     || Reaction::Ask(vec!["  There is nothing to edit here.".to_owned()]),
                     Reaction::Edit,
                 );
+            }
+            "f" => {
+                if let Some(offer) = self.some() {
+                    return Reaction::Edit(self.editing_for(offer));
+                }
             }
             _ => {}
         }
@@ -295,7 +307,7 @@ impl Prompt {
 
     /// What `e` opens.
     fn editing(&self) -> Option<Editing> {
-        match self.interrupt.options.iter().find(|offer| offer.needs_edit) {
+        match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),
             None => naming::natural(&self.interrupt).map(|offer| Editing {
                 option: offer.id.clone(),
@@ -305,7 +317,16 @@ impl Prompt {
         }
     }
 
+    /// The option that keeps some of the changes.
+    fn some(&self) -> Option<&Offer> {
+        self.interrupt.options.iter().find(|offer| offer.keeps_some())
+    }
+
     fn editing_for(&self, offer: &Offer) -> Editing {
+        if offer.keeps_some() {
+            let text = self.interrupt.changed_paths().join("\n");
+            return Editing { option: offer.id.clone(), text, form: Form::Paths };
+        }
         let form = if self.interrupt.edits_text() { Form::Text } else { Form::Json };
         let text = card::readable(&self.interrupt.draft());
         Editing { option: offer.id.clone(), text, form }
@@ -484,6 +505,33 @@ mod tests {
             ]
         );
         let expected = Decision { edit: serde_json::json!({"command": "ls -l"}), ..decision("edit", None) };
+        assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
+    }
+
+    /// The paths of what was tried, one a line; what is left of them is kept.
+    #[test]
+    fn changes_are_kept_by_file() {
+        let mut tried = interrupt(Kind::ToolApproval);
+        assert!(!matches!(Prompt::new(tried.clone()).line("f", Paint::plain()), Reaction::Edit(_)));
+        tried.payload["trial"] = serde_json::json!({ "files": 2, "deleted": 1, "changes": [
+            { "path": "new", "does": "created", "kind": "folder" },
+            { "path": "new/b.rs", "does": "created", "kind": "file", "bytes": 1 },
+            { "path": "a.rs", "does": "deleted", "kind": "file" },
+        ] });
+        let row = holdshort_core::interrupt::option(
+            holdshort_core::interrupt::Kind::ToolApproval,
+            holdshort_core::interrupt::KEEP_SOME,
+        );
+        let offer = serde_json::to_value(holdshort_core::interrupt::Offer::of(row.unwrap())).unwrap();
+        tried.options.push(serde_json::from_value(offer).unwrap());
+        let mut prompt = Prompt::new(tried);
+        let Reaction::Edit(editing) = prompt.line("f", Paint::plain()) else { panic!("nothing to choose") };
+        assert_eq!((editing.form, &*editing.text), (Form::Paths, "a.rs\nnew/b.rs"));
+        let Reaction::Ask(shown) = prompt.edited(&editing, "new/b.rs\n", Paint::plain()) else {
+            panic!("sent at once")
+        };
+        assert_eq!(shown, ["  Keep some of the changes:", "    - a.rs", "      new/b.rs"]);
+        let expected = Decision { edit: serde_json::json!(["new/b.rs"]), ..decision("keep_some", None) };
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
     }
 

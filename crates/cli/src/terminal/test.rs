@@ -31,7 +31,9 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     };
     let kind_name = serde_json::to_value(kind).unwrap();
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
-    let options = core.row().options.iter().map(holdshort_core::interrupt::Offer::of);
+    // Of a command that was tried alone.
+    let rows = core.row().options.iter().filter(|row| row.id != holdshort_core::interrupt::KEEP_SOME);
+    let options = rows.map(holdshort_core::interrupt::Offer::of);
     serde_json::from_value(json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "step": "work", "agent": "pair", "kind": kind,
         "origin": "native", "status": "open", "title": "run_command: ls", "message": "I look around.",

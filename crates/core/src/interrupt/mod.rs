@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use action::{Claim, Comment, Holder};
 pub use decide::{Checked, Decision, Refusal, check};
-pub use table::{Carry, Effect, Kind, KindRow, Outcome, Row, option};
+pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote, settled};
 
 use crate::digest::Digest;

@@ -88,6 +88,8 @@ pub struct KindRow {
 pub enum Effect {
     Proceed,
     ProceedWithEdit,
+    /// Of what a trial did, the paths that the edit names.
+    ProceedWithSome,
     Respond,
     Grant,
     Refuse,
@@ -120,7 +122,9 @@ impl Effect {
     /// The outcome follows from the effect; an expiry is `expired` whatever effect it applies.
     pub fn outcome(self) -> Outcome {
         match self {
-            Self::Proceed | Self::ProceedWithEdit | Self::Grant | Self::Release => Outcome::Approved,
+            Self::Proceed | Self::ProceedWithEdit | Self::ProceedWithSome | Self::Grant | Self::Release => {
+                Outcome::Approved
+            }
             Self::Refuse | Self::DropPlan | Self::EndTurn | Self::FailRun => Outcome::Rejected,
             Self::CancelRun => Outcome::Cancelled,
             Self::Respond
@@ -135,11 +139,17 @@ impl Effect {
 }
 
 impl Effect {
+    /// Whether only a call can have it that we look at and run ourselves: a grant, and a part of what a trial did.
+    pub fn is_of_own_calls(self) -> bool {
+        matches!(self, Self::Grant | Self::ProceedWithSome)
+    }
+
     /// Whether work goes on by it that somebody has to agree to. The others hold it back, or take its place.
     pub fn lets_go_on(self) -> bool {
         match self {
             Self::Proceed
             | Self::ProceedWithEdit
+            | Self::ProceedWithSome
             | Self::Grant
             | Self::Release
             | Self::Retry
@@ -195,6 +205,9 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
+/// Of a card whose command was tried, and only there.
+pub const KEEP_SOME: &str = "keep_some";
+
 const TOOL_APPROVAL: KindRow = KindRow {
     name: "tool_approval",
     from_outside: true,
@@ -204,6 +217,7 @@ const TOOL_APPROVAL: KindRow = KindRow {
         row("approve", "Allow once", &[Effect::Proceed], May, Never),
         row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
         row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must),
+        row(KEEP_SOME, "Keep some of the changes", &[Effect::ProceedWithSome], May, Must),
         row("respond", "Give the result yourself", &[Effect::Respond], Must, Never),
         row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],

@@ -14,6 +14,7 @@ use super::state::{
 };
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::changeset::Changeset;
+use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -206,18 +207,19 @@ impl Run {
                         changed: *changed,
                         deleted: *deleted,
                         ask_because: ask_because.clone(),
-                        changeset: content
-                            .data
-                            .get("changes")
-                            .and_then(|it| Changeset::deserialize(it).ok())
-                            .filter(|it| it.digest() == *changeset)
-                            .map(Arc::new),
+                        changeset: changeset_of(content, *changeset),
                         text: Arc::from(content.as_text()),
                         data: content.data.get("data").cloned().unwrap_or_default(),
                         card: content.data.get("card").cloned().unwrap_or_default(),
                     }));
                 });
             }
+            Fact::ChangesKept { call, changeset, changed, deleted } => self.call(call, |call| {
+                if let Some(found) = call.trial.found.as_mut().map(Arc::make_mut) {
+                    (found.digest, found.changed, found.deleted) = (*changeset, *changed, *deleted);
+                    found.changeset = changeset_of(content, *changeset);
+                }
+            }),
             Fact::TrialImpossible { call, .. } => self.call(call, |call| {
                 let attempt = call.trial.attempt;
                 call.trial =
@@ -537,4 +539,10 @@ fn drafted(nodes: &[Node], data: &Value) -> Plan {
         depends_on: node.depends_on.clone(),
     };
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
+}
+
+/// The changeset that an event speaks of, where what it holds is that one.
+fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
+    let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
+    (changes.digest() == digest).then(|| Arc::new(changes))
 }

@@ -11,7 +11,7 @@ use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
-use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
+use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
@@ -214,14 +214,22 @@ impl Draft<'_> {
         if !after.is_empty() {
             payload["after"] = Value::Array(after);
         }
-        match self.run.grant_for(call).filter(|_| grantable) {
-            // What "for this session" would cover is on the card before anybody chooses it.
-            Some(grant) => {
-                payload["grant"] = json!(grant);
-                payload["grant"]["words"] = json!(grant.words());
-                payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
-            }
-            None => opening.only = &["approve", "edit", "respond", "reject"],
+        let grant = self.run.grant_for(call).filter(|_| grantable);
+        let parts =
+            call.found().and_then(|found| found.changeset.as_deref()).map_or(0, |it| it.counted().count());
+        opening.without = [
+            grant.is_none().then_some("approve_session"),
+            // One change is kept or refused.
+            (parts < 2).then_some(KEEP_SOME),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        // What "for this session" would cover is on the card before anybody chooses it.
+        if let Some(grant) = grant {
+            payload["grant"] = json!(grant);
+            payload["grant"]["words"] = json!(grant.words());
+            payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
         }
         opening.payload = payload;
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());

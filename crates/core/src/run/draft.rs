@@ -35,6 +35,8 @@ pub(super) struct Opening {
     pub(super) payload: Value,
     /// Ids to offer; empty: all of the kind.
     pub(super) only: &'static [&'static str],
+    /// Ids of the kind that mean nothing here.
+    pub(super) without: Vec<&'static str>,
     pub(super) risk: Level,
     pub(super) reasons: Vec<Reason>,
     pub(super) action_digest: Option<crate::digest::Digest>,
@@ -58,6 +60,7 @@ impl Opening {
             message: String::new(),
             payload: Value::Null,
             only: &[],
+            without: Vec::new(),
             risk: Level::Low,
             reasons: Vec::new(),
             action_digest: None,
@@ -138,6 +141,7 @@ impl<'a> Draft<'a> {
             .options
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
+            .filter(|row| !opening.without.contains(&row.id))
             .map(|row| adapted(row, &gate, opening.labels))
             .collect();
         let offered = offered(own, &gate.options);

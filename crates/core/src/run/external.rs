@@ -144,8 +144,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             Some(_) if offers.iter().any(|other| other.id == *id) => {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
             }
-            // A grant is given for calls that we run ourselves.
-            Some(offer) if offer.effect != Effect::Grant => {
+            Some(offer) if !offer.effect.is_of_own_calls() => {
                 let label = label.clone().unwrap_or(offer.label);
                 offers.push(Offer { label, ..offer });
             }
@@ -155,8 +154,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                     .row()
                     .options
                     .iter()
+                    .filter(|row| !row.effects[0].is_of_own_calls())
                     .map(|row| row.id)
-                    .filter(|id| *id != "approve_session")
                     .collect();
                 let message = format!(
                     "`{}` has no option `{id}` here; it has: {}",
@@ -184,7 +183,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
         offers = all
             .filter(|offer| {
-                offer.effect != Effect::Grant && (only.is_empty() || only.contains(&offer.id.as_str()))
+                !offer.effect.is_of_own_calls() && (only.is_empty() || only.contains(&offer.id.as_str()))
             })
             .collect();
     }

@@ -182,6 +182,14 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
     },
+    /// A person keeps a part of what its trial did. data: `{"changes": […]}`, that part.
+    ChangesKept {
+        call: String,
+        /// Of that part.
+        changeset: Digest,
+        changed: usize,
+        deleted: usize,
+    },
     /// text: why it can not be tried. Its gate votes as it is.
     TrialImpossible {
         call: String,

@@ -89,6 +89,7 @@ impl Run {
             | Fact::TrialStarted { .. }
             | Fact::TrialLost { .. }
             | Fact::ToolTried { .. }
+            | Fact::ChangesKept { .. }
             | Fact::TrialImpossible { .. }
             | Fact::CallJudged { .. }
             | Fact::JudgementUnusable { .. }

@@ -3,7 +3,8 @@
 //! A trial that is lost is begun again, for nothing has happened. What was written since makes a trial stale: it is done
 //! again, and what released the call stands where it yields the same changes.
 
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::fact::{Authority, Returned};
@@ -14,7 +15,9 @@ use crate::changeset::{self, Change, Changeset};
 use crate::definition::Checkpoint;
 use crate::event::Content;
 use crate::gate::{Reason, Source};
+use crate::interrupt::{About, Interrupt};
 use crate::limits;
+use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
 /// What a person is told who decides on a trial.
@@ -92,7 +95,38 @@ impl Run {
     }
 }
 
+impl Run {
+    /// What is wrong with a part of the changes that a person wants to keep.
+    pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
+        let About::Call(id) = &interrupt.opened.about else { return vec![not_tried()] };
+        let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.kept(edit));
+        kept.err().into_iter().collect()
+    }
+}
+
+fn not_tried() -> Problem {
+    Problem::new("/option", "there is no trial of it whose changes can be kept")
+}
+
 impl Call {
+    /// The part of its changes whose paths an edit names, `["src/a.rs"]`, and the paths of the others in words.
+    pub(super) fn kept(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
+        let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
+        let paths = Vec::<String>::deserialize(edit)
+            .map_err(|_| Problem::new("/edit", "must be the list of the paths whose changes are kept"))?;
+        let paths = paths.iter().map(String::as_str).collect();
+        let kept = changes.only(&paths).map_err(|it| Problem::new("/edit", it.to_string()))?;
+        let is_dropped =
+            |change: &&Change| kept.changes().binary_search_by(|it| it.path.cmp(&change.path)).is_err();
+        let dropped: Vec<&str> =
+            changes.counted().filter(is_dropped).map(|change| change.path.as_str()).collect();
+        let mut words = dropped.iter().take(limits::DROPPED_PATHS).copied().collect::<Vec<_>>().join(", ");
+        if dropped.len() > limits::DROPPED_PATHS {
+            words = format!("{words} and {} more", dropped.len() - limits::DROPPED_PATHS);
+        }
+        Ok((kept, words))
+    }
+
     /// What its trial found: what its gates vote on, and what an approval is for.
     pub(super) fn found(&self) -> Option<&Found> {
         self.trial.found.as_deref()

@@ -1,6 +1,6 @@
 //! What is a changeset and what is none, and the one text of each name.
 
-use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, bytes_of, text_of};
+use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, NotKept, bytes_of, text_of};
 use holdshort_core::digest::Digest;
 
 #[expect(clippy::unnecessary_wraps, reason = "one side of a change, which may be absent")]
@@ -68,4 +68,59 @@ fn every_name_has_one_text() {
     for text in ["\\", "\\n", "\\x4", "\\x41", "\\xFF", "\\xzz", "a\0b", "\\x+1"] {
         assert_eq!(bytes_of(text), None, "{text:?}");
     }
+}
+
+type Expected<'a> = Result<&'a [&'a str], NotKept>;
+
+#[test]
+fn a_part_of_a_changeset_holds_together() {
+    let folder = || Some(Entry::Folder { mode: 0o755 });
+    let set = Changeset::new(vec![
+        change("a", file("1"), None),
+        change("b", None, file("1")),
+        change("gone", folder(), None),
+        change("gone/x", file("1"), None),
+        change("gone/y", file("1"), None),
+        change("gone-not", file("1"), file("2")),
+        change("in/.git", None, folder()),
+        change("in/.git/config", None, file("1")),
+        change("in/.git/HEAD", None, file("1")),
+        change("in/file", None, file("1")),
+        change("in", None, folder()),
+        change("was", file("1"), folder()),
+        change("was/new", None, file("1")),
+        change("will", folder(), file("1")),
+        change("will/old", file("1"), None),
+        change("empty", None, folder()),
+    ])
+    .expect("a set");
+    let named = |text: &str| text.to_owned();
+    let table: [(&[&str], Expected<'_>); 14] = [
+        (&["a"], Ok(&["a"])),
+        (&["b", "a"], Ok(&["a", "b"])),
+        (&["empty"], Ok(&["empty"])),
+        // Folders follow what is in them.
+        (&["in/file"], Ok(&["in", "in/file"])),
+        (&["gone/x"], Ok(&["gone/x"])),
+        (&["gone/x", "gone/y"], Ok(&["gone", "gone/x", "gone/y"])),
+        (&["will", "will/old"], Ok(&["will", "will/old"])),
+        (&["was", "was/new"], Ok(&["was", "was/new"])),
+        (&[], Err(NotKept::Nothing)),
+        (&["a", "c"], Err(NotKept::Unknown(named("c")))),
+        (&["gone", "gone/x"], Err(NotKept::Folder { folder: named("gone"), left: named("gone/y") })),
+        (&["will"], Err(NotKept::Folder { folder: named("will"), left: named("will/old") })),
+        (&["was/new"], Err(NotKept::Beneath { folder: named("was"), path: named("was/new") })),
+        (
+            &["in/.git/HEAD"],
+            Err(NotKept::Repository { repository: named("in/.git"), left: named("in/.git/config") }),
+        ),
+    ];
+    for (paths, expected) in table {
+        let kept = set.only(&paths.iter().copied().collect());
+        let kept =
+            kept.as_ref().map(|kept| kept.changes().iter().map(|it| it.path.as_str()).collect::<Vec<_>>());
+        assert_eq!(kept, expected.as_ref().map(|paths| paths.to_vec()), "{paths:?}");
+    }
+    let all: Vec<&str> = set.changes().iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(set.only(&all.into_iter().collect()), Ok(set.clone()));
 }

@@ -2,7 +2,7 @@
 
 use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
-use holdshort_core::interrupt::{About, Kind, Offer, Opened};
+use holdshort_core::interrupt::{About, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
 /// One option: our id, what this wire calls it, and what else a client may call it.
@@ -102,7 +102,9 @@ pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
 
 /// The options on offer, in the order in which they are shown.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
-    opened.options.iter().map(|offer| name(opened, &offer.id)).collect()
+    // Its clients draw a button for each, and have no list of paths to send with one.
+    let drawn = opened.options.iter().filter(|offer| offer.id != KEEP_SOME);
+    drawn.map(|offer| name(opened, &offer.id)).collect()
 }
 
 /// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play};
@@ -127,4 +128,72 @@ async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
         fs::read_to_string(server.workspace().join(format!("file{i}.txt"))).is_ok_and(|text| text == "new\n")
     });
     assert_eq!(written.count(), 40);
+}
+
+/// By the list over HTTP, and by the form of a decision page, which a browser without scripts sends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_what_a_command_did_a_person_keeps_some() {
+    let lines = [
+        "rm old.txt && echo a > a.txt && mkdir sub && echo b > sub/b.txt",
+        "echo c > c.txt && echo d > d.txt",
+    ];
+    let (model, server) = play(TRYING, [one(command(lines[0])), one(command(lines[1])), done()]).await;
+    let workspace = server.workspace();
+    fs::write(workspace.join("old.txt"), "old").unwrap();
+    let run = server.start_run("solo", "Do it.").await;
+    let first = server.wait_one(&run).await;
+    for (edit, says) in [
+        (json!(["a.txt", "x"]), "`x` is none"),
+        (json!({}), "must be the list"),
+        (json!([]), "nothing to keep"),
+    ] {
+        let refused = server.decide(&first, &json!({ "option": "keep_some", "edit": edit })).await;
+        assert_eq!(refused.refusal(), (422, "invalid_request"), "{edit}");
+        assert_eq!(refused.body["errors"][0]["pointer"], "/edit", "{edit}: {:#}", refused.body);
+        assert!(
+            refused.body["errors"][0]["message"].to_string().contains(says),
+            "{edit}: {:#}",
+            refused.body
+        );
+    }
+    let decided = server.decide(&first, &json!({ "option": "keep_some", "edit": ["sub/b.txt"] })).await.ok();
+    assert_eq!(
+        (&decided["resolution"]["outcome"], &decided["resolution"]["edit"]),
+        (&json!("approved"), &json!(["sub/b.txt"]))
+    );
+
+    let second = server.wait_one(&run).await;
+    assert_eq!(fs::read_to_string(workspace.join("sub/b.txt")).unwrap(), "b\n");
+    assert!(workspace.join("old.txt").exists() && !workspace.join("a.txt").exists());
+    let told = last_told(&model);
+    assert!(told.contains("kept only some of its changes, and dropped: a.txt, old.txt"), "{told}");
+
+    let link = server
+        .post(&format!("/v1/interrupts/{}/links", second["id"].as_str().unwrap()), &json!({}))
+        .await
+        .ok();
+    let link = link["url"].as_str().unwrap().strip_prefix(&server.base()).unwrap().to_owned();
+    let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
+    assert!(page.contains("Keep some of the changes") && page.contains("c.txt\nd.txt</textarea>"), "{page}");
+    let send = async |form: &[(&str, &str)]| {
+        let typed = Url::parse_with_params("http://form", form).unwrap();
+        let request = server
+            .request(Method::POST, &link)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(typed.query().unwrap_or_default().to_owned());
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    // What was taken from the list and is released all the same is no decision.
+    let (status, page) = send(&[("option", "approve"), ("keep", "c.txt"), ("confirm", "yes")]).await;
+    assert!(status == 422 && page.contains("this option keeps every change"), "{page}");
+    let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
+    assert!(
+        status == 422 && page.contains("`x` is none of the paths") && page.contains("x</textarea>"),
+        "{page}"
+    );
+    let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\n"), ("confirm", "yes")]).await;
+    assert_eq!(status, 200, "{page}");
+    server.wait_status(&run, &["completed"]).await;
+    assert!(workspace.join("c.txt").exists() && !workspace.join("d.txt").exists());
 }

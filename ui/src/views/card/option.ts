@@ -73,8 +73,14 @@ function replaces(offer: Offer, interrupt: Interrupt): boolean {
   return offer.needs_edit === true && interrupt.kind !== "question";
 }
 
+/** Its edit is the list of the paths whose changes are kept. */
+export function keepsSome(offer: Offer): boolean {
+  return offer.effect === "proceed_with_some";
+}
+
 /** What sends an edit: names what is sent, not how it was opened. */
 export function editLabel(interrupt: Interrupt, offer: Offer): string {
+  if (keepsSome(offer)) return plain(offer.label);
   switch (interrupt.kind) {
     case "tool_approval":
       // An agent elsewhere runs its call itself, whatever it says of it.
@@ -102,7 +108,7 @@ export function keys(interrupt: Interrupt): Keys {
     a: isFree
       ? undefined
       : options.find((option) => tone(option, interrupt) === "go" && !option.needs_text && !option.needs_edit),
-    e: options.find((option) => option.needs_edit),
+    e: options.find((option) => option.needs_edit && !keepsSome(option)),
     r: options.find((option) => REFUSES.includes(option.effect) && !option.needs_text && !option.needs_edit),
   };
 }

@@ -80,6 +80,7 @@ impl Draft<'_> {
                 }
                 self.note(interrupt, &call.step, taken.text);
             }
+            Effect::ProceedWithSome => self.keep_some(interrupt, id, call, taken),
             Effect::ProceedWithEdit => {
                 self.emit(
                     Fact::ToolReturned { call: id.to_owned(), why: Returned::Edited, paths: Vec::new() },
@@ -98,6 +99,32 @@ impl Draft<'_> {
             }
             _ => self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken)),
         }
+    }
+
+    /// The paths that the person named become what is committed; the agent is told of the rest.
+    fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
+        // `check_edit` has refused what is no part of it.
+        let Ok((kept, dropped)) = call.kept(taken.edit) else {
+            self.fail_run("internal", "a part of its changes that is none");
+            return;
+        };
+        let fact = Fact::ChangesKept {
+            call: id.to_owned(),
+            changeset: kept.digest(),
+            changed: kept.changes().len(),
+            deleted: kept.deletions().count(),
+        };
+        self.emit(fact, Content::data(json!({ "changes": kept })));
+        let Ok(call) = self.call(id) else { return };
+        let Some(look) = &call.look else { return };
+        let digest = self.run.approval_digest(&call, look);
+        self.authorise(id, digest, Authority::Interrupt(interrupt.opened.interrupt.clone()));
+        let told = if dropped.is_empty() {
+            taken.text.to_owned()
+        } else {
+            sentence(&format!("A person kept only some of its changes, and dropped: {dropped}"), taken)
+        };
+        self.note(interrupt, &call.step, &told);
     }
 
     /// Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads why.

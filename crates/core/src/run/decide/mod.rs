@@ -108,6 +108,9 @@ impl Draft<'_> {
     /// Checks the edit against what it replaces.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
+        if offer.effect == Effect::ProceedWithSome {
+            return self.run.check_kept(interrupt, edit);
+        }
         if edit.is_null() || offer.id != "edit" {
             return check_response(interrupt, offer, decision);
         }

@@ -1,6 +1,7 @@
 //! Trials: what a command does is seen before its gates vote, what changes nothing asks nobody, and what is released is
 //! what was seen.
 
+mod keeping;
 mod rules;
 pub(crate) mod world;
 

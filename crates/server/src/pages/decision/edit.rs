@@ -19,7 +19,7 @@ pub(super) struct Edit {
 impl Edit {
     /// Nothing where no option takes an edit.
     pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
-        interrupt.options.iter().find(|option| option.needs_edit)?;
+        interrupt.editable()?;
         let label = match interrupt.kind {
             Kind::ToolApproval => "The arguments",
             Kind::PlanApproval => "The plan",

@@ -17,6 +17,8 @@ pub(super) struct Typed {
     choice: String,
     text: String,
     edit: String,
+    /// The paths whose changes are kept, one a line.
+    keep: String,
     confirm: String,
     version: Option<u64>,
 }
@@ -62,7 +64,18 @@ impl Typed {
     }
 
     fn edit(&self, interrupt: &Interrupt, option: Option<&Offer>, problems: &mut Vec<Problem>) -> Value {
-        let Some((edit, option)) = Edit::of(interrupt).zip(option) else { return Value::Null };
+        let Some(option) = option else { return Value::Null };
+        let keep = unix(&self.keep);
+        let paths = paths(&keep);
+        if option.keeps_some() {
+            return Value::from(paths);
+        }
+        if !option.holds() && !paths.is_empty() && paths != interrupt.changed_paths() {
+            let rule =
+                "is changed, and this option keeps every change: choose the one that keeps some, or undo it";
+            problems.push(Problem::new("/keep", rule));
+        }
+        let Some(edit) = Edit::of(interrupt) else { return Value::Null };
         let typed = unix(&self.edit);
         if option.needs_edit {
             return edit.read(&typed).unwrap_or_else(|problem| {
@@ -86,6 +99,7 @@ pub(super) struct Form<'a> {
     suggestions: Vec<Suggestion<'a>>,
     text: Field<'a>,
     edit: Option<Editor<'a>>,
+    keep: Option<Field<'a>>,
     confirm: Option<Confirm<'a>>,
     options: Vec<Offered<'a>>,
     problems: Vec<Wrong<'a>>,
@@ -147,7 +161,8 @@ struct Offered<'a> {
 impl<'a> Form<'a> {
     pub(super) fn new(interrupt: &'a Interrupt) -> Self {
         let edit = Edit::of(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
-        Self::draw(interrupt, &Typed { edit, ..Typed::default() }, &[])
+        let keep = interrupt.changed_paths().join("\n");
+        Self::draw(interrupt, &Typed { edit, keep, ..Typed::default() }, &[])
     }
 
     /// With what was typed, and what is wrong with it.
@@ -156,7 +171,9 @@ impl<'a> Form<'a> {
     }
 
     fn draw(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
-        let wrong: Vec<Wrong<'_>> = problems.iter().map(wrong).collect();
+        let chosen = interrupt.options.iter().find(|option| option.id == typed.option);
+        let edit_field = if chosen.is_some_and(Offer::keeps_some) { "keep" } else { "edit" };
+        let wrong: Vec<Wrong<'_>> = problems.iter().map(|problem| wrong(problem, edit_field)).collect();
         let field = |name: &str, value: &str| {
             let problem = wrong.iter().find(|wrong| wrong.field == Some(name)).map(|wrong| wrong.message);
             Field { value: value.to_owned(), problem }
@@ -179,6 +196,7 @@ impl<'a> Form<'a> {
                 .collect(),
             text: field("text", &typed.text),
             edit: Edit::of(interrupt).map(editor),
+            keep: interrupt.options.iter().any(Offer::keeps_some).then(|| field("keep", &typed.keep)),
             confirm: confirms(interrupt).map(|_| Confirm {
                 risk: is_risky(interrupt),
                 unseen: interrupt.unseen.as_deref(),
@@ -190,16 +208,19 @@ impl<'a> Form<'a> {
     }
 }
 
-fn wrong(problem: &FieldError) -> Wrong<'_> {
+/// `edit_field`: where the edit of the chosen option was typed.
+fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str) -> Wrong<'a> {
     let place = problem.pointer.strip_prefix('/').unwrap_or_default();
     let (field, inside) = place.split_once('/').unwrap_or((place, ""));
+    let field = if field == "edit" { edit_field } else { field };
     let label = match field {
         "text" => "Your words".to_owned(),
         "edit" => format!("Your change {inside}").trim_end().to_owned(),
+        "keep" => "What you keep".to_owned(),
         "confirm" => "The tick".to_owned(),
         other => other.to_owned(),
     };
-    let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "confirm"));
+    let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "keep" | "confirm"));
     Wrong { field, label, message: &problem.message }
 }
 
@@ -210,7 +231,8 @@ fn offered(option: &Offer, origin: Origin) -> Offered<'_> {
         // Its label is the agent's own.
         (origin == Origin::External, option.does()),
         (option.needs_text, "takes your words"),
-        (option.needs_edit && !is_answer, "takes the changed version"),
+        (option.keeps_some(), "takes the paths that you keep"),
+        (option.needs_edit && !is_answer && !option.keeps_some(), "takes the changed version"),
         (option.needs_edit && is_answer, "takes the answer as JSON"),
         (ends_run, "ends the run"),
     ];
@@ -218,7 +240,7 @@ fn offered(option: &Offer, origin: Origin) -> Offered<'_> {
         id: &option.id,
         label: &option.label,
         tone: match &*option.effect {
-            "proceed" | "proceed_with_edit" | "grant" | "release" => "go",
+            "proceed" | "proceed_with_edit" | "proceed_with_some" | "grant" | "release" => "go",
             "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => "stop",
             _ => "",
         },
@@ -239,6 +261,10 @@ fn confirms(interrupt: &Interrupt) -> Option<&'static str> {
 
 fn is_risky(interrupt: &Interrupt) -> bool {
     interrupt.risk.level >= Level::High
+}
+
+fn paths(lines: &str) -> Vec<&str> {
+    lines.lines().map(str::trim_end).filter(|path| !path.is_empty()).collect()
 }
 
 /// Browsers send the line ends of another system.

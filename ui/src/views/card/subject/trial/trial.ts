@@ -110,3 +110,9 @@ export function size(bytes: number): string {
   for (; value >= 1_000 && unit < units.length - 1; unit += 1) value /= 1_000;
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
+
+/** The paths that a person may keep or drop. Folders follow what is in them. */
+export function choosable({ changes }: Trial): Change[] {
+  const holdsOthers = (folder: string): boolean => changes.some(({ path }) => path.startsWith(`${folder}/`));
+  return changes.filter(({ kind, path }) => kind !== "folder" || !holdsOthers(path));
+}
