@@ -76,7 +76,53 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
                         }
-                        _ => {}
+                        // No wildcard: what is begun has to be claimed here, or nobody performs it.
+                        Fact::RunPaused
+                        | Fact::RunSuspended
+                        | Fact::MessageAdded
+                        | Fact::Adopted { .. }
+                        | Fact::RunCompleted { .. }
+                        | Fact::RunFailed { .. }
+                        | Fact::RunCancelled { .. }
+                        | Fact::PhaseStarted { .. }
+                        | Fact::PhaseEnded { .. }
+                        | Fact::StepStarted { .. }
+                        | Fact::StepWithdrawn { .. }
+                        | Fact::StepClosed { .. }
+                        | Fact::StepEnded { .. }
+                        | Fact::StepRedone { .. }
+                        | Fact::StepRetried { .. }
+                        | Fact::StepInputReplaced { .. }
+                        | Fact::LimitReached { .. }
+                        | Fact::LimitLifted { .. }
+                        | Fact::ModelReplied { .. }
+                        | Fact::EndRefused { .. }
+                        | Fact::ModelFailed { .. }
+                        | Fact::ModelLost { .. }
+                        | Fact::ToolInspected { .. }
+                        | Fact::ToolTried { .. }
+                        | Fact::ChangesKept { .. }
+                        | Fact::TrialImpossible { .. }
+                        | Fact::TrialLost { .. }
+                        | Fact::ToolAuthorised { .. }
+                        | Fact::ToolDeferred { .. }
+                        | Fact::ToolFinished { .. }
+                        | Fact::ToolReturned { .. }
+                        | Fact::ToolLost { .. }
+                        | Fact::ToolDoubted { .. }
+                        | Fact::DecisionMade { .. }
+                        | Fact::OutputReleased { .. }
+                        | Fact::CommentAdded { .. }
+                        | Fact::NoteAdded { .. }
+                        | Fact::HandedOver { .. }
+                        | Fact::CallJudged { .. }
+                        | Fact::JudgementUnusable { .. }
+                        | Fact::StepJudged { .. }
+                        | Fact::PlanDrafted { .. }
+                        | Fact::PlanUnusable { .. }
+                        | Fact::PlanProposed { .. }
+                        | Fact::PlanSettled { .. }
+                        | Fact::PlanDropped { .. } => {}
                     }
                 }
                 event::Fact::Session(_) => {

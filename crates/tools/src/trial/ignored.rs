@@ -2,7 +2,8 @@
 //! `.git/info/exclude`. Never by what the command left, and no git is run.
 //!
 //! Every doubt says *not ignored*: a path in git's list of tracked files, and every path where that list can not be read
-//! (a worktree or submodule, whose list lies elsewhere; a split or unknown one). Neither what lies above the workspace
+//! (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository inside the workspace has a
+//! list of its own, which is not read: nothing in it is ignored. Neither what lies above the workspace
 //! nor a person's own list is looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,12 @@ const EXCLUDE: &[u8] = b".git/info/exclude";
 
 /// Marks the changes that git ignores.
 pub(super) fn mark(changes: &mut [Change], workspace: &Root) {
-    let mut rules = Rules { workspace, exclude: read(workspace, b"", EXCLUDE), of_folders: BTreeMap::new() };
+    let mut rules = Rules {
+        workspace,
+        exclude: read(workspace, b"", EXCLUDE),
+        of_folders: BTreeMap::new(),
+        repositories: BTreeMap::new(),
+    };
     let mut ignored: Vec<(&mut Change, Vec<u8>)> = changes
         .iter_mut()
         .filter_map(|change| bytes_of(&change.path).map(|path| (change, path)))
@@ -45,6 +51,8 @@ struct Rules<'a> {
     workspace: &'a Root,
     exclude: Gitignore,
     of_folders: BTreeMap<Vec<u8>, Gitignore>,
+    /// Folders below the workspace, and whether a repository may begin there.
+    repositories: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Rules<'_> {
@@ -53,7 +61,18 @@ impl Rules<'_> {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
         let is_git = path.split(|byte| *byte == b'/').any(|name| name.eq_ignore_ascii_case(b".git"));
-        !is_git && ends.into_iter().any(|end| self.names(&path[..end], is_folder || end < path.len()))
+        !is_git
+            && ends.iter().any(|end| self.names(&path[..*end], is_folder || *end < path.len()))
+            && !ends.iter().any(|end| (is_folder || *end < path.len()) && self.is_repository(&path[..*end]))
+    }
+
+    /// Whether a repository begins in that folder of the workspace. A folder that can not be looked into may hold one.
+    fn is_repository(&mut self, folder: &[u8]) -> bool {
+        let workspace = self.workspace;
+        *self.repositories.entry(folder.to_vec()).or_insert_with(|| match workspace.folder(folder) {
+            Ok(folder) => !matches!(entry::stat(&folder, OsStr::new(".git")), Ok(None)),
+            Err(e) => e.kind() != std::io::ErrorKind::NotFound,
+        })
     }
 
     /// The rules of the nearest folder that speaks of a path count.

@@ -162,7 +162,13 @@ async fn what_git_ignores_is_told() {
     bench.put("sub/.gitignore", "*.tmp\n!x.log\n");
     bench.put(".git/info/exclude", "private\n");
     bench.put("target/old", "");
+    // A repository of its own, and a worktree or submodule.
+    bench.put("target/repository/.git/HEAD", "ref: refs/heads/main\n");
+    bench.put("target/worktree/.git", "gitdir: elsewhere\n");
     let paths = [
+        ("target/repository/x", false),
+        ("target/repository/deep/x", false),
+        ("target/worktree/x", false),
         ("a.log", true),
         ("keep.log", false),
         ("target/x", true),
