@@ -172,7 +172,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
         .post(&format!("/v1/interrupts/{}/links", second["id"].as_str().unwrap()), &json!({}))
         .await
         .ok();
-    let link = link["url"].as_str().unwrap().strip_prefix(&server.base()).unwrap().to_owned();
+    let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
     let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
     assert!(page.contains("Keep some of the changes") && page.contains("c.txt\nd.txt</textarea>"), "{page}");
     let send = async |form: &[(&str, &str)]| {
