@@ -161,7 +161,9 @@ impl Changeset {
             }
         }
         let is_kept = |change: &&Change| kept.contains(change.path.as_str());
-        for repository in self.0.iter().filter(is_kept).filter_map(|change| repository(&change.path)) {
+        let repositories: BTreeSet<&str> =
+            self.0.iter().filter(is_kept).filter_map(|change| repository(&change.path)).collect();
+        for repository in repositories {
             let all = self.at(repository).into_iter().chain(self.below(repository));
             if let Some(left) = all.into_iter().find(|change| !is_kept(change)) {
                 let (repository, left) = (repository.to_owned(), left.path.clone());

@@ -151,8 +151,7 @@ impl Prompt {
             Form::Words => decision.text = Some(saved.to_owned()),
             Form::Text => decision.edit = Value::String(saved.to_owned()),
             Form::Paths => {
-                let paths = saved.lines().map(str::trim_end).filter(|path| !path.is_empty());
-                decision.edit = paths.collect();
+                decision.edit = saved.lines().filter(|path| !path.is_empty()).collect();
             }
             Form::Json => match serde_json::from_str(saved) {
                 Ok(edit) => decision.edit = edit,

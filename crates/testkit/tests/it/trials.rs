@@ -135,7 +135,7 @@ async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
 async fn of_what_a_command_did_a_person_keeps_some() {
     let lines = [
         "rm old.txt && echo a > a.txt && mkdir sub && echo b > sub/b.txt",
-        "echo c > c.txt && echo d > d.txt",
+        "echo c > c.txt && echo d > 'd d.txt '",
     ];
     let (model, server) = play(TRYING, [one(command(lines[0])), one(command(lines[1])), done()]).await;
     let workspace = server.workspace();
@@ -174,7 +174,10 @@ async fn of_what_a_command_did_a_person_keeps_some() {
         .ok();
     let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
     let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
-    assert!(page.contains("Keep some of the changes") && page.contains("c.txt\nd.txt</textarea>"), "{page}");
+    assert!(
+        page.contains("Keep some of the changes") && page.contains("c.txt\nd d.txt </textarea>"),
+        "{page}"
+    );
     let send = async |form: &[(&str, &str)]| {
         let typed = Url::parse_with_params("http://form", form).unwrap();
         let request = server
@@ -195,5 +198,5 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\n"), ("confirm", "yes")]).await;
     assert_eq!(status, 200, "{page}");
     server.wait_status(&run, &["completed"]).await;
-    assert!(workspace.join("c.txt").exists() && !workspace.join("d.txt").exists());
+    assert!(workspace.join("c.txt").exists() && !workspace.join("d d.txt ").exists());
 }

@@ -70,7 +70,8 @@ impl Typed {
         if option.keeps_some() {
             return Value::from(paths);
         }
-        if !option.holds() && !paths.is_empty() && paths != interrupt.changed_paths() {
+        let is_changed = keep.trim_end() != unix(&interrupt.changed_paths().join("\n")).trim_end();
+        if !option.holds() && !paths.is_empty() && is_changed {
             let rule =
                 "is changed, and this option keeps every change: choose the one that keeps some, or undo it";
             problems.push(Problem::new("/keep", rule));
@@ -264,7 +265,7 @@ fn is_risky(interrupt: &Interrupt) -> bool {
 }
 
 fn paths(lines: &str) -> Vec<&str> {
-    lines.lines().map(str::trim_end).filter(|path| !path.is_empty()).collect()
+    lines.lines().filter(|path| !path.is_empty()).collect()
 }
 
 /// Browsers send the line ends of another system.
