@@ -1882,7 +1882,7 @@ export interface components {
         };
         /** @description One option, as offered. */
         Offer: {
-            /** @description What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` … */
+            /** @description What it does: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` … */
             effect: string;
             id: string;
             label: string;
