@@ -5,12 +5,18 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::journal::Error;
 use crate::sqlite::from_io;
 
 const DATABASE: &str = "holdshort.db";
 const LOCK: &str = "holdshort.lock";
+
+/// Others hold the lock for an instant: whoever looks whether a server is there, and a child of a server that has just
+/// ended, between its fork and its program. A server holds it for longer than this.
+const LOCK_WAITS: u32 = 20;
+const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Held for as long as this process may write into the folder.
 #[derive(Debug)]
@@ -22,10 +28,15 @@ pub(crate) struct Lock {
 pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     make(folder).map_err(from_io)?;
     let file = private().open(folder.join(LOCK)).map_err(from_io)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
-        Err(TryLockError::WouldBlock) => Err(Error::InUse),
-        Err(TryLockError::Error(error)) => Err(from_io(error)),
+    let mut waits = LOCK_WAITS;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::WouldBlock) if waits > 0 => waits -= 1,
+            Err(TryLockError::WouldBlock) => return Err(Error::InUse),
+            Err(TryLockError::Error(error)) => return Err(from_io(error)),
+        }
+        std::thread::sleep(LOCK_WAIT);
     }
 }
 

@@ -177,3 +177,19 @@ async fn a_value_that_no_store_writes_is_called_damaged() {
     let store = Sqlite::open(folder.path()).unwrap();
     assert!(matches!(store.chain(&run_stream(1)).await, Err(Error::Corrupt(_))));
 }
+
+/// Whoever only looks whether a server is there keeps none from starting.
+#[tokio::test]
+async fn a_lock_that_is_held_for_an_instant_is_waited_for() {
+    let folder = TempDir::new().unwrap();
+    Sqlite::open(folder.path()).unwrap().close().await.unwrap();
+    let looking = std::fs::File::open(folder.path().join("holdshort.lock")).unwrap();
+    looking.try_lock_shared().unwrap();
+    let looks = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(looking);
+    });
+    let opened = Sqlite::open(folder.path());
+    looks.join().unwrap();
+    opened.unwrap().close().await.unwrap();
+}
