@@ -42,8 +42,8 @@ test("the demo, from the first question to the released result", async (t) => {
     await next("plan_approval");
     const about = card(page).getByRole("group", { name: text("card.plan"), exact: true });
     const plan = about.getByRole("list", { name: text("card.plan.subtasks") });
-    assert.equal(await plan.getByRole("listitem").count(), 4);
     await plan.getByText("every day in one period; the day between two belongs to the one that begins").waitFor();
+    assert.equal(await plan.getByRole("listitem").count(), 4);
     // The same as a graph.
     const boxes = about.getByRole("group", { name: text("plan.graph") }).getByRole("listitem");
     await boxes.last().waitFor();
@@ -67,8 +67,8 @@ test("the demo, from the first question to the released result", async (t) => {
     await next("tool_approval");
     const change = card(page).getByRole("figure", { name: text("card.diff.title", { path: "boxrent/money.py" }) });
     await change.getByLabel(text("card.diff.inline")).check();
-    assert.equal(await change.getByRole("columnheader").count(), 4);
     await change.getByRole("row").filter({ hasText: "return round(cents * part / whole)" }).waitFor();
+    assert.equal(await change.getByRole("columnheader").count(), 4);
     await change.getByLabel(text("card.diff.sides")).check();
     await change.getByRole("columnheader").nth(5).waitFor();
     assert.equal(await change.getByRole("columnheader").count(), 6);

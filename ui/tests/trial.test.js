@@ -96,6 +96,7 @@ test("the card of a command that was tried", async (t) => {
 
   await t.test("shows the change of each file, the first ones open, folded at will", async () => {
     const figure = trial.getByRole("figure", { name: text("card.diff.title", { path: "runway.txt" }) });
+    await figure.waitFor();
     const rows = await figure.locator("tr.removed .text, tr.added .text").allInnerTexts();
     assert.deepEqual(rows, ["two", "2"]);
     await trial.getByRole("figure", { name: text("card.diff.title", { path: "old.txt" }) }).waitFor();
@@ -125,7 +126,9 @@ test("the card of a command that was tried", async (t) => {
     await option(page, "Allow once").click();
     await page.getByRole("dialog").getByRole("button", { name: "Allow once" }).click();
     await outcome(page, /approved/).waitFor();
-    await eventually("the change to be made", () => !existsSync(join(server.workspace, "old.txt")));
+    // The commit has ended once the next command is asked about.
+    await asked(server, id, LINES[1]);
+    assert(!existsSync(join(server.workspace, "old.txt")));
     assert.equal(readFileSync(join(server.workspace, "runway.txt"), "utf8"), "one\n2\nthree\n");
   });
 
@@ -159,9 +162,9 @@ test("some of what a command did is kept, by file", async (t) => {
   await dialog.getByText("src/fresh.txt").waitFor();
   await dialog.getByRole("button", { name: "Keep some of the changes" }).click();
   await outcome(page, /approved/).waitFor();
-  await eventually("the change to be made", () => existsSync(join(server.workspace, "src/fresh.txt")));
+  await asked(server, id, LINES[1]);
   const stands = (path) => existsSync(join(server.workspace, path));
-  assert.deepEqual(["old.txt", "target/cache", "target/more", "link", "picture.bin"].map(stands), [true, false, true, false, true]);
+  assert.deepEqual(["old.txt", "target/cache", "target/more", "link", "src/fresh.txt"].map(stands), [true, false, true, false, true]);
   const { items } = await server.api("GET", `/v1/runs/${id}/events?limit=200`);
   assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, target/cache")));
 });

@@ -3,7 +3,7 @@
 //! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
 //! *commit* applies it. The bytes of files are blobs under their digests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -110,67 +110,59 @@ impl Changeset {
 pub enum NotKept {
     #[error("names nothing to keep; refuse the call to drop all of its changes")]
     Nothing,
-    #[error("`{0}` is none of the paths that it changes")]
+    #[error("`{0}` is none of the parts that can be kept")]
     Unknown(String),
-    #[error("`{folder}` goes with everything in it or not at all, and `{left}` is not named")]
-    Folder { folder: String, left: String },
-    #[error("`{path}` needs `{folder}`, which becomes a folder and is not named")]
-    Beneath { folder: String, path: String },
-    #[error("`{repository}` is kept as a whole or not at all, and `{left}` is not named")]
-    Repository { repository: String, left: String },
 }
 
 impl Changeset {
-    /// The changes of these paths alone. Folders follow what is in them: one is made for what is kept below it, and
-    /// goes where all of its content goes. What git keeps for itself makes sense only as a whole.
-    pub fn only(&self, paths: &BTreeSet<&str>) -> Result<Self, NotKept> {
-        if paths.is_empty() {
-            return Err(NotKept::Nothing);
-        }
-        if let Some(path) = paths.iter().find(|path| self.at(path).is_none()) {
-            return Err(NotKept::Unknown((*path).to_owned()));
-        }
-        let is_named = |change: &Change| paths.contains(change.path.as_str());
-        let mut kept = BTreeSet::new();
-        for change in self.0.iter().filter(|change| is_named(change)) {
-            kept.insert(change.path.as_str());
-            let above = above(&change.path).filter_map(|folder| self.at(folder));
-            for folder in above.filter(|folder| matches!(folder.after, Some(Entry::Folder { .. }))) {
-                if folder.before.is_some() && !is_named(folder) && !folder.is_of_a_folders_mode() {
-                    let (folder, path) = (folder.path.clone(), change.path.clone());
-                    return Err(NotKept::Beneath { folder, path });
-                }
-                if folder.before.is_none() {
-                    kept.insert(folder.path.as_str());
-                }
+    /// Its parts, each under the path that names it: every choice of parts is a changeset that can be committed.
+    ///
+    /// A part is a file, a link, the mode of a folder, or an empty folder. What git keeps for itself is one part with its
+    /// repository, and so is a path that a file leaves to a folder, or the reverse, with all that is below it. Other folders
+    /// are no part: they follow what is in them.
+    pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
+        let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+        for change in &self.0 {
+            let whole = above(&change.path).chain([change.path.as_str()]).find(|path| self.is_whole(path));
+            let follows = || change.is_of_a_folder_alone() && !self.below(&change.path).is_empty();
+            match whole {
+                Some(path) => parts.entry(path).or_default().push(change),
+                None if follows() => {}
+                None => parts.entry(&change.path).or_default().push(change),
             }
         }
+        parts
+    }
+
+    /// The changes of the parts that these paths name. A folder is made for what is kept below it, and goes where all of its
+    /// content goes.
+    pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
+        if names.is_empty() {
+            return Err(NotKept::Nothing);
+        }
+        let parts = self.parts();
+        let mut kept = BTreeSet::new();
+        for name in names {
+            let part = parts.get(name).ok_or_else(|| NotKept::Unknown((*name).to_owned()))?;
+            kept.extend(part.iter().map(|change| change.path.as_str()));
+        }
+        let is_made = |folder: &&str| self.at(folder).is_some_and(|change| change.before.is_none());
+        let made: Vec<&str> = kept.iter().flat_map(|path| above(path).filter(is_made)).collect();
+        kept.extend(made);
         // Innermost folders first: a folder goes after what is in it.
-        for folder in self.0.iter().rev().filter(|change| change.removes_a_folder()) {
+        for folder in self.0.iter().rev().filter(|change| change.after.is_none()) {
             let below = self.below(&folder.path);
-            let left = below.iter().find(|change| !kept.contains(change.path.as_str()));
-            match left {
-                Some(left) if is_named(folder) => {
-                    let (folder, left) = (folder.path.clone(), left.path.clone());
-                    return Err(NotKept::Folder { folder, left });
-                }
-                None if folder.after.is_none() && !below.is_empty() => {
-                    kept.insert(folder.path.as_str());
-                }
-                Some(_) | None => {}
+            if !below.is_empty() && below.iter().all(|change| kept.contains(change.path.as_str())) {
+                kept.insert(&folder.path);
             }
         }
         let is_kept = |change: &&Change| kept.contains(change.path.as_str());
-        let repositories: BTreeSet<&str> =
-            self.0.iter().filter(is_kept).filter_map(|change| repository(&change.path)).collect();
-        for repository in repositories {
-            let all = self.at(repository).into_iter().chain(self.below(repository));
-            if let Some(left) = all.into_iter().find(|change| !is_kept(change)) {
-                let (repository, left) = (repository.to_owned(), left.path.clone());
-                return Err(NotKept::Repository { repository, left });
-            }
-        }
         Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
+    }
+
+    /// Whether what it does at this path and below goes together.
+    fn is_whole(&self, path: &str) -> bool {
+        is_gits_own(path) || self.at(path).is_some_and(Change::replaces_a_folder)
     }
 
     fn at(&self, path: &str) -> Option<&Change> {
@@ -192,16 +184,25 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// The folder in which git keeps a repository that this path is part of.
-fn repository(path: &str) -> Option<&str> {
-    let is_git = |folder: &&str| folder.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(".git"));
-    above(path).chain([path]).find(is_git)
+/// Whether git keeps a repository at this path: a `.git`, in whatever case.
+fn is_gits_own(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+}
+
+/// Whether git keeps it for itself: what lies in a `.git`, and the `.git`.
+pub fn is_of_git(path: &str) -> bool {
+    above(path).chain([path]).any(is_gits_own)
 }
 
 impl Change {
-    /// Whether a folder stands there before it and none after it.
-    fn removes_a_folder(&self) -> bool {
-        matches!(self.before, Some(Entry::Folder { .. })) && !matches!(self.after, Some(Entry::Folder { .. }))
+    /// Whether a folder stands where something else was, or the reverse.
+    fn replaces_a_folder(&self) -> bool {
+        matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
+    }
+
+    /// Whether it makes or removes a folder, and nothing else.
+    fn is_of_a_folder_alone(&self) -> bool {
+        !self.is_of_content() && !self.is_of_a_folders_mode()
     }
 
     /// Whether a file or a link is gone after it. A folder counts by what was in it.

@@ -43,6 +43,9 @@ pub const TRIALS: u32 = 20;
 /// Paths that an agent is told by name when a person keeps only some of the changes of its command; the others are counted.
 pub const DROPPED_PATHS: usize = 20;
 
+/// Parts of a command's changes that a card lists for a person who keeps some of them; the others are counted.
+pub const CARD_PARTS: usize = 500;
+
 /// The first wait before a failed model call is tried again; it doubles.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 

@@ -43,21 +43,22 @@ impl Interrupt {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// The paths that a person may keep or drop, of a command that was tried; what the card has no room for is dropped.
-    /// Folders follow what is in them.
-    pub fn changed_paths(&self) -> Vec<&str> {
-        let changes: Vec<_> = TrialCard::of(&self.payload).into_iter().flat_map(TrialCard::changes).collect();
-        let holds_others = |folder: &str| {
-            let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-            changes.iter().any(|change| inside(change.path()))
-        };
-        let mut paths: Vec<&str> = changes
-            .iter()
-            .filter(|change| !(change.is_folder() && holds_others(change.path())))
-            .map(|change| change.path())
-            .collect();
-        paths.sort_unstable();
-        paths
+    /// The option that keeps some of the changes of a command that was tried.
+    pub fn keeping(&self) -> Option<&Offer> {
+        self.options.iter().find(|option| option.keeps_some())
+    }
+
+    /// The parts of those changes as text, one a line: what a person takes away is dropped.
+    pub fn parts_as_lines(&self) -> String {
+        let parts = TrialCard::of(&self.payload).into_iter().flat_map(TrialCard::parts);
+        // A backslash in a path is written `\\`: these two are free.
+        parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is said beside that list: how many parts it has no room for.
+    pub fn parts_not_listed(&self) -> Option<String> {
+        let more = TrialCard::of(&self.payload).map_or(0, TrialCard::parts_not_shown);
+        (more > 0).then(|| format!("{more} more have no room in the list, and are dropped"))
     }
 
     /// Whether an edit is written as plain text, and not as JSON.
@@ -82,6 +83,24 @@ impl Interrupt {
         let allowed = || self.response_schema.as_ref()?.get("enum")?.as_array();
         own.or_else(allowed).into_iter().flatten().filter_map(Value::as_str).collect()
     }
+}
+
+/// The parts that the lines of such a text name.
+pub fn parts_of_lines(text: &str) -> Vec<String> {
+    text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
+}
+
+fn part_of_line(line: &str) -> String {
+    let mut part = String::with_capacity(line.len());
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, if letter == '\\' { letters.next() } else { None }) {
+            (_, Some('n')) => part.push('\n'),
+            (_, Some('r')) => part.push('\r'),
+            (letter, next) => part.extend([letter].into_iter().chain(next)),
+        }
+    }
+    part
 }
 
 /// Whether everything that fits a schema is a text.

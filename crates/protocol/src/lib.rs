@@ -31,6 +31,7 @@ pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
+pub use form::parts_of_lines;
 pub use interrupt::{
     Ask, AskAssignment, AskChoice, Assignment, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
     Offer, Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,

@@ -68,6 +68,17 @@ impl<'a> TrialCard<'a> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }
 
+    /// The parts of the changes that a person keeps or drops, where there is a choice.
+    pub fn parts(self) -> impl Iterator<Item = &'a str> {
+        let parts = self.0.pointer("/keep/parts").and_then(Value::as_array);
+        parts.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// How many more parts there are than the card lists. They are dropped where only some are kept.
+    pub fn parts_not_shown(self) -> u64 {
+        self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
+    }
+
     /// What of the changes the card does not show, in words; `None` where all of it is. Files that are no text, that git
     /// ignores or that git keeps for itself are told by name, and count as shown.
     pub fn unseen(self) -> Option<String> {

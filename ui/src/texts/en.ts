@@ -233,12 +233,6 @@ export const en = {
   "card.again.send": "Send again",
 
   "card.edit": "Edit",
-  "card.edit.send.command": "Run the edited command",
-  "card.edit.send.change": "Make the edited change",
-  "card.edit.send.call": "Allow the edited call",
-  "card.edit.send.plan": "Approve the edited plan",
-  "card.edit.send.review": "Release the edited text",
-  "card.edit.send.checkpoint": "Go ahead with the edited input",
 
   "card.outcome": "Decided",
   "card.outcome.by": "by {who}",

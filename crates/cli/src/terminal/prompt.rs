@@ -3,7 +3,7 @@
 //! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While
 //! something is shown back, `yes` confirms it and is never the name of another option.
 
-use holdshort_protocol::{Decision, Interrupt, Kind, Offer, plain};
+use holdshort_protocol::{Decision, Interrupt, Kind, Offer, parts_of_lines, plain};
 use serde_json::Value;
 
 use super::paint::Paint;
@@ -95,7 +95,7 @@ impl Prompt {
             None => "a number",
         };
         let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
-        let some = if self.some().is_some() { " · f by file" } else { "" };
+        let some = if self.interrupt.keeping().is_some() { " · f by file" } else { "" };
         let keys = format!("  {typed}{edit}{some} · ? explain · v all of it · d leave");
         paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
     }
@@ -151,7 +151,7 @@ impl Prompt {
             Form::Words => decision.text = Some(saved.to_owned()),
             Form::Text => decision.edit = Value::String(saved.to_owned()),
             Form::Paths => {
-                decision.edit = saved.lines().filter(|path| !path.is_empty()).collect();
+                decision.edit = Value::from(parts_of_lines(saved));
             }
             Form::Json => match serde_json::from_str(saved) {
                 Ok(edit) => decision.edit = edit,
@@ -170,6 +170,8 @@ impl Prompt {
                 shown.extend(
                     diff::between(&editing.text, saved, paint).into_iter().map(|line| format!("    {line}")),
                 );
+                let more = self.interrupt.parts_not_listed().filter(|_| editing.form == Form::Paths);
+                shown.extend(more.map(|more| format!("    {more}")));
             }
         }
         self.stage = Stage::Confirm(decision);
@@ -189,7 +191,7 @@ impl Prompt {
                 );
             }
             "f" => {
-                if let Some(offer) = self.some() {
+                if let Some(offer) = self.interrupt.keeping() {
                     return Reaction::Edit(self.editing_for(offer));
                 }
             }
@@ -316,14 +318,9 @@ impl Prompt {
         }
     }
 
-    /// The option that keeps some of the changes.
-    fn some(&self) -> Option<&Offer> {
-        self.interrupt.options.iter().find(|offer| offer.keeps_some())
-    }
-
     fn editing_for(&self, offer: &Offer) -> Editing {
         if offer.keeps_some() {
-            let text = self.interrupt.changed_paths().join("\n");
+            let text = self.interrupt.parts_as_lines();
             return Editing { option: offer.id.clone(), text, form: Form::Paths };
         }
         let form = if self.interrupt.edits_text() { Form::Text } else { Form::Json };
@@ -512,11 +509,8 @@ mod tests {
     fn changes_are_kept_by_file() {
         let mut tried = interrupt(Kind::ToolApproval);
         assert!(!matches!(Prompt::new(tried.clone()).line("f", Paint::plain()), Reaction::Edit(_)));
-        tried.payload["trial"] = serde_json::json!({ "files": 2, "deleted": 1, "changes": [
-            { "path": "new", "does": "created", "kind": "folder" },
-            { "path": "new/b.rs", "does": "created", "kind": "file", "bytes": 1 },
-            { "path": "a.rs", "does": "deleted", "kind": "file" },
-        ] });
+        let parts = ["\\\\x", "new/b.rs", "a.rs", "two\nlines"];
+        tried.payload["trial"] = serde_json::json!({ "keep": { "parts": parts, "not_shown": 7 } });
         let row = holdshort_core::interrupt::option(
             holdshort_core::interrupt::Kind::ToolApproval,
             holdshort_core::interrupt::KEEP_SOME,
@@ -525,12 +519,24 @@ mod tests {
         tried.options.push(serde_json::from_value(offer).unwrap());
         let mut prompt = Prompt::new(tried);
         let Reaction::Edit(editing) = prompt.line("f", Paint::plain()) else { panic!("nothing to choose") };
-        assert_eq!((editing.form, &*editing.text), (Form::Paths, "a.rs\nnew/b.rs"));
-        let Reaction::Ask(shown) = prompt.edited(&editing, "new/b.rs\n", Paint::plain()) else {
+        assert_eq!((editing.form, &*editing.text), (Form::Paths, "\\\\x\nnew/b.rs\na.rs\ntwo\\nlines"));
+        let Reaction::Ask(shown) = prompt.edited(&editing, "\\\\x\nnew/b.rs\ntwo\\nlines\n", Paint::plain())
+        else {
             panic!("sent at once")
         };
-        assert_eq!(shown, ["  Keep some of the changes:", "    - a.rs", "      new/b.rs"]);
-        let expected = Decision { edit: serde_json::json!(["new/b.rs"]), ..decision("keep_some", None) };
+        let expected = [
+            "  Keep some of the changes:",
+            "      \\\\x",
+            "      new/b.rs",
+            "    - a.rs",
+            "      two\\nlines",
+            "    7 more have no room in the list, and are dropped",
+        ];
+        assert_eq!(shown, expected);
+        let expected = Decision {
+            edit: serde_json::json!([parts[0], parts[1], parts[3]]),
+            ..decision("keep_some", None)
+        };
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
+use super::state::Found;
 use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
 use crate::event::Content;
@@ -215,16 +216,15 @@ impl Draft<'_> {
             payload["after"] = Value::Array(after);
         }
         let grant = self.run.grant_for(call).filter(|_| grantable);
-        let parts =
-            call.found().and_then(|found| found.changeset.as_deref()).map_or(0, |it| it.counted().count());
-        opening.without = [
-            grant.is_none().then_some("approve_session"),
-            // One change is kept or refused.
-            (parts < 2).then_some(KEEP_SOME),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let choice = call.found().and_then(Found::choice);
+        opening.without =
+            [grant.is_none().then_some("approve_session"), choice.is_none().then_some(KEEP_SOME)]
+                .into_iter()
+                .flatten()
+                .collect();
+        if let Some(choice) = choice {
+            payload["trial"]["keep"] = choice;
+        }
         // What "for this session" would cover is on the card before anybody chooses it.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);

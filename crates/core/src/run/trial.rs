@@ -109,17 +109,15 @@ fn not_tried() -> Problem {
 }
 
 impl Call {
-    /// The part of its changes whose paths an edit names, `["src/a.rs"]`, and the paths of the others in words.
+    /// Its changes without the parts that an edit leaves out, `["src/a.rs"]`, and those parts in words.
     pub(super) fn kept(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
         let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
-        let paths = Vec::<String>::deserialize(edit)
+        let names = Vec::<String>::deserialize(edit)
             .map_err(|_| Problem::new("/edit", "must be the list of the paths whose changes are kept"))?;
-        let paths = paths.iter().map(String::as_str).collect();
-        let kept = changes.only(&paths).map_err(|it| Problem::new("/edit", it.to_string()))?;
-        let is_dropped =
-            |change: &&Change| kept.changes().binary_search_by(|it| it.path.cmp(&change.path)).is_err();
-        let dropped: Vec<&str> =
-            changes.counted().filter(is_dropped).map(|change| change.path.as_str()).collect();
+        let names = names.iter().map(String::as_str).collect();
+        let kept = changes.only(&names).map_err(|it| Problem::new("/edit", it.to_string()))?;
+        let mut dropped = in_order(changes);
+        dropped.retain(|name| !names.contains(name));
         let mut words = dropped.iter().take(limits::DROPPED_PATHS).copied().collect::<Vec<_>>().join(", ");
         if dropped.len() > limits::DROPPED_PATHS {
             words = format!("{words} and {} more", dropped.len() - limits::DROPPED_PATHS);
@@ -133,7 +131,24 @@ impl Call {
     }
 }
 
+/// The parts that a person chooses from, the ones of the most interest first: what git ignores and what git keeps for
+/// itself come last.
+fn in_order(changes: &Changeset) -> Vec<&str> {
+    let mut parts: Vec<_> = changes.parts().into_iter().collect();
+    let is_ignored = |part: &[&Change]| part.iter().all(|change| change.ignored);
+    parts.sort_by_key(|(path, part)| (changeset::is_of_git(path), is_ignored(part), *path));
+    parts.into_iter().map(|(path, _)| path).collect()
+}
+
 impl Found {
+    /// What its card says of keeping some of it: the parts to choose from, and how many have no room there. `None` where there is
+    /// no choice.
+    pub(super) fn choice(&self) -> Option<Value> {
+        let parts = in_order(self.changeset.as_deref()?);
+        let shown = &parts[..parts.len().min(limits::CARD_PARTS)];
+        (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
+    }
+
     /// In a few words, for a title.
     pub(super) fn words(&self) -> String {
         let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };

@@ -52,7 +52,7 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
         "description": description,
         "message": message,
         "options": words::names(opened),
-        "option_details": opened.options.iter().map(detail).collect::<Vec<_>>(),
+        "option_details": words::drawn(opened).map(detail).collect::<Vec<_>>(),
         "checkpoint_type": words::style(run, opened),
         "position": words::position(run, opened),
         "context": context,

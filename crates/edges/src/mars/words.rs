@@ -102,9 +102,12 @@ pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
 
 /// The options on offer, in the order in which they are shown.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
-    // Its clients draw a button for each, and have no list of paths to send with one.
-    let drawn = opened.options.iter().filter(|offer| offer.id != KEEP_SOME);
-    drawn.map(|offer| name(opened, &offer.id)).collect()
+    drawn(opened).map(|offer| name(opened, &offer.id)).collect()
+}
+
+/// Its clients draw a button for each, and have no list of paths to send with one.
+pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
+    opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
 
 /// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.

@@ -188,11 +188,13 @@ async fn of_what_a_command_did_a_person_keeps_some() {
         (response.status().as_u16(), response.text().await.unwrap())
     };
     // What was taken from the list and is released all the same is no decision.
-    let (status, page) = send(&[("option", "approve"), ("keep", "c.txt"), ("confirm", "yes")]).await;
-    assert!(status == 422 && page.contains("this option keeps every change"), "{page}");
+    for keep in ["c.txt", ""] {
+        let (status, page) = send(&[("option", "approve"), ("keep", keep), ("confirm", "yes")]).await;
+        assert!(status == 422 && page.contains("this option keeps every change"), "{page}");
+    }
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
     assert!(
-        status == 422 && page.contains("`x` is none of the paths") && page.contains("x</textarea>"),
+        status == 422 && page.contains("`x` is none of the parts") && page.contains("x</textarea>"),
         "{page}"
     );
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\n"), ("confirm", "yes")]).await;

@@ -47,7 +47,7 @@ fn what_is_no_part_of_it_is_refused_and_the_card_stays() {
     world.work();
     for (edit, says) in [
         (json!([]), "names nothing to keep"),
-        (json!(["a", "x"]), "`x` is none of the paths"),
+        (json!(["a", "x"]), "`x` is none of the parts"),
         (json!({ "paths": ["a"] }), "must be the list of the paths"),
         (json!("a"), "must be the list of the paths"),
         (Value::Null, "needs an edit"),
@@ -107,4 +107,35 @@ fn a_part_that_a_crash_cut_off_is_rolled_forward() {
     world.crash();
     world.work();
     assert_eq!(world.effects, ["commit b"]);
+}
+
+/// Two people who mean the same say the same.
+#[test]
+fn the_order_of_a_list_says_nothing() {
+    let mut world = runs(&["./do a=1 b=2 c=3"]);
+    world.work();
+    let interrupt = world.open(Kind::ToolApproval);
+    world.decide(Kind::ToolApproval, keep(&["b", "a", "b"]));
+    let made = world.run.interrupts[&interrupt].settled_by().map(|made| made.edit.clone());
+    assert_eq!(made, Some(json!(["a", "b"])));
+    world.work();
+    assert_eq!(world.effects, ["commit a", "commit b"]);
+}
+
+#[test]
+fn a_card_lists_the_parts_and_counts_what_it_has_no_room_for() {
+    let names: Vec<String> = (0..600).map(|n| format!("f{n:03}=1")).collect();
+    for (command, listed, not_shown) in [
+        ("./do b=1 a=2 .git/HEAD=x .git/index=y".to_owned(), 3, 0),
+        (format!("./do {}", names.join(" ")), 500, 100),
+    ] {
+        let mut world = runs(&[&command]);
+        world.work();
+        let keep = &world.run.interrupts[&world.open(Kind::ToolApproval)].content["payload"]["trial"]["keep"];
+        let parts = keep["parts"].as_array().expect("parts");
+        assert_eq!((parts.len(), &keep["not_shown"]), (listed, &json!(not_shown)), "{command}");
+        if listed == 3 {
+            assert_eq!(keep["parts"], json!(["a", "b", ".git"]), "what git keeps for itself stands last");
+        }
+    }
 }

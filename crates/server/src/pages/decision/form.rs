@@ -1,7 +1,7 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Level, Offer, Origin};
+use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Level, Offer, Origin, parts_of_lines};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ pub(super) struct Typed {
     choice: String,
     text: String,
     edit: String,
-    /// The paths whose changes are kept, one a line.
-    keep: String,
+    /// The parts of the changes that are kept, one a line.
+    keep: Option<String>,
     confirm: String,
     version: Option<u64>,
 }
@@ -65,13 +65,12 @@ impl Typed {
 
     fn edit(&self, interrupt: &Interrupt, option: Option<&Offer>, problems: &mut Vec<Problem>) -> Value {
         let Some(option) = option else { return Value::Null };
-        let keep = unix(&self.keep);
-        let paths = paths(&keep);
+        let keep = self.keep.as_deref().map(|keep| parts_of_lines(&unix(keep)));
         if option.keeps_some() {
-            return Value::from(paths);
+            return Value::from(keep.unwrap_or_default());
         }
-        let is_changed = keep.trim_end() != unix(&interrupt.changed_paths().join("\n")).trim_end();
-        if !option.holds() && !paths.is_empty() && is_changed {
+        let all = || parts_of_lines(&interrupt.parts_as_lines());
+        if !option.holds() && keep.is_some_and(|keep| keep != all()) {
             let rule =
                 "is changed, and this option keeps every change: choose the one that keeps some, or undo it";
             problems.push(Problem::new("/keep", rule));
@@ -101,6 +100,8 @@ pub(super) struct Form<'a> {
     text: Field<'a>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
+    /// What the list of the parts has no room for.
+    keep_more: Option<String>,
     confirm: Option<Confirm<'a>>,
     options: Vec<Offered<'a>>,
     problems: Vec<Wrong<'a>>,
@@ -162,8 +163,7 @@ struct Offered<'a> {
 impl<'a> Form<'a> {
     pub(super) fn new(interrupt: &'a Interrupt) -> Self {
         let edit = Edit::of(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
-        let keep = interrupt.changed_paths().join("\n");
-        Self::draw(interrupt, &Typed { edit, keep, ..Typed::default() }, &[])
+        Self::draw(interrupt, &Typed { edit, ..Typed::default() }, &[])
     }
 
     /// With what was typed, and what is wrong with it.
@@ -197,7 +197,11 @@ impl<'a> Form<'a> {
                 .collect(),
             text: field("text", &typed.text),
             edit: Edit::of(interrupt).map(editor),
-            keep: interrupt.options.iter().any(Offer::keeps_some).then(|| field("keep", &typed.keep)),
+            keep: interrupt.keeping().map(|_| {
+                let all = || interrupt.parts_as_lines();
+                field("keep", &typed.keep.clone().unwrap_or_else(all))
+            }),
+            keep_more: interrupt.parts_not_listed(),
             confirm: confirms(interrupt).map(|_| Confirm {
                 risk: is_risky(interrupt),
                 unseen: interrupt.unseen.as_deref(),
@@ -262,10 +266,6 @@ fn confirms(interrupt: &Interrupt) -> Option<&'static str> {
 
 fn is_risky(interrupt: &Interrupt) -> bool {
     interrupt.risk.level >= Level::High
-}
-
-fn paths(lines: &str) -> Vec<&str> {
-    lines.lines().filter(|path| !path.is_empty()).collect()
 }
 
 /// Browsers send the line ends of another system.

@@ -332,6 +332,10 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
             }
             (shown("arguments"), shown("preconditions"))
         }
+        // The digest is that of the part, which `changes_kept` names.
+        (Kind::ToolApproval, Some(OptionEffect::ProceedWithSome), Cause::Decision) => {
+            (shown("arguments"), shown("preconditions"))
+        }
         (Kind::UnknownOutcome, Some(OptionEffect::Retry), Cause::Decision | Cause::Expiry) => {
             (shown("arguments"), None)
         }

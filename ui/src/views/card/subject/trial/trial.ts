@@ -32,16 +32,20 @@ export interface Trial {
   git: string[];
   changes: Change[];
   notShown: number;
+  /** What a person keeps or drops, each by its path; more have no room on the card. */
+  parts: string[];
+  partsNotShown: number;
 }
 
 const CONTENT = ["created", "changed", "deleted"];
 
-export function isOfGit({ path }: Change): boolean {
+export function isOfGit({ path }: { path: string }): boolean {
   return path.split("/").some((name) => name.toLowerCase() === ".git");
 }
 
 export function readTrial(from: Data): Trial {
   const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+  const keep = data(from.keep);
   const milliseconds = number(from.duration_ms);
   return {
     files: number(from.files) ?? 0,
@@ -56,6 +60,8 @@ export function readTrial(from: Data): Trial {
     git: texts(from.git),
     changes: list(from.changes).map((each) => readChange(data(each))),
     notShown: number(from.not_shown) ?? 0,
+    parts: texts(keep.parts),
+    partsNotShown: number(keep.not_shown) ?? 0,
   };
 }
 
@@ -109,10 +115,4 @@ export function size(bytes: number): string {
   let [value, unit] = [bytes, 0];
   for (; value >= 1_000 && unit < units.length - 1; unit += 1) value /= 1_000;
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
-}
-
-/** The paths that a person may keep or drop. Folders follow what is in them. */
-export function choosable({ changes }: Trial): Change[] {
-  const holdsOthers = (folder: string): boolean => changes.some(({ path }) => path.startsWith(`${folder}/`));
-  return changes.filter(({ kind, path }) => kind !== "folder" || !holdsOthers(path));
 }
