@@ -202,3 +202,30 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     server.wait_status(&run, &["completed"]).await;
     assert!(workspace.join("c.txt").exists() && !workspace.join("d d.txt ").exists());
 }
+
+/// A commit of git is kept or dropped as a whole, beside the files.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repository_is_one_part_of_what_is_kept() {
+    let git = "git -c user.name=one -c user.email=one@example.invalid";
+    let commit = |file: &str| format!("echo {file} > {file} && git add {file} && {git} commit -qm {file}");
+    let lines = [commit("a.txt"), commit("b.txt")];
+    let (model, server) = play(TRYING, [one(command(&lines[0])), one(command(&lines[1])), done()]).await;
+    let workspace = server.workspace();
+    let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(&workspace).status();
+    assert!(made.unwrap().success());
+    let commits = || fs::read_dir(workspace.join(".git/refs/heads")).unwrap().count();
+    let run = server.start_run("solo", "Do it.").await;
+    let first = server.wait_one(&run).await;
+    assert_eq!(first["payload"]["trial"]["keep"], json!({ "parts": ["a.txt", ".git"], "not_shown": 0 }));
+    server.decide(&first, &json!({ "option": "keep_some", "edit": ["a.txt"] })).await.ok();
+    let second = server.wait_one(&run).await;
+    assert!(workspace.join("a.txt").exists() && commits() == 0);
+    let told = last_told(&model);
+    assert!(told.contains("and dropped: .git"), "{told}");
+
+    server.decide(&second, &json!({ "option": "keep_some", "edit": [".git"] })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert!(!workspace.join("b.txt").exists() && commits() == 1);
+    let whole = std::process::Command::new("git").args(["fsck", "--strict"]).current_dir(&workspace).output();
+    assert!(whole.unwrap().status.success());
+}
