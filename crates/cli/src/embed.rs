@@ -62,9 +62,9 @@ impl Embedded {
             agent_requests: plan.agent_requests,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
-        let Hooks { store, rehearsal_word_ms } = plan.hooks;
+        let Hooks { store, rehearsing } = plan.hooks;
         let server =
-            holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms, ..Tuning::default() })
+            holdshort_server::start_tuned(options, Tuning { store, rehearsing, ..Tuning::default() })
                 .await
                 .map_err(|error| not_started(error, kept, &journal))?;
         let address = server.address();

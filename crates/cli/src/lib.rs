@@ -32,8 +32,8 @@ use crate::exit::Exit;
 pub struct Hooks {
     /// How the store of a server in this process behaves: here a test aborts after commit n.
     pub store: holdshort_store::sqlite::Config,
-    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
-    pub rehearsal_word_ms: Option<u64>,
+    /// How its work is carried out: here a test aborts between two files.
+    pub rehearsing: holdshort_engine::real::Rehearsing,
 }
 
 /// The whole program. `args` starts with the program's name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::Role;
-use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
+use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
 use holdshort_web::app::App;
@@ -83,13 +83,12 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// What no user sets: it lets tests fill the disk, abort after a commit, play a rehearsal at once, lose patience, and
-/// fall behind.
+/// What no user sets: it lets tests fill the disk, abort after a commit or in one, play a rehearsal at once, lose patience,
+/// and fall behind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     pub store: sqlite::Config,
-    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
-    pub rehearsal_word_ms: Option<u64>,
+    pub rehearsing: Rehearsing,
     pub pace: Pace,
     /// Connections whose client has not said who it is, at once; `None`: as many as a server has.
     pub unauthenticated_connections: Option<usize>,
@@ -129,7 +128,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         model,
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
-        rehearsal_word_ms: tuning.rehearsal_word_ms,
+        rehearsing: tuning.rehearsing,
     })
     .await?;
     // After the store has locked the folder.

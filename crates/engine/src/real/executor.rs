@@ -14,12 +14,13 @@ use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 use holdshort_models::{Model, Rehearsal};
-use holdshort_tools::{Call, Settings, Tools, Workspace};
+use holdshort_tools::{Call, Settings, Step, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
 use tokio::task::AbortHandle;
 
+use super::Rehearsing;
 use super::bodies::Bodies;
 use super::preview::{Kind, Preview, Previews};
 use super::trial;
@@ -55,7 +56,7 @@ pub struct RealExecutor {
     pub(super) sandbox_program: PathBuf,
     pub(super) bodies: Arc<dyn Bodies>,
     pub(super) previews: Previews,
-    pub(super) rehearsal_word_ms: Option<u64>,
+    pub(super) rehearsing: Rehearsing,
     pub(super) tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
 }
 
@@ -95,7 +96,7 @@ impl RealExecutor {
 
     fn rehearsal(&self, script: Script) -> Arc<dyn Model> {
         let rehearsal = Rehearsal::new(script);
-        Arc::new(match self.rehearsal_word_ms {
+        Arc::new(match self.rehearsing.word_ms {
             Some(word_ms) => rehearsal.with_pace(word_ms),
             None => rehearsal,
         })
@@ -117,13 +118,15 @@ impl RealExecutor {
             bodies: self.bodies.clone(),
             model: self.model_for(&job.definition.name, job.config.model.as_deref()),
             previews: self.previews.clone(),
+            commit_step: self.rehearsing.commit_step,
         }
     }
 
     /// The tools of a run, to look with.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
-        tools(&self.data, &self.sandbox_program, workspace, run.definition.network)
+        let step = self.rehearsing.commit_step;
+        tools(&self.data, &self.sandbox_program, workspace, run.definition.network, step)
     }
 }
 
@@ -274,11 +277,13 @@ fn tools(
     sandbox_program: &Path,
     workspace: Option<&str>,
     network: bool,
+    commit_step: Option<Step>,
 ) -> Result<Tools, String> {
     let path = workspace.ok_or("the run has no workspace")?;
     let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
     let mut settings = Settings::new(sandbox_program.to_owned(), data.to_owned());
     settings.network = network;
+    settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
 }
 
@@ -289,12 +294,14 @@ struct Worker {
     bodies: Arc<dyn Bodies>,
     model: Option<Arc<dyn Model>>,
     previews: Previews,
+    commit_step: Option<Step>,
 }
 
 impl Worker {
     async fn work(&self, job: &Job) -> Input {
         let workspace = job.config.workspace.as_deref();
-        let tools = || tools(&self.data, &self.sandbox_program, workspace, job.definition.network);
+        let network = job.definition.network;
+        let tools = || tools(&self.data, &self.sandbox_program, workspace, network, self.commit_step);
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => {
                 let inspected = match tools() {

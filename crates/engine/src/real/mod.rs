@@ -11,6 +11,7 @@ use std::sync::Arc;
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{Location, Store};
+use holdshort_tools::Step;
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
@@ -31,8 +32,16 @@ pub struct Setup {
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     pub store: Location,
+    pub rehearsing: Rehearsing,
+}
+
+/// What tests change of how work is carried out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rehearsing {
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
-    pub rehearsal_word_ms: Option<u64>,
+    pub word_ms: Option<u64>,
+    /// Called while changes are committed: here a test aborts between two files.
+    pub commit_step: Option<Step>,
 }
 
 pub struct Engine {
@@ -46,7 +55,7 @@ pub struct Engine {
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
 pub async fn open(setup: Setup) -> Result<Engine, Error> {
-    let Setup { data, library, model, sandbox_program, store, rehearsal_word_ms } = setup;
+    let Setup { data, library, model, sandbox_program, store, rehearsing } = setup;
     let journal = Arc::new(Store::open(&data, store).await?);
     let sandbox = {
         let program = sandbox_program.clone();
@@ -64,7 +73,7 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
         sandbox_program,
         bodies: Arc::new(journal.clone()),
         previews: previews.clone(),
-        rehearsal_word_ms,
+        rehearsing,
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, SystemClock, executor);

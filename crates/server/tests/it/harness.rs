@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use holdshort_core::actor::Role;
+use holdshort_engine::real::Rehearsing;
 use holdshort_server::{Options, Pace, Server, StartError, Tuning, start_tuned};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -75,7 +76,10 @@ impl Served {
         std::fs::create_dir(folder.path().join("workspace")).unwrap();
         std::fs::write(own.join("workflow.yaml"), workflow).unwrap();
         std::fs::write(own.join("rehearsal.yaml"), rehearsal).unwrap();
-        let tuning = Tuning { rehearsal_word_ms: Some(0), ..Tuning::default() };
+        let tuning = Tuning {
+            rehearsing: Rehearsing { word_ms: Some(0), ..Rehearsing::default() },
+            ..Tuning::default()
+        };
         let workflows = folder.path().join("workflows");
         Self::tuned(folder, tuning, |options| options.workflows = Some(workflows)).await.unwrap()
     }

@@ -1,6 +1,7 @@
 //! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
-//! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts. Rehearsals
-//! play at once. For crash tests only.
+//! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts; or aborts in
+//! the commit of a changeset, once `HOLDSHORT_ABORT_IN_CHANGESET` paths of it are changed. Rehearsals play at once. For
+//! crash tests only.
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static ABORT_AFTER: OnceLock<u64> = OnceLock::new();
 static PANIC_AFTER: OnceLock<u64> = OnceLock::new();
+static ABORT_IN_CHANGESET: OnceLock<u64> = OnceLock::new();
 static COMMITS: AtomicU64 = AtomicU64::new(0);
 
 fn after_commit() {
@@ -16,6 +18,12 @@ fn after_commit() {
         std::process::abort();
     }
     assert!(PANIC_AFTER.get() != Some(&n), "commit {n} was the last one");
+}
+
+fn between_files(changed: usize) {
+    if ABORT_IN_CHANGESET.get() == Some(&(changed as u64)) {
+        std::process::abort();
+    }
 }
 
 /// A number of the environment.
@@ -28,8 +36,10 @@ fn set(count: &OnceLock<u64>, name: &str) {
 fn main() -> ExitCode {
     set(&ABORT_AFTER, "HOLDSHORT_ABORT_AFTER");
     set(&PANIC_AFTER, "HOLDSHORT_PANIC_AFTER");
+    set(&ABORT_IN_CHANGESET, "HOLDSHORT_ABORT_IN_CHANGESET");
     let mut hooks = holdshort_cli::Hooks::default();
     hooks.store.after_commit = Some(after_commit);
-    hooks.rehearsal_word_ms = Some(0);
+    hooks.rehearsing.word_ms = Some(0);
+    hooks.rehearsing.commit_step = Some(between_files);
     holdshort_cli::main(std::env::args_os(), hooks)
 }

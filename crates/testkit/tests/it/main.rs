@@ -15,6 +15,7 @@ mod effects;
 mod endings;
 mod files;
 mod fuzz;
+mod halves;
 mod kills;
 mod limits;
 mod long;
