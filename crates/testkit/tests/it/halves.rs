@@ -154,7 +154,7 @@ async fn an_abort_between_two_files_is_carried_on() {
     }
 }
 
-/// All of them; a few minutes.
+/// All of them; a minute.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a campaign: CONTRIBUTING.md"]
 async fn an_abort_between_any_two_files_and_after_any_event_is_carried_on() {
@@ -167,5 +167,5 @@ async fn an_abort_between_any_two_files_and_after_any_event_is_carried_on() {
         events += 1;
     }
     println!("aborted after each of {PATHS} paths and {events} commits");
-    assert!(events > 10, "the run has {events} commits only");
+    assert!(events > 6, "the run has {events} commits only");
 }
