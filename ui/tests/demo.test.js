@@ -5,6 +5,7 @@ import test from "node:test";
 import { person } from "./harness/browser.js";
 import { card, inbox, option, outcome, sendEdit, shown, words } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
+import { shoot } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
 
 test("the demo, from the first question to the released result", async (t) => {
@@ -52,17 +53,6 @@ test("the demo, from the first question to the released result", async (t) => {
     await decided("approved");
   });
 
-  await t.test("a command, edited in the form", async () => {
-    await next("tool_approval");
-    await card(page).getByText("python3 -m unittest -v", { exact: true }).first().waitFor();
-    await option(page, "Edit, then run").click();
-    const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
-    await edit.getByLabel(/^command/).fill("python3 -m unittest -v tests.test_money");
-    await sendEdit(page, "command");
-    await decided("approved");
-    await card(page).getByRole("figure", { name: text("card.diff.title", { path: "command" }) }).waitFor();
-  });
-
   await t.test("a change, inline and side by side, allowed for the session", async () => {
     await next("tool_approval");
     const change = card(page).getByRole("figure", { name: text("card.diff.title", { path: "boxrent/money.py" }) });
@@ -79,26 +69,36 @@ test("the demo, from the first question to the released result", async (t) => {
     await card(page).getByRole("link", { name: text("card.grants") }).waitFor();
   });
 
-  await t.test("a command, edited as JSON", async () => {
+  await t.test("a command that was tried, edited as JSON: it is tried again, and asked about anew", async () => {
     await next("tool_approval");
+    assert.match(git("diff"), /The day on which two periods meet/, "nobody was asked about the second change");
+    await card(page).getByText("python3 -m examples.render", { exact: true }).first().waitFor();
     await option(page, "Edit, then run").click();
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByRole("button", { name: text("card.edit.json") }).click();
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
-    await json.fill('{"command": "python3 -m unittest -v tests');
+    await json.fill('{"command": "python3 -m examples');
     await edit.getByText(/^That is no JSON, line 1:/).waitFor();
     // As a person who does not believe that it can not be sent.
     await option(page, text("card.edit.send.command")).click({ force: true });
     assert.equal(await json.evaluate((box) => box === document.activeElement), true, "what is no JSON is not sent");
-    await json.fill('{"command": "python3 -m unittest -v tests.test_money tests.test_periods"}');
+    await json.fill('{"command": "python3 -m examples.render && rm examples/winter.txt"}');
     await sendEdit(page, "command");
     await decided("approved");
   });
 
-  await t.test("the next change is covered by the grant, the last command is allowed once", async () => {
+  await t.test("exactly what is shown is released", async () => {
     await next("tool_approval");
-    assert.match(git("diff"), /The day on which two periods meet/, "nobody was asked about the second change");
-    await option(page, "Allow once").click();
+    const trial = card(page).getByRole("group", { name: text("trial.title") });
+    await trial.getByText(/^1 file changed, 1 deleted$/).waitFor();
+    const change = trial.getByRole("figure", { name: text("card.diff.title", { path: "examples/quarter.txt" }) });
+    await change.getByText("all of it: 133.88").waitFor();
+    assert.match(git("status", "--short", "examples"), /^$/, "nothing has happened yet");
+    await shoot(page, "demo-trial");
+    await option(page, "Keep some of the changes").click();
+    await card(page).getByRole("group", { name: text("trial.keep") }).getByRole("checkbox", { name: "winter.txt" }).uncheck();
+    await option(page, "Keep some of the changes").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Keep some of the changes" }).click();
     await decided("approved");
   });
 
@@ -119,8 +119,8 @@ test("the demo, from the first question to the released result", async (t) => {
     await result.getByText("you said: the period that begins").waitFor();
     const conversation = page.getByRole("tabpanel");
     await conversation.getByText(text("run.gate.grant")).waitFor();
-    assert.equal(await conversation.getByText(text("run.call.edited")).count(), 2);
+    assert.equal(await conversation.getByText(text("run.call.edited")).count(), 1);
     await page.getByText(text("run.message.over")).waitFor();
-    assert.match(git("status", "--short", "--untracked-files=no"), /^ M boxrent\/money.py\n M boxrent\/periods.py\n$/);
+    assert.match(git("status", "--short", "--untracked-files=no"), /^ M boxrent\/money.py\n M boxrent\/periods.py\n M examples\/quarter.txt\n$/);
   });
 });

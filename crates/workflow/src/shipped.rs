@@ -98,6 +98,7 @@ const CODELAB: Shipped = Shipped {
     readme: include_str!("../../../workflows/codelab/README.md"),
     input: include_str!("../../../workflows/codelab/input.json"),
     sample: &[
+        (".gitignore", include_bytes!("../../../workflows/codelab/sample/.gitignore")),
         ("README.md", include_bytes!("../../../workflows/codelab/sample/README.md")),
         ("test_todo.py", include_bytes!("../../../workflows/codelab/sample/test_todo.py")),
         ("todo.py", include_bytes!("../../../workflows/codelab/sample/todo.py")),
@@ -114,11 +115,15 @@ const PAIR: Shipped = Shipped {
     readme: include_str!("../../../workflows/pair/README.md"),
     input: include_str!("../../../workflows/pair/input.json"),
     sample: &[
+        (".gitignore", include_bytes!("../../../workflows/pair/sample/.gitignore")),
         ("README.md", include_bytes!("../../../workflows/pair/sample/README.md")),
         ("boxrent/__init__.py", include_bytes!("../../../workflows/pair/sample/boxrent/__init__.py")),
         ("boxrent/invoice.py", include_bytes!("../../../workflows/pair/sample/boxrent/invoice.py")),
         ("boxrent/money.py", include_bytes!("../../../workflows/pair/sample/boxrent/money.py")),
         ("boxrent/periods.py", include_bytes!("../../../workflows/pair/sample/boxrent/periods.py")),
+        ("examples/quarter.txt", include_bytes!("../../../workflows/pair/sample/examples/quarter.txt")),
+        ("examples/render.py", include_bytes!("../../../workflows/pair/sample/examples/render.py")),
+        ("examples/winter.txt", include_bytes!("../../../workflows/pair/sample/examples/winter.txt")),
         ("pyproject.toml", include_bytes!("../../../workflows/pair/sample/pyproject.toml")),
         ("tests/__init__.py", include_bytes!("../../../workflows/pair/sample/tests/__init__.py")),
         ("tests/test_invoice.py", include_bytes!("../../../workflows/pair/sample/tests/test_invoice.py")),

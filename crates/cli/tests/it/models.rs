@@ -46,7 +46,7 @@ fn a_run_in_a_repository_of_ones_own() {
     assert_eq!(std::fs::read_to_string(workspace.join("no\u{202e}te.txt")).unwrap(), text);
 
     // Nobody at a terminal: left waiting, and taken up by a server.
-    model.push("pair", Scripted::call("run_command", json!({"command": "exit 3"})));
+    model.push("pair", Scripted::call("run_command", json!({"command": "echo no > no.txt; exit 3"})));
     model.push("pair", finish("It failed."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "--json", "try"], &chosen[..]].concat());
     assert_eq!(ran.code, 4, "{ran:?}");

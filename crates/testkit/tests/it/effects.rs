@@ -89,24 +89,39 @@ async fn a_grant_and_five_texts_run_nothing() {
         for interrupt in server.open(&run).await {
             let title = interrupt["title"].as_str().unwrap().to_owned();
             let option = match title.as_str() {
-                "run_command: touch first" => "approve_session",
+                "run_command: touch first (changes 1 file)" => "approve_session",
                 title if title.starts_with("write_file") => "approve",
                 _ if interrupt["kind"] == "continuation" => "continue",
                 // What the person is asked about they refuse here: nothing may run without them.
                 _ => "reject",
             };
-            asked.push((title, interrupt["risk"]["reasons"].to_string()));
+            let line = interrupt["payload"]["command"].as_str().unwrap_or(&title).to_owned();
+            let changes = interrupt["payload"]["trial"]["changes"].to_string();
+            asked.push((line, interrupt["risk"]["reasons"].to_string(), changes));
             server.choose(&interrupt, option).await;
         }
     }
-    // Told when the texts become a repository, and asked about whatever could obey it.
-    let asked_of = |what: &str| asked.iter().find(|(title, _)| title == what);
+    // Told when the texts become a repository.
+    let asked_of = |what: &str| asked.iter().find(|(line, ..)| line == what);
     let last_text = asked_of("write_file: x/refs/heads/main").unwrap();
     assert!(last_text.1.contains("bare_repository"), "{last_text:?}");
-    for line in &lines[4..] {
-        let asks = asked_of(&format!("run_command: {line}")).is_some();
-        assert!(asks || *line == "cd x && git status", "{line}: {asked:#?}");
+    // A command that ran what it found, or wrote what git obeys, shows it on its card, before anything has happened.
+    for (line, shows) in [
+        ("touch a && sh x/run.sh", r#""path":".git/config""#),
+        ("touch a && sh x/run.sh", r#""path":"pwned""#),
+        ("touch .git/hooks/post-checkout x/hooks", r#""path":".git/hooks/post-checkout""#),
+        ("git -c core.fsmonitor='touch pwned;' status", r#""path":"pwned""#),
+    ] {
+        let (_, reasons, changes) = asked_of(line).unwrap_or_else(|| panic!("{line}: {asked:#?}"));
+        assert!(changes.contains(shows), "{line}: {changes}");
+        assert!(!shows.contains(".git/") || reasons.contains("guarded_path"), "{line}: {reasons}");
     }
+    // What nobody was asked about was tried, and changed nothing.
+    let tried = server.events_of(&run, "tool_tried").await;
+    let changing = tried.iter().filter(|event| event["data"]["changed"] != 0).count();
+    let of_commands =
+        asked.iter().filter(|(line, ..)| line == "touch first" || lines.contains(&&**line)).count();
+    assert!(changing <= of_commands + 1, "{changing} tries changed something: {asked:#?}");
     // The person's own next commands.
     for arguments in [&["status"][..], &["diff"], &["log", "-1"], &["checkout", "-q", "-b", "other"]] {
         git(&workspace, arguments);
