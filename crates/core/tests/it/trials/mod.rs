@@ -57,7 +57,10 @@ fn what_changes_something_asks_with_the_change_and_is_committed_once() {
     let interrupt = &world.run.interrupts[&world.open(Kind::ToolApproval)];
     let reasons: Vec<_> = interrupt.opened.risk.reasons.iter().map(|each| each.code.as_str()).collect();
     assert_eq!(reasons, ["default", "deletes"]);
-    assert_eq!(interrupt.content.pointer("/payload/trial"), Some(&json!({ "files": 2 })));
+    assert_eq!(
+        interrupt.content.pointer("/payload/trial"),
+        Some(&json!({ "files": 2, "keep": { "parts": ["a", "b"], "not_shown": 0 } }))
+    );
     assert!(world.effects.is_empty() && world.files.contains_key("b"), "nothing has happened yet");
 
     let told = world.decide(Kind::ToolApproval, choose("approve"));
