@@ -275,6 +275,9 @@ pub struct Gates {
     /// Where a person must always speak, whatever rules and grants allow.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
+    /// [`Checkpoint::BeforeExecution`] asks about what a trial showed, and not before the trial.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub trial_before_execution: bool,
     /// What [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,

@@ -63,6 +63,10 @@ impl<'a> Item<'a> {
         }
     }
 
+    pub(crate) fn is_mapping(&self) -> bool {
+        matches!(self.node.value, Value::Map(_))
+    }
+
     fn expected(&self, what: &str, problems: &mut Problems) {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }

@@ -45,7 +45,7 @@ impl Run {
         if self.definition.network {
             return Some("its commands reach the network, and nothing takes back what leaves");
         }
-        if self.mandatory().contains(&Checkpoint::BeforeExecution) {
+        if self.asks_before_trials() {
             return Some("a person decides before anything is executed");
         }
         if call.look.as_ref().and_then(|look| look.sandbox) != Some(SandboxLevel::Full) {
@@ -56,6 +56,14 @@ impl Run {
             return Some("others changed the workspace each time that it was tried");
         }
         impossible.as_deref()
+    }
+
+    /// Whether a person decides before a command is even tried. A run may add that, also where its workflow says otherwise.
+    fn asks_before_trials(&self) -> bool {
+        let gates = &self.definition.gates;
+        let of_run =
+            self.config().is_some_and(|it| it.gates.mandatory.contains(&Checkpoint::BeforeExecution));
+        of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
     /// What its card says of a call that the workflow wants tried, and that was not.

@@ -1,6 +1,6 @@
 //! `gates` of a workflow and of a phase: where a person must speak. Rules and kinds have files of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::definition::{
     Checkpoint, Gates, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
@@ -68,10 +68,9 @@ pub(super) fn read(
     if let Some(plan) = fields.find("plan").and_then(|item| item.one_of(&ASK_OR_SHOW, problems)) {
         gates.plan = plan;
     }
-    for item in
-        fields.find("mandatory").and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default()
-    {
-        gates.mandatory.extend(item.one_of(&CHECKPOINTS, problems));
+    gates.trial = fields.find("trial").and_then(|item| item.one_of(&ON_OR_OFF, problems)).unwrap_or_default();
+    if let Some(item) = fields.find("mandatory") {
+        mandatory(item, &mut gates, problems);
     }
     if let Some(item) = fields.find("deploy") {
         if !gates.mandatory.contains(&Checkpoint::BeforeDeploy) {
@@ -85,7 +84,6 @@ pub(super) fn read(
     if let Some(item) = fields.find("rules") {
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
     }
-    gates.trial = fields.find("trial").and_then(|item| item.one_of(&ON_OR_OFF, problems)).unwrap_or_default();
     if let Some(item) = fields.find("rules").filter(|_| !gates.trial) {
         let speaks_of_changes = |rule: &Rule| rule.changes.is_some() || rule.deletes.is_some();
         if gates.rules.iter().any(speaks_of_changes) {
@@ -104,6 +102,31 @@ pub(super) fn read(
         gates.kinds.extend(read.map(|gate| (kind, gate)));
     }
     (around_steps, gates)
+}
+
+/// The mandatory checkpoints: each by its name, or `{before_execution: {trial: true}}`. By its name alone it asks before
+/// anything is tried, also where both are there.
+fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
+    const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
+    const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
+    let mut by_name = BTreeSet::new();
+    for item in item.list(bounds::LIST, problems).unwrap_or_default() {
+        if !item.is_mapping() {
+            by_name.extend(item.one_of(&CHECKPOINTS, problems));
+            continue;
+        }
+        let Some(fields) = item.fields(&BEFORE_EXECUTION, problems) else { continue };
+        let Some(item) = fields.need(BEFORE_EXECUTION.known[0], problems) else { continue };
+        let Some(fields) = item.fields(&TRIAL, problems) else { continue };
+        let Some(item) = fields.need("trial", problems) else { continue };
+        gates.mandatory.insert(Checkpoint::BeforeExecution);
+        gates.trial_before_execution = item.flag(problems).unwrap_or_default();
+        if gates.trial_before_execution && !gates.trial {
+            problems.at(item, "there are no trials; write `trial: on` in the `gates`");
+        }
+    }
+    gates.trial_before_execution &= !by_name.contains(&Checkpoint::BeforeExecution);
+    gates.mandatory.extend(by_name);
 }
 
 /// A phase's gates: those around its steps, over the workflow's, and what it alone says of its interrupts.

@@ -505,6 +505,27 @@ gates:
         ],
     },
     Case {
+        about: "checkpoints with settings",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work., tools: [read_file, run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  mandatory:
+    - {before_execution: {trial: true}}
+    - {before_execution: {trail: true}}
+    - {before_deploy: {trial: true}}
+",
+        says: &[
+            "workflow.yaml:8:34: there are no trials; write `trial: on` in the `gates`",
+            "workflow.yaml:9:27: unknown key `trail` (did you mean `trial`?)",
+            "workflow.yaml:10:7: the key `before_execution` is missing",
+            "workflow.yaml:10:8: unknown key `before_deploy`",
+        ],
+    },
+    Case {
         about: "kinds of interrupt",
         text: "
 name: a

@@ -59,7 +59,7 @@ gates:
   after_step: "ask"
   on_error: ask
   plan: show
-  mandatory: [before_deploy, after_planning]
+  mandatory: [before_deploy, after_planning, {before_execution: {trial: true}}]
   deploy: [ship, "kubectl *"]
   smart: {keywords: [drop table, wipe], judge: large}
   trial: on
@@ -189,7 +189,8 @@ fn full_gates() -> Gates {
         plan: PlanGate::Show,
         same_action: SameAction::Once,
         trial: true,
-        mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy].into(),
+        mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy, Checkpoint::BeforeExecution].into(),
+        trial_before_execution: true,
         deploy: texts(&["ship", "kubectl *"]),
         smart: Some(Smart { keywords: texts(&["drop table", "wipe"]), judge: Judge::Model("large".into()) }),
         rules: vec![

@@ -295,9 +295,36 @@ fn some_commands_are_not_tried() {
     assert_eq!(with(|definition| definition.network = true), 0);
     assert_eq!(with(|it| it.gates.mandatory = [Checkpoint::BeforeExecution].into()), 0);
     assert_eq!(with(|it| it.gates.mandatory = [Checkpoint::BeforeFileEdit].into()), 1);
+    let tried_first = |it: &mut Definition| {
+        it.gates.mandatory = [Checkpoint::BeforeExecution].into();
+        it.gates.trial_before_execution = true;
+    };
+    assert_eq!(with(tried_first), 1);
     // A rule on words counts before anything is tried.
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Forbid, &[], &["make *"]))), 0);
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Ask, &[], &["make *"]))), 1);
+}
+
+/// `before_execution: {trial: true}`: a person decides on every command, and sees what it did; also on one that changed
+/// nothing, and whatever rules allow.
+#[test]
+fn a_checkpoint_before_execution_may_ask_about_the_trial() {
+    for line in ["./do a=1", "./do"] {
+        let mut definition = trying();
+        definition.gates.mandatory = [Checkpoint::BeforeExecution].into();
+        definition.gates.trial_before_execution = true;
+        definition.gates.rules.insert(0, rule(RuleAction::Allow, &["run_command"], &[]));
+        let mut world = World::started(definition, vec![calls(&[command(line)])]);
+        world.work();
+        let interrupt = &world.run.interrupts[&world.open(Kind::ToolApproval)];
+        let reasons: Vec<_> = interrupt.opened.risk.reasons.iter().map(|each| each.code.as_str()).collect();
+        assert_eq!(reasons, ["before_execution"], "{line}");
+        assert!(interrupt.content.pointer("/payload/trial").is_some(), "{line}");
+        assert!(world.effects.is_empty(), "{line}");
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+        assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done), "{line}");
+    }
 }
 
 #[test]
