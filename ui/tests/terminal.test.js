@@ -38,7 +38,7 @@ test("every second decision is made in the terminal", async (t) => {
     }
   }
   t.diagnostic(`from the terminal's return to both pages: ${taken.join(", ")} ms`);
-  assert.equal(taken.length, 4, "of eight decisions");
+  assert.equal(taken.length, 3, "of six decisions");
   await run.getByRole("main").getByText(text("status.completed"), { exact: true }).first().waitFor({ timeout: AT_ONCE_MS });
   assert.match(await showInTerminal(server, id), /completed/);
 });
