@@ -104,8 +104,8 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// The mandatory checkpoints: each by its name, or `{before_execution: {trial: true}}`. By its name alone it asks before
-/// anything is tried, also where both are there.
+/// The mandatory checkpoints: each by its name, or `{before_execution: {trial: true}}`. By its name alone, or with
+/// `trial: false`, it asks before anything is tried, also where both are there.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -119,13 +119,18 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
         let Some(item) = fields.need(BEFORE_EXECUTION.known[0], problems) else { continue };
         let Some(fields) = item.fields(&TRIAL, problems) else { continue };
         let Some(item) = fields.need("trial", problems) else { continue };
+        if item.flag(problems) != Some(true) {
+            by_name.insert(Checkpoint::BeforeExecution);
+            continue;
+        }
         gates.mandatory.insert(Checkpoint::BeforeExecution);
-        gates.trial_before_execution = item.flag(problems).unwrap_or_default();
-        if gates.trial_before_execution && !gates.trial {
+        if !gates.trial {
             problems.at(item, "there are no trials; write `trial: on` in the `gates`");
         }
     }
-    gates.trial_before_execution &= !by_name.contains(&Checkpoint::BeforeExecution);
+    // The stricter of two entries holds, in whatever order they stand.
+    gates.trial_before_execution =
+        !gates.mandatory.is_empty() && !by_name.contains(&Checkpoint::BeforeExecution);
     gates.mandatory.extend(by_name);
 }
 

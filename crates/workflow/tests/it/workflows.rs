@@ -434,3 +434,27 @@ fn what_libraries_print_is_what_a_tool_takes() {
         }
     }
 }
+
+/// Of two entries for the same checkpoint the stricter one holds.
+#[test]
+fn a_checkpoint_asks_about_the_trial_only_where_nothing_says_before_it() {
+    let (name, first, after) =
+        ("before_execution", "{before_execution: {trial: true}}", "{before_execution: {trial: false}}");
+    for (listed, asks_after) in [
+        (first.to_owned(), true),
+        (name.to_owned(), false),
+        (after.to_owned(), false),
+        (format!("{first}, {name}"), false),
+        (format!("{name}, {first}"), false),
+        (format!("{first}, {after}"), false),
+        (format!("{after}, {first}"), false),
+    ] {
+        let text = format!(
+            "name: a\nagents: {{solo: {{instructions: Work., tools: [run_command]}}}}\n\
+             phases: [{{id: work, kind: one_shot, agent: solo}}]\ngates: {{trial: on, mandatory: [{listed}]}}\n"
+        );
+        let gates = parse("workflow.yaml", &text, &catalogue()).unwrap().gates;
+        assert!(gates.mandatory.contains(&Checkpoint::BeforeExecution), "{listed}");
+        assert_eq!(gates.trial_before_execution, asks_after, "{listed}");
+    }
+}
