@@ -188,6 +188,14 @@ pub(crate) enum Verb {
         #[arg(long)]
         text: Option<String>,
     },
+    /// Take back what a run changed in its workspace: shown first, and done once it is released
+    Undo {
+        /// `run_…`
+        run: String,
+        /// Only what it changed after this event.
+        #[arg(long, value_name = "EVENT", default_value_t = 0)]
+        to: u64,
+    },
     /// What happened in a run, event by event
     Events {
         /// `run_…`

@@ -3,7 +3,7 @@
 //! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
 //! *commit* applies it. The bytes of files are blobs under their digests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,12 +96,41 @@ impl Changeset {
 
     /// What takes all of it back.
     pub fn inverse(&self) -> Self {
-        let turned = |change: &Change| Change {
-            before: change.after.clone(),
-            after: change.before.clone(),
-            ..change.clone()
-        };
-        Self(self.0.iter().map(turned).collect())
+        Self(self.0.iter().map(Change::inverse).collect())
+    }
+}
+
+/// Changesets that were committed one after the other, taken back together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Composed {
+    pub changeset: Changeset,
+    /// Paths that somebody else changed in between.
+    pub mixed: Vec<String>,
+}
+
+impl Changeset {
+    /// What takes these back, the newest of which comes first: each path from what the newest left to what the oldest
+    /// found. A path that is by then as it was before is none of it.
+    pub fn undoing(newest_first: &[&Self]) -> Composed {
+        let mut taken_back: BTreeMap<&str, Change> = BTreeMap::new();
+        let mut mixed = BTreeSet::new();
+        for change in newest_first.iter().flat_map(|changeset| &changeset.0) {
+            match taken_back.entry(&change.path) {
+                btree_map::Entry::Vacant(vacant) => {
+                    vacant.insert(change.inverse());
+                }
+                btree_map::Entry::Occupied(mut later) => {
+                    let later = later.get_mut();
+                    if later.after != change.after {
+                        mixed.insert(change.path.clone());
+                    }
+                    later.after.clone_from(&change.before);
+                    later.ignored &= change.ignored;
+                }
+            }
+        }
+        let changes = taken_back.into_values().filter(|change| change.before != change.after).collect();
+        Composed { changeset: Self(changes), mixed: mixed.into_iter().collect() }
     }
 }
 
@@ -195,6 +224,10 @@ pub fn is_of_git(path: &str) -> bool {
 }
 
 impl Change {
+    fn inverse(&self) -> Self {
+        Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
+    }
+
     /// Whether a folder stands where something else was, or the reverse.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())

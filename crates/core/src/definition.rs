@@ -53,7 +53,10 @@ impl Definition {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
             PhaseKind::OneShot { agent } => Some(agent),
-            PhaseKind::Checkpoint(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => None,
+            PhaseKind::Checkpoint(_)
+            | PhaseKind::Control(_)
+            | PhaseKind::IdeaGeneration(_)
+            | PhaseKind::Call { .. } => None,
         }
     }
 
@@ -65,7 +68,10 @@ impl Definition {
         let front = match &mut variant.phases.first_mut()?.kind {
             PhaseKind::Planning(planning) => &mut planning.planner,
             PhaseKind::OneShot { agent } => agent,
-            PhaseKind::Checkpoint(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => return None,
+            PhaseKind::Checkpoint(_)
+            | PhaseKind::Control(_)
+            | PhaseKind::IdeaGeneration(_)
+            | PhaseKind::Call { .. } => return None,
         };
         agent.clone_into(front);
         Some(variant)
@@ -135,6 +141,8 @@ pub enum PhaseKind {
     Control(Control),
     /// Ideas: one agent has them, another one judges them.
     IdeaGeneration(IdeaGeneration),
+    /// One call that no model makes: its arguments are the run's input.
+    Call { tool: String },
 }
 
 /// What a person is shown before the phases that come later start (contract A12).

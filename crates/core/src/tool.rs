@@ -169,6 +169,18 @@ pub struct Inspection {
     pub places: Vec<ResolvedPath>,
     /// What a person needs to see, as data: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
+    /// Of tools that change files only.
+    pub proposed: Option<Box<Proposed>>,
+}
+
+/// What a call that changes files would do. The bytes of those files are in the journal before the run hears of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposed {
+    pub changeset: Changeset,
+    /// What the agent reads as the result of the call, once it is done.
+    pub text: String,
+    /// The tool's own account.
+    pub data: Value,
 }
 
 /// The result of looking at a call.

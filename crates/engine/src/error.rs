@@ -25,6 +25,9 @@ pub enum Error {
     /// Somebody else has begun the next run of the conversation meanwhile. Nothing was written.
     #[error("the conversation has gone on meanwhile")]
     FrontTaken,
+    /// What a run changed can not be taken back. Nothing was written.
+    #[error(transparent)]
+    Undo(run::undo::NotUndone),
     /// No run lives that would hear it, and none can begin.
     #[error("nothing can begin in this session")]
     NothingBegins,

@@ -75,6 +75,10 @@ codes! {
         "Start another run.";
     RunNotEnded = "run_not_ended", 409, "The run has not ended",
         "Follow its events until it has; decide on its open interrupts.";
+    RunAtWork = "run_at_work", 409, "The run is changing files right now",
+        "Pause it, or wait until its call has ended, then ask again.";
+    NothingToUndo = "nothing_to_undo", 409, "There is nothing that can be taken back",
+        "Look at what the run changed: `holdshort show RUN`; an earlier event may have more.";
     NotExternal = "not_external", 409, "The run is one that Holdshort runs itself",
         "Ask in a run of the workflow `external`, or leave `run` out to have one started.";
     LimitReached = "limit_reached", 409, "A limit is reached",

@@ -264,6 +264,16 @@ pub struct Note {
     pub text: Option<String>,
 }
 
+/// What is taken back of a run's changes; without a body, all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"to": 17}))]
+pub struct UndoChanges {
+    /// The number of an event: what the run committed after it is taken back.
+    #[serde(default)]
+    pub to: u64,
+}
+
 /// Ends a run of another framework's agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -63,6 +63,35 @@ impl<'a> TrialCard<'a> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
+    /// Whether nothing ran: it is what an undo would do.
+    pub fn is_undo(self) -> bool {
+        self.0.get("undo").is_some()
+    }
+
+    /// What an undo leaves as it is, and why, a line each; what the card does not list is counted.
+    pub fn left(self) -> Vec<String> {
+        let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
+        let of_path = |each: &Value| {
+            let text = |key: &str| each.get(key).and_then(Value::as_str).unwrap_or_default();
+            let why = match text("why") {
+                "changed_since" => "it was changed since",
+                "changed_in_between" => "somebody else changed it in between",
+                "not_empty" => "the run did not put it there",
+                _ => "what it was before is not kept",
+            };
+            format!("left as it is: {} ({why})", text("path"))
+        };
+        let unknown =
+            |each: &Value| format!("not known what it changed: {}", each.as_str().unwrap_or_default());
+        let mut lines: Vec<String> =
+            items("left").map(of_path).chain(items("unknown").map(unknown)).collect();
+        let more = self.count("not_undone").saturating_sub(lines.len() as u64);
+        if more > 0 {
+            lines.push(format!("and {more} more that are not undone"));
+        }
+        lines
+    }
+
     /// Deletions first.
     pub fn changes(self) -> impl Iterator<Item = TrialChange<'a>> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)

@@ -16,12 +16,13 @@ pub mod sandbox;
 mod tools;
 mod trial;
 mod turns;
+pub mod undo;
 mod workspace;
 
 pub use catalogue::catalogue;
 pub use changeset::{Committed, State, Step, git_words};
 pub use refusal::argument;
-pub use tools::{Call, Settings, Tools};
+pub use tools::{Call, Looked, Settings, Tools};
 pub use trial::{Layers, Trial, Tried};
 pub use turns::Turn;
 pub use workspace::{Error, Workspace};

@@ -30,8 +30,6 @@ pub const DIFF_LINES: usize = 2000;
 pub const DIFF_BYTES: usize = 64 * 1024;
 /// How long a diff may look for the smallest form; then it takes a longer one, which is as true.
 pub const DIFF_TIME: Duration = Duration::from_millis(500);
-/// Bytes hashed while probing whether an edit happened; beyond that a person is asked.
-pub const PROBE_BYTES: usize = 512 * 1024 * 1024;
 
 /// Bytes of a command line: the kernel takes 128 KiB for one argument, and quoting may double it.
 pub const COMMAND_BYTES: usize = 32 * 1024;

@@ -3,12 +3,13 @@
 //! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
 //! but the sandbox's level.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use holdshort_command::guarded;
-use holdshort_core::changeset::Changeset;
+use holdshort_core::changeset::{self as changes, Changeset};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
@@ -17,14 +18,15 @@ use serde_json::{Value, json};
 
 use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
-use crate::files::{self, Last, Planned, WorkspacePath};
+use crate::files::{self, Planned};
 use crate::limits;
 use crate::places;
 use crate::refusal::Refusal;
-use crate::request::{Change, OnFiles, Request};
+use crate::request::{OnFiles, Request};
 use crate::sandbox;
 use crate::trial::{self, Layers, Tried};
 use crate::turns::{self, Turn};
+use crate::undo::{self, Undoable};
 use crate::workspace::Workspace;
 
 /// One call. The arguments were validated against the tool's schema.
@@ -32,6 +34,14 @@ use crate::workspace::Workspace;
 pub struct Call {
     pub tool: String,
     pub arguments: Value,
+}
+
+/// What a look at a call found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    pub inspected: Inspected,
+    /// The bytes of the files that the changes name which it proposes.
+    pub bodies: Vec<Vec<u8>>,
 }
 
 /// What the tools of a run need to know about their surroundings.
@@ -101,11 +111,13 @@ impl Tools {
         Self(Arc::new(Inner { workspace, settings, level: OnceLock::new() }))
     }
 
-    /// Looks at a call without changing anything: what a person would see, and what it relies on.
-    pub async fn inspect(&self, call: &Call) -> Inspected {
+    /// Looks at a call without changing anything: what a person would see, what it relies on, what it proposes.
+    pub async fn inspect(&self, call: &Call) -> Looked {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
-        looked.and_then(|inspected| inspected).map_or_else(Inspected::from, Inspected::Ready)
+        looked
+            .and_then(|looked| looked)
+            .unwrap_or_else(|refusal| Looked { inspected: Inspected::from(refusal), bodies: Vec::new() })
     }
 
     /// The present state of files, sorted by path. A place with no regular file of a size that the tools
@@ -116,8 +128,7 @@ impl Tools {
         seen.unwrap_or_default()
     }
 
-    /// Runs a call. Preconditions are checked once more, and a file is replaced only if it still is the one
-    /// that was shown. `effect` is what a command may do: without one it may read. `output` gets what a command prints
+    /// Runs a call; one that changes files is [committed](Self::commit) instead. Preconditions are checked once more. `effect` is what a command may do: without one it may read. `output` gets what a command prints
     /// while it runs: a preview.
     ///
     /// Dropping the future stops a command and everything that it started.
@@ -142,19 +153,7 @@ impl Tools {
                 command::run(&self.0, request, preconditions, effect, output).await
             }
             Request::Files(request) => {
-                let preconditions = preconditions.to_vec();
-                // What a person lets it write there shall not pass for what a command made.
-                let turn = match &request {
-                    OnFiles::Change(change) if guarded::guards(change.path().split('/')).is_some() => {
-                        Some(turns::wait(Path::new(self.0.workspace.path())).await)
-                    }
-                    OnFiles::Change(_) | OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_) => None,
-                };
-                let work = move |inner: &Inner| {
-                    let _turn = turn;
-                    run_on_files(inner, &request, &preconditions)
-                };
-                let ran = self.blocking(work).await;
+                let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
         }
@@ -180,9 +179,13 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write runs in the workspace: it would take what is committed for its own.
-    pub async fn turn(&self) -> Turn {
-        turns::wait(Path::new(self.0.workspace.path())).await
+    /// Waits until no command that may write runs in the workspace, where it would take what is committed for what it made.
+    pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
+        let is_guarded = |change: &changes::Change| guarded::guards(change.path.split('/')).is_some();
+        if !changeset.changes().iter().any(is_guarded) {
+            return None;
+        }
+        Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
     /// Brings every path of a changeset from its `before` to its `after`; nothing is touched where one is not as it was.
@@ -203,6 +206,11 @@ impl Tools {
         }
     }
 
+    /// The part of a changeset that can be committed as the workspace is now, without what `left` names. Blocks.
+    pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
+        undo::undoable(&Root::of(self.0.workspace.dir())?, wanted, left)
+    }
+
     /// How each path of a changeset stands. Blocks.
     pub fn probe_changeset(&self, changeset: &Changeset) -> Vec<(String, State)> {
         let paths = || changeset.changes().iter().map(|change| (change.path.clone(), State::Other));
@@ -211,10 +219,20 @@ impl Tools {
     }
 
     /// Looks after a crash whether a call that was started happened.
-    pub async fn probe(&self, call: &Call, preconditions: &[Precondition]) -> Probed {
-        let (call, preconditions) = (call.clone(), preconditions.to_vec());
-        let probed = self.blocking(move |inner| probe(inner, &call, &preconditions)).await;
-        probed.unwrap_or_else(|refusal| Probed::Unclear { why: refusal.message })
+    pub fn probe(&self, call: &Call) -> Probed {
+        let why = match Request::parse(&call.tool, &call.arguments) {
+            Err(refusal) => refusal.message,
+            Ok(Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_))) => {
+                return Probed::NotHappened;
+            }
+            Ok(Request::Files(OnFiles::Change(_))) => {
+                "what it was to change was not written down before it began".to_owned()
+            }
+            Ok(Request::Command(_)) => {
+                "nobody can tell how far the command came; look at what it does".to_owned()
+            }
+        };
+        Probed::Unclear { why }
     }
 
     /// The paths whose state is not the expected one.
@@ -243,7 +261,7 @@ impl Tools {
     }
 }
 
-fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
+fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     let workspace = &inner.workspace;
     let mut inspection = Inspection {
         workspace: workspace.path().to_owned(),
@@ -253,9 +271,16 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
         ask_because: Vec::new(),
         places: Vec::new(),
         card: Value::Null,
+        proposed: None,
     };
+    let mut bodies = Vec::new();
     let path = call.arguments.get("path").and_then(Value::as_str);
     inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
+    if call.tool == holdshort_core::run::undo::TOOL {
+        // What it would change is worked out when it is tried.
+        inspection.ask_because.push("undo".to_owned());
+        return Ok(Looked { inspected: Inspected::Ready(inspection), bodies });
+    }
     match Request::parse(&call.tool, &call.arguments)? {
         Request::Files(OnFiles::Read(read)) => {
             let (place, _) = files::read_text(workspace, &read.path)?;
@@ -279,6 +304,8 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
             }
             inspection.preconditions.push(planned.precondition());
             inspection.card = planned.card();
+            inspection.proposed = Some(Box::new(planned.proposed(workspace)?));
+            bodies = planned.into_bodies();
         }
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;
@@ -287,14 +314,10 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
                 places::of_command(workspace.path(), request.cwd.as_deref(), &command.cwd, &request.command);
         }
     }
-    Ok(inspection)
+    Ok(Looked { inspected: Inspected::Ready(inspection), bodies })
 }
 
-fn run_on_files(
-    inner: &Inner,
-    request: &OnFiles,
-    preconditions: &[Precondition],
-) -> Result<Outcome, Refusal> {
+fn run_on_files(inner: &Inner, request: &OnFiles) -> Result<Outcome, Refusal> {
     let workspace = &inner.workspace;
     Ok(match request {
         OnFiles::Read(read) => {
@@ -311,28 +334,8 @@ fn run_on_files(
             Outcome::Done { text, data: json!({"hits": hits}) }
         }
         OnFiles::Change(change) => {
-            Planned::new(workspace, change)?.carry_out(workspace, preconditions, inner.settings.step)
+            // Nobody has looked at what it proposes.
+            Outcome::Changed { paths: vec![change.path().to_owned()] }
         }
     })
-}
-
-fn probe(inner: &Inner, call: &Call, preconditions: &[Precondition]) -> Probed {
-    match Request::parse(&call.tool, &call.arguments) {
-        Err(refusal) => Probed::Unclear { why: refusal.message },
-        Ok(Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_))) => Probed::NotHappened,
-        Ok(Request::Files(OnFiles::Change(change))) => probe_change(inner, &change, preconditions),
-        Ok(Request::Command(_)) => Probed::Unclear {
-            why: "nobody can tell how far the command came; look at what it does".to_owned(),
-        },
-    }
-}
-
-fn probe_change(inner: &Inner, change: &Change, preconditions: &[Precondition]) -> Probed {
-    let place =
-        WorkspacePath::resolve(&inner.workspace, change.path(), Last::Refuse).map(|place| place.to_string());
-    match (place, preconditions) {
-        (Ok(place), [before]) if before.path == place => Planned::probe(&inner.workspace, change, before),
-        (Ok(_), _) => Probed::Unclear { why: "the call's precondition is not that of its file".to_owned() },
-        (Err(refusal), _) => Probed::Unclear { why: refusal.message },
-    }
 }

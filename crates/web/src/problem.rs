@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::interrupt::Refusal as DecisionRefusal;
 use holdshort_core::run::Rejection;
+use holdshort_core::run::undo::NotUndone;
 use holdshort_core::{schema, session, system};
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, FieldError, Problem};
@@ -127,6 +128,11 @@ impl From<Error> for Refused {
             Error::Damaged { .. } | Error::NoDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())
+            }
+            Error::Undo(why @ NotUndone::UnknownEvent) => Self::invalid_at("/to", why.to_string()),
+            Error::Undo(why @ NotUndone::AtWork) => Self::new(Code::RunAtWork, why.to_string()),
+            Error::Undo(why @ (NotUndone::Nothing | NotUndone::NoWorkspace(_))) => {
+                Self::new(Code::NothingToUndo, why.to_string())
             }
             Error::Store(error) => error.into(),
             Error::NothingBegins => {

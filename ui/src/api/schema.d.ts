@@ -701,6 +701,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back what a run changed.
+         * @description A run of its own works out which of the changes still stand, shows them, and waits until a person releases them. What
+         *     somebody else has changed since is left as it is, path by path, and told.
+         */
+        post: operations["undo_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1070,7 +1091,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "nothing_to_undo" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2325,6 +2346,19 @@ export interface components {
             seq: number;
         };
         /**
+         * @description What is taken back of a run's changes; without a body, all of it.
+         * @example {
+         *       "to": 17
+         *     }
+         */
+        UndoChanges: {
+            /**
+             * Format: int64
+             * @description The number of an event: what the run committed after it is taken back.
+             */
+            to?: number;
+        };
+        /**
          * @description Something that was said in a session, by a person or an agent.
          * @example {
          *       "seq": 3,
@@ -2704,6 +2738,23 @@ export interface components {
         };
         /** @description `request_timeout`: The body did not arrive in time. */
         request_timeout: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `run_at_work`: The run is changing files right now.
+         *
+         *     `nothing_to_undo`: There is nothing that can be taken back.
+         *
+         *     `session_suspended`: The session is suspended.
+         *
+         *     `session_closed`: The session is closed.
+         */
+        "run_at_work-or-nothing_to_undo-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4232,6 +4283,53 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    undo_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key begins one undo */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UndoChanges"] | null;
+            };
+        };
+        responses: {
+            /** @description The run that takes them back */
+            201: {
+                headers: {
+                    /** @description `true`: the key was known, this is its run */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["run_at_work-or-nothing_to_undo-or-session_suspended-or-session_closed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];

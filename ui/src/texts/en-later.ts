@@ -40,6 +40,8 @@ export const later = {
   "run.pause.how": "What is under way comes to its end; nothing else starts.",
   "run.resume": "Resume",
   "run.session.resume": "Resume the whole session",
+  "run.undo": "Undo its changes",
+  "run.undo.how": "Shows what would be taken back, and waits until a person releases it.",
   "run.cancel": "Cancel the run",
   "run.cancel.title": "Cancel this run?",
   "run.cancel.how": "What is under way is stopped, and what waits for a decision is closed. It can not be resumed.",

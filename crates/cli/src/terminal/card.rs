@@ -299,6 +299,9 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
         out.push(String::new());
         out.extend(diff.into_iter().map(|line| format!("  {line}")));
+    } else if let Some(trial) = TrialCard::of(payload) {
+        out.push(String::new());
+        out.extend(tried(trial, cap, paint));
     } else {
         let arguments = payload.get("arguments").unwrap_or(&Value::Null);
         out.extend(quote(&readable(arguments), "  arguments", cap, paint));
@@ -368,7 +371,8 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
 
 /// What the command did where it could harm nothing: each path, and what it printed.
 fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
-    let mut out = paint.fold(&format!("  {}", paint.bold(&format!("tried: {}", trial.words()))), 4);
+    let head = if trial.is_undo() { "undo" } else { "tried" };
+    let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{head}: {}", trial.words()))), 4);
     out.extend(trial.git().map(|words| format!("  {}", plain::line(words))));
     for change in trial.changes() {
         let line = format!("  {}  {}", plain::line(change.path()), paint.dim(&plain::line(&change.words())));
@@ -376,6 +380,9 @@ fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
         if let Some(diff) = change.diff().filter(|diff| !diff.hunks.is_empty()) {
             out.extend(diff::hunks(&diff, cap, paint).into_iter().map(|line| format!("    {line}")));
         }
+    }
+    for line in trial.left() {
+        out.extend(paint.fold(&paint.yellow(&format!("  {}", plain::line(&line))), 4));
     }
     out.extend(trial.unseen().map(|unseen| format!("  {}", paint.red(&unseen))));
     if !trial.output().trim().is_empty() {

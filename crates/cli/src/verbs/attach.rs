@@ -19,6 +19,22 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         return beside(&scene.client()?, run, scene.json, None).await;
     }
+    let again = embed::again(&data_dir, &model);
+    let embedded = over_journal(scene, data_dir, model).await?;
+    let exit = match can_go_on(&embedded.client()?, run).await {
+        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again)).await,
+        Err(error) => Err(error),
+    };
+    end_of(embedded).await;
+    exit
+}
+
+/// A server in this process, over the journal of a data folder.
+pub(super) async fn over_journal(
+    scene: &Scene,
+    data_dir: DataDir,
+    model: ModelArgs,
+) -> anyhow::Result<Embedded> {
     embed::in_the_folder()?;
     if !data_dir.holds_journal() {
         return Err(no_server(format!(
@@ -27,7 +43,6 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
         )));
     }
     log::start("off")?;
-    let again = embed::again(&data_dir, &model);
     let plan = Plan {
         listen: super::run::ANY_PORT,
         data_dir,
@@ -38,13 +53,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
         hooks: scene.hooks,
         json: scene.json,
     };
-    let embedded = Embedded::start(plan).await?;
-    let exit = match can_go_on(&embedded.client()?, run).await {
-        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again)).await,
-        Err(error) => Err(error),
-    };
-    end_of(embedded).await;
-    exit
+    Embedded::start(plan).await
 }
 
 /// A run that a model plays needs one here too: without it the next step would fail.

@@ -19,6 +19,7 @@ mod show;
 mod steer;
 mod system;
 mod transfer;
+mod undo;
 mod workflows;
 
 use crate::Hooks;
@@ -56,6 +57,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Pause { id } => steer::steer(&scene, &id, steer::PAUSE).await,
         Verb::Resume { id } => steer::steer(&scene, &id, steer::RESUME).await,
         Verb::Cancel { id, text } => steer::cancel(&scene, &id, text).await,
+        Verb::Undo { run, to } => undo::undo(&scene, &run, to).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths }) } => workflows::check(&scene, &paths),

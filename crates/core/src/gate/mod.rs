@@ -323,6 +323,7 @@ fn explain(code: &str) -> &'static str {
             "a command left something that your own tools run and that could not be set aside; look at the workspace"
         }
         "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
+        "undo" => "it takes back what was released before",
         "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "commands can not be confined on this machine",
         "sandbox_partial" => "commands can only be confined in part on this machine",

@@ -19,6 +19,7 @@ use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
+use crate::message::Stop;
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
 use crate::tool::{CommandEffect, Runs};
@@ -158,6 +159,17 @@ impl Run {
                     step.entries.insert(step.sent.min(step.entries.len()), turn);
                 });
             }
+            Fact::CallMade { step: id, call, tool } => {
+                let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
+                let made = Call::new(id, 0, &agent, tool, content.data.clone());
+                self.calls.insert(call.clone(), Arc::new(made));
+                self.proposed += 1;
+                self.step(id, |step| {
+                    step.turn += 1;
+                    let (text, stop) = (Arc::from(""), Stop::default());
+                    step.entries.push(Entry::Turn { agent, text, calls: vec![call.clone()], stop });
+                });
+            }
             Fact::EndRefused { step, .. } => {
                 self.step(step, |step| step.refused_ends += 1);
                 self.tell(step, content);
@@ -179,6 +191,7 @@ impl Run {
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                 }
                 call.look = Some(look.clone());
+                call.proposal = None;
                 call.look_again = false;
                 call.deferred = false;
                 call.card = content.data.clone();
@@ -202,18 +215,13 @@ impl Run {
                     call.trial.running = None;
                     call.trial.lost = 0;
                     call.trial.is_stale = false;
-                    call.trial.found = Some(Arc::new(Found {
-                        digest: *changeset,
-                        changed: *changed,
-                        deleted: *deleted,
-                        ask_because: ask_because.clone(),
-                        changeset: changeset_of(content, *changeset),
-                        text: Arc::from(content.as_text()),
-                        data: content.data.get("data").cloned().unwrap_or_default(),
-                        card: content.data.get("card").cloned().unwrap_or_default(),
-                    }));
+                    let found = found(content, *changeset, *changed, *deleted);
+                    call.trial.found = Some(Arc::new(Found { ask_because: ask_because.clone(), ..found }));
                 });
             }
+            Fact::ChangesProposed { call, changeset, changed, deleted } => self.call(call, |call| {
+                call.proposal = Some(Arc::new(found(content, *changeset, *changed, *deleted)));
+            }),
             Fact::ChangesKept { call, changeset, changed, deleted } => self.call(call, |call| {
                 if let Some(found) = call.trial.found.as_mut().map(Arc::make_mut) {
                     (found.digest, found.changed, found.deleted) = (*changeset, *changed, *deleted);
@@ -250,13 +258,13 @@ impl Run {
                 self.call(call, |call| {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;
-                    call.trial.commits += u32::from(call.trial.found.is_some());
+                    call.trial.commits += u32::from(call.committing().is_some());
                 });
             }
             Fact::ToolFinished { call: id, end, code } => {
                 // One that failed before it could start was tried, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
-                let is_tried = self.calls.get(id).is_some_and(|call| call.trial.found.is_some());
+                let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
                 self.spent.calls += u64::from(is_untried && is_work);
                 let started = self
@@ -264,7 +272,9 @@ impl Run {
                     .get(id)
                     .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
                 let wrote = started.is_some_and(|call| self.writes(&call.tool));
+                let ended_at = Some(self.seq);
                 self.call(id, |call| {
+                    call.ended_at = ended_at;
                     call.state = CallState::Ended(*end);
                     call.result = content.text.as_deref().map(Arc::from);
                     call.outcome = content.data.clone();
@@ -288,6 +298,7 @@ impl Run {
                     call.state = CallState::Proposed;
                     call.revision += 1;
                     call.look = None;
+                    call.proposal = None;
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                     call.authority = None;
                     match why {
@@ -539,6 +550,20 @@ fn drafted(nodes: &[Node], data: &Value) -> Plan {
         depends_on: node.depends_on.clone(),
     };
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
+}
+
+/// What an event says that a call does.
+fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> Found {
+    Found {
+        digest,
+        changed,
+        deleted,
+        ask_because: Vec::new(),
+        changeset: changeset_of(content, digest),
+        text: Arc::from(content.as_text()),
+        data: content.data.get("data").cloned().unwrap_or_default(),
+        card: content.data.get("card").cloned().unwrap_or_default(),
+    }
 }
 
 /// The changeset that an event speaks of, where what it holds is that one.

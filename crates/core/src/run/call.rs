@@ -13,7 +13,7 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
-use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
+use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed, Proposed};
 
 impl Draft<'_> {
     pub(super) fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -70,13 +70,15 @@ impl Draft<'_> {
             }
             Inspected::Ready(inspection) => inspection,
         };
+        let proposed = inspection.proposed.clone();
         let (look, card) = self.run.look_of(&call, inspection);
         let as_shown = call.look.as_ref() == Some(&look);
         if call.state == CallState::Authorised {
-            self.looked_before_start(id, &call, look, card);
+            self.looked_before_start(id, &call, (look, card), proposed);
             return Ok(());
         }
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
+        self.propose(id, proposed);
         if let CallState::Gated(_) = call.state {
             if as_shown {
                 return Ok(());
@@ -95,7 +97,13 @@ impl Draft<'_> {
 
     /// A released call whose turn has come, looked at behind the writes that it waited for. What released it counts only
     /// for what it was released on; otherwise the gates vote anew.
-    fn looked_before_start(&mut self, id: &str, call: &Call, look: Look, card: Value) {
+    fn looked_before_start(
+        &mut self,
+        id: &str,
+        call: &Call,
+        (look, card): (Look, Value),
+        proposed: Option<Box<Proposed>>,
+    ) {
         let as_released = call.look.as_ref() == Some(&look);
         let verdict = self.run.vote(call, &self.session, self.cx.system);
         let stands = as_released && self.still_releases(call, &verdict);
@@ -104,9 +112,24 @@ impl Draft<'_> {
             self.give_back(id, why, Vec::new());
         }
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
+        self.propose(id, proposed);
         if !stands {
             self.gate(id);
         }
+    }
+
+    /// Writes down what a tool would change, which is what its start commits.
+    fn propose(&mut self, id: &str, proposed: Option<Box<Proposed>>) {
+        let Some(proposed) = proposed else { return };
+        let Proposed { changeset, text, data } = *proposed;
+        let fact = Fact::ChangesProposed {
+            call: id.to_owned(),
+            changeset: changeset.digest(),
+            changed: changeset.changes().len(),
+            deleted: changeset.deletions().count(),
+        };
+        let data = json!({ "changes": changeset, "data": data });
+        self.emit(fact, Content { text: Some(text), data });
     }
 
     /// An interrupt that shows what is no longer so ends; another one may take its place.
@@ -204,7 +227,7 @@ impl Draft<'_> {
         if let Some(found) = call.found() {
             payload["trial"] = found.card.clone();
             payload["changeset"] = json!(found.digest);
-            payload["note"] = json!(super::trial::NOTE);
+            payload["note"] = json!(super::trial::note_of(call));
         } else if let Some(why) = self.run.told_untried(call) {
             payload["untried"] = json!(why);
         }
@@ -283,7 +306,7 @@ impl Draft<'_> {
             }
             Verdict::Ask { .. } | Verdict::Allow(_) => {}
         }
-        let found = call.found();
+        let found = call.committing();
         if let Some(found) = found.filter(|found| found.changed == 0) {
             // There is nothing to commit: what it did is its output.
             let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
@@ -334,7 +357,7 @@ impl Draft<'_> {
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
             return Err(Rejection::Outdated);
         }
-        if let Some(found) = call.trial.found.clone() {
+        if let Some(found) = call.committing().cloned() {
             self.committed(id, &found, outcome);
             return Ok(());
         }
@@ -353,7 +376,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What a trial did is in the workspace, or none of it; where somebody else's change stands in the middle of it, a
+    /// What the call does is in the workspace, or none of it; where somebody else's change stands in the middle of it, a
     /// person says.
     fn committed(&mut self, id: &str, found: &super::Found, outcome: Ran) {
         match outcome {

@@ -60,6 +60,7 @@ impl Draft<'_> {
             ask_because: Vec::new(),
             places: Vec::new(),
             card: Value::Null,
+            proposed: None,
         };
         let (look, _) = self.run.look_of(&call, unseen);
         self.emit(Fact::ToolInspected { call: id.clone(), look }, Content::none());

@@ -182,6 +182,21 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
     },
+    /// The call of a phase that is one call: no model made it. data: its arguments.
+    CallMade {
+        step: String,
+        call: String,
+        tool: String,
+    },
+    /// What a tool that changes files would do, as the look before it found. text: what the model is told once it is
+    /// done; data: `{"changes": […], "data": …}`.
+    ChangesProposed {
+        call: String,
+        /// Of the changeset.
+        changeset: Digest,
+        changed: usize,
+        deleted: usize,
+    },
     /// A person keeps a part of what its trial did. data: `{"changes": […]}`, that part.
     ChangesKept {
         call: String,
@@ -225,7 +240,7 @@ pub enum Fact {
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// The changes that are committed, of a call that was tried.
+        /// The changes that are committed: what `tool_tried`, `changes_kept` or `changes_proposed` names.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
         /// What the sandbox lets a command do.

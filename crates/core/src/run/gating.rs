@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::draft::clip;
-use super::stakes;
 use super::state::Trial;
 use super::{Authority, Call, Look, Run};
+use super::{stakes, undo};
 use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
@@ -44,6 +44,10 @@ fn whole_workspace(tool: &str) -> Option<&'static str> {
 
 /// One line that says what would happen.
 pub(super) fn title(call: &Call) -> String {
+    if let Some(task) = call.argument("task").filter(|_| call.tool == undo::TOOL) {
+        let does = call.found().map(|found| format!(" ({})", found.words())).unwrap_or_default();
+        return format!("{task}{does}");
+    }
     match (call.argument("command"), call.argument("path")) {
         (Some(command), _) if call.trial.found.is_some() => {
             let did = call.trial.found.as_ref().map(|found| found.words()).unwrap_or_default();
@@ -218,7 +222,8 @@ impl Run {
     /// What an inspection means for gates and digest, and the card beside it.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
         let category = category(self, call);
-        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card } = inspection;
+        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
+            inspection;
         preconditions.sort();
         let digest = Digest::ZERO;
         let mut look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };

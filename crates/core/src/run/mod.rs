@@ -37,6 +37,7 @@ mod step;
 mod summary;
 mod task;
 mod trial;
+pub mod undo;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -236,7 +237,7 @@ impl Run {
     /// What a crash in the middle of a call means. Changes that were being committed are rolled forward: each file tells
     /// what is left to do.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
-        if call.trial.found.is_some() {
+        if call.committing().is_some() {
             return tool::OnCrash::Rerun;
         }
         match self.spec(&call.tool).map(|spec| &spec.runs) {

@@ -58,7 +58,8 @@ impl Run {
                 PhaseKind::OneShot { .. }
                 | PhaseKind::Planning(_)
                 | PhaseKind::Control(_)
-                | PhaseKind::IdeaGeneration(_),
+                | PhaseKind::IdeaGeneration(_)
+                | PhaseKind::Call { .. },
             )
             | None => true,
         }

@@ -86,6 +86,8 @@ impl Run {
             | Fact::ModelFailed { .. }
             | Fact::ModelLost { .. }
             | Fact::ToolInspected { .. }
+            | Fact::CallMade { .. }
+            | Fact::ChangesProposed { .. }
             | Fact::TrialStarted { .. }
             | Fact::TrialLost { .. }
             | Fact::ToolTried { .. }

@@ -226,6 +226,8 @@ pub struct Call {
     /// It could not be done before the calls that come before it: looked at again after them.
     pub deferred: bool,
     pub card: Value,
+    /// What a tool that changes files would do, as its last look found.
+    pub proposal: Option<Arc<Found>>,
     /// How far its trial is, where its gate wants one.
     pub trial: Trial,
     pub digest: Option<Digest>,
@@ -242,6 +244,8 @@ pub struct Call {
     pub judgement: Value,
     /// The last interrupt about it.
     pub interrupt: Option<InterruptId>,
+    /// The number of the event that ended it.
+    pub ended_at: Option<u64>,
     pub result: Option<Arc<str>>,
     /// The tool's own account of what it did.
     pub outcome: Value,
@@ -262,6 +266,7 @@ impl Call {
             look_again: false,
             deferred: false,
             card: Value::Null,
+            proposal: None,
             trial: Trial::default(),
             digest: None,
             effect: None,
@@ -271,6 +276,7 @@ impl Call {
             judged: None,
             judgement: Value::Null,
             interrupt: None,
+            ended_at: None,
             result: None,
             outcome: Value::Null,
         }
@@ -310,13 +316,13 @@ pub struct Trial {
     pub found: Option<Arc<Found>>,
     /// Something was written since: it is tried again before it counts. Of a commit that was begun it says nothing.
     pub is_stale: bool,
-    /// How often its commit was begun. One that was is carried on: what it rests on is partly its own work.
+    /// How often the commit of what the call does was begun. One that was is carried on: what it rests on is partly its own work.
     pub commits: u32,
     /// Why it can not be tried.
     pub impossible: Option<Arc<str>>,
 }
 
-/// What a trial came to.
+/// What a call does to the workspace: what its trial came to, or what its tool proposes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Of the changeset.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::draft::{Draft, Opening, clip};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
-use crate::definition::{Limits, StepGates};
+use crate::definition::{Limits, PhaseKind, StepGates};
 use crate::event::Content;
 use crate::interrupt::{About, Cause, Kind, Level, Outcome};
 use crate::json;
@@ -64,6 +64,9 @@ impl Draft<'_> {
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
             return true;
+        }
+        if self.run.is_one_call(&step) {
+            return self.advance_call(id);
         }
         if let Some(failure) = self.run.failed_call(id, &step) {
             self.ask_about_failure(id, failure);
@@ -312,8 +315,14 @@ impl Run {
             && step.model == ModelCall::Idle
             && self.last_turn(step).is_none_or(|(_, calls)| calls.iter().all(|call| call.is_ended()))
             && !self.rests(step)
+            && !self.is_one_call(step)
             && self.failed_call(id, step).is_none()
             && !self.is_being_judged(step)
+    }
+
+    /// Whether no model works on it: it is one call.
+    fn is_one_call(&self, step: &Step) -> bool {
+        self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
 
     /// Another agent looks at what it brought: it goes on when that one has spoken.

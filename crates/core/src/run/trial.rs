@@ -3,6 +3,8 @@
 //! A trial that is lost is begun again, for nothing has happened. What was written since makes a trial stale: it is done
 //! again, and what released the call stands where it yields the same changes.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use super::draft::Draft;
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
 use super::state::{Found, Trial};
-use super::{Call, CallState, Fact, Run};
+use super::{Call, CallEnd, CallState, Fact, Run, undo};
 use crate::changeset::{self, Change, Changeset};
 use crate::definition::Checkpoint;
 use crate::event::Content;
@@ -21,8 +23,16 @@ use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
 /// What a person is told who decides on a trial.
-pub(super) const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes \
+const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes \
                                that are shown; the command does not run again.";
+
+/// The same, of changes that nothing ran for.
+const UNDO_NOTE: &str =
+    "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
+
+pub(super) fn note_of(call: &Call) -> &'static str {
+    if is_undo(call) { UNDO_NOTE } else { NOTE }
+}
 
 impl Run {
     /// Whether the gates of a call vote on what it did in a trial.
@@ -36,12 +46,16 @@ impl Run {
             // Of code on the line nobody can tell whether it is something that a rule forbids: a trial can.
             !command.is_read_only() || command.unclear.is_some()
         });
-        self.definition.gates.trial && may_write
+        self.definition.gates.trial && (may_write || is_undo(call))
     }
 
     /// Why there can be no trial of a command. One that reaches the network, or that the sandbox holds in part, may do
     /// what no trial takes back.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
+        if is_undo(call) {
+            // It runs nothing, so that it can always be tried.
+            return None;
+        }
         if self.definition.network {
             return Some("its commands reach the network, and nothing takes back what leaves");
         }
@@ -112,6 +126,11 @@ impl Run {
     }
 }
 
+/// Whether what it does is worked out from the journal, and nothing runs.
+fn is_undo(call: &Call) -> bool {
+    call.tool == undo::TOOL
+}
+
 fn not_tried() -> Problem {
     Problem::new("/option", "there is no trial of it whose changes can be kept")
 }
@@ -131,6 +150,11 @@ impl Call {
             words = format!("{words} and {} more", dropped.len() - limits::DROPPED_PATHS);
         }
         Ok((kept, words))
+    }
+
+    /// What is committed when it starts; `None` where its tool does the work itself.
+    pub fn committing(&self) -> Option<&Arc<Found>> {
+        self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
     /// What its trial found: what its gates vote on, and what an approval is for.
@@ -252,6 +276,11 @@ impl Draft<'_> {
 
     /// The call asks as it is, and its card says why.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
+        if is_undo(call) {
+            self.supersede(call);
+            self.finish_call(id, CallEnd::Failed, Some("nothing_to_undo"), why);
+            return;
+        }
         if call.state != CallState::Proposed {
             self.take_back(id, call);
         }

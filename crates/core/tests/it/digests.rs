@@ -21,6 +21,7 @@ fn inspection() -> Inspection {
         ask_because: Vec::new(),
         places: Vec::new(),
         card: json!({ "diff": "shown" }),
+        proposed: None,
     }
 }
 

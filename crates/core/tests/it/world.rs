@@ -50,6 +50,8 @@ pub(crate) struct World {
     pub(crate) findings: Vec<String>,
     /// How every command ends. `None`: as its line says.
     pub(crate) commands_end: Option<Outcome>,
+    /// Whether `write_file` says what it would change, as the real one does.
+    pub(crate) proposes: bool,
     /// What `cargo fmt` does in a trial, as `./do` says it; and what every trial prints besides its line.
     pub(crate) formats: String,
     pub(crate) prints: String,
@@ -311,6 +313,7 @@ impl World {
             links: BTreeMap::new(),
             findings: Vec::new(),
             commands_end: None,
+            proposes: false,
             formats: "src/a=1".to_owned(),
             prints: String::new(),
             network: false,
@@ -552,6 +555,7 @@ impl World {
             } else {
                 json!({ "diff": { "path": call.argument("path") } })
             },
+            proposed: if self.proposes && writes { Some(Box::new(self.propose(call))) } else { None },
         })
     }
 
@@ -569,7 +573,7 @@ impl World {
     /// Runs a started call as a tool would: a file is replaced only if it is the one that was shown.
     pub(crate) fn execute(&mut self, id: &str) -> Outcome {
         let call = self.run.calls[id].clone();
-        if let Some(found) = &call.trial.found {
+        if let Some(found) = call.committing() {
             return self.commit(&found.changeset.clone().expect("nothing is erased"), call.trial.commits > 1);
         }
         let path = call.argument("path").unwrap_or_default().to_owned();

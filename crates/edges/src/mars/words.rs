@@ -167,7 +167,8 @@ fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
         PhaseKind::OneShot { .. }
         | PhaseKind::Planning(_)
         | PhaseKind::Control(_)
-        | PhaseKind::IdeaGeneration(_) => None,
+        | PhaseKind::IdeaGeneration(_)
+        | PhaseKind::Call { .. } => None,
     }
 }
 

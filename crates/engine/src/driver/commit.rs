@@ -101,6 +101,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::ModelLost { .. }
                         | Fact::ToolInspected { .. }
                         | Fact::ToolTried { .. }
+                        | Fact::CallMade { .. }
+                        | Fact::ChangesProposed { .. }
                         | Fact::ChangesKept { .. }
                         | Fact::TrialImpossible { .. }
                         | Fact::TrialLost { .. }

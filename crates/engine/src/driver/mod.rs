@@ -14,6 +14,7 @@ mod sessions;
 mod start;
 mod step;
 mod streams;
+mod undo;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;

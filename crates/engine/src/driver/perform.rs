@@ -145,7 +145,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
         }
         if call.state == (CallState::Started { epoch }) {
             let action = Action::tool(id, call.attempt);
-            let work = match &call.trial.found {
+            let work = match call.committing() {
                 Some(found) => Work::Commit {
                     call: id.clone(),
                     attempt: call.attempt,

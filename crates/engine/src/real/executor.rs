@@ -10,11 +10,13 @@ use futures::FutureExt;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::{Failure, FailureKind, Request};
+use holdshort_core::run::undo::TOOL;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 use holdshort_models::{Model, Rehearsal};
-use holdshort_tools::{Call, Settings, Step, Tools, Workspace};
+use holdshort_store::{AppendError, Blob};
+use holdshort_tools::{Call, Looked, Settings, Step, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
@@ -23,7 +25,7 @@ use tokio::task::AbortHandle;
 use super::Rehearsing;
 use super::bodies::Bodies;
 use super::preview::{Kind, Preview, Previews};
-use super::trial;
+use super::{trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
 /// The name of the model that plays the script beside the workflow.
@@ -171,7 +173,8 @@ impl Executor for RealExecutor {
 
     async fn check_call(&self, run: &Run, tool: &str, arguments: &Value) -> Result<(), Unfit> {
         let Ok(tools) = self.looker(run) else { return Ok(()) };
-        match tools.inspect(&Call { tool: tool.to_owned(), arguments: arguments.clone() }).await {
+        let call = Call { tool: tool.to_owned(), arguments: arguments.clone() };
+        match tools.inspect(&call).await.inspected {
             Inspected::Ready(_) | Inspected::Impossible { code: "internal", .. } => Ok(()),
             Inspected::Impossible { code, message } => {
                 let pointer = holdshort_tools::argument(tool, code).map(|name| format!("/{name}"));
@@ -306,18 +309,17 @@ impl Worker {
             Work::Inspect { call, revision, tool, arguments } => {
                 let inspected = match tools() {
                     Ok(tools) => {
-                        tools.inspect(&Call { tool: tool.clone(), arguments: arguments.clone() }).await
+                        let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
+                        let Looked { inspected, bodies } = tools.inspect(&wanted).await;
+                        self.keep(job, bodies).await.map_or_else(|impossible| impossible, |()| inspected)
                     }
                     Err(message) => Inspected::Impossible { code: "no_workspace", message },
                 };
                 Input::Inspected { call: call.clone(), revision: *revision, inspected }
             }
-            Work::Probe { call, attempt, tool, arguments, preconditions } => {
+            Work::Probe { call, attempt, tool, arguments, .. } => {
                 let probed = match tools() {
-                    Ok(tools) => {
-                        let call = Call { tool: tool.clone(), arguments: arguments.clone() };
-                        tools.probe(&call, preconditions).await
-                    }
+                    Ok(tools) => tools.probe(&Call { tool: tool.clone(), arguments: arguments.clone() }),
                     Err(why) => Probed::Unclear { why },
                 };
                 Input::Probed { call: call.clone(), attempt: *attempt, probed }
@@ -338,6 +340,10 @@ impl Worker {
                     Ok(tools) => {
                         let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
+                        if *tool == TOOL {
+                            let tried = undo::try_undo(tools, self.bodies.clone(), arguments).await;
+                            return Input::Tried { call: call.clone(), attempt: *attempt, tried };
+                        }
                         trial::try_command(&tools, &self.bodies, &wanted, preconditions, show).await
                     }
                     Err(why) => Tried::Impossible { why },
@@ -376,6 +382,25 @@ impl Worker {
             Ok(reply) => Input::Replied { step: job.step.clone(), turn, reply },
             Err(failure) => Input::Failed { step: job.step.clone(), turn, failure },
         }
+    }
+
+    /// Brings the bytes that a look found into the journal. A store that is full for a while is waited for.
+    async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) -> Result<(), Inspected> {
+        let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
+        while !blobs.is_empty() {
+            match self.bodies.put(blobs.clone()).await {
+                Ok(()) => break,
+                Err(AppendError::Store(error)) => {
+                    tracing::error!(run = %job.run, action = %job.action, %error, "the bytes of a file were not kept");
+                    tokio::time::sleep(STORE_PAUSE).await;
+                }
+                Err(error) => {
+                    let message = format!("what it changes could not be kept: {error}");
+                    return Err(Inspected::Impossible { code: "internal", message });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn preview(&self, job: &Job, call: Option<&String>, kind: Kind, text: &str) {

@@ -4,6 +4,7 @@ mod bodies;
 mod executor;
 mod preview;
 mod trial;
+mod undo;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -86,7 +86,7 @@ pub(super) async fn commit(
     changeset: Arc<Changeset>,
     is_resumed: bool,
 ) -> Outcome {
-    let turn = tools.turn().await;
+    let turn = tools.turn(&changeset).await;
     let work = move || {
         let _turn = turn;
         let runtime = Handle::current();

@@ -156,6 +156,7 @@ impl Inner {
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: Vec::new(),
             places: Vec::new(),
+            proposed: None,
             card: json!({}),
         })
     }

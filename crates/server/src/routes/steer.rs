@@ -5,7 +5,7 @@ use axum::response::Response;
 use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
-use holdshort_protocol::{Finish, Message, Note, Run};
+use holdshort_protocol::{Finish, Message, Note, Run, UndoChanges};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, escape, read_strict};
@@ -13,9 +13,10 @@ use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::view;
+use serde_json::json;
 
-use super::runs::replayed;
-use crate::openapi::{Steers, Tells};
+use super::runs::{created, replayed};
+use crate::openapi::{Steers, Tells, Undoes};
 
 /// Tell a run something.
 ///
@@ -98,6 +99,40 @@ pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
     send(caller, &id, Input::Cancel { text: note.text }).await.map(Json)
+}
+
+/// Take back what a run changed.
+///
+/// A run of its own works out which of the changes still stand, shows them, and waits until a person releases them. What
+/// somebody else has changed since is left as it is, path by path, and told.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one undo")
+    ),
+    request_body(content = Option<UndoChanges>, description = "May be left out"),
+    responses(
+        (status = 201, description = "The run that takes them back", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+        Undoes
+    )
+)]
+pub(crate) async fn undo(
+    caller: Caller,
+    Id(id): Id<RunId>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
+    caller.sees(&id).await?;
+    let value = body.optional().await?.unwrap_or_else(|| json!({}));
+    let UndoChanges { to } = read_strict(&value)?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/undo"), &value);
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let begun = detached(async move { driver.undo(&id, to, key, actor).await }).await?;
+    let shown = view::now::left(&app, &begun).await?;
+    Ok(created(begun.is_replayed(), Json(shown)))
 }
 
 /// End a run of another framework's agent.

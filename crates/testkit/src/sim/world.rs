@@ -80,6 +80,7 @@ impl World {
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: if path == "linked" { vec!["hard_link".to_owned()] } else { Vec::new() },
             places: Vec::new(),
+            proposed: None,
             card: json!({}),
         })
     }

@@ -15,12 +15,12 @@ use serde_json::json;
 use crate::demo::ABORT_AFTER;
 use crate::play::{command, done, one};
 
-const ABORT_IN_CHANGESET: &str = "HOLDSHORT_ABORT_IN_CHANGESET";
+pub(crate) const ABORT_IN_CHANGESET: &str = "HOLDSHORT_ABORT_IN_CHANGESET";
 
-const WORKFLOW: &str = "
+pub(crate) const WORKFLOW: &str = "
 name: solo
 agents:
-  solo: {instructions: Work., tools: [run_command]}
+  solo: {instructions: Work., tools: [run_command, write_file, edit_file]}
 phases:
   - {id: work, kind: one_shot, agent: solo}
 gates:
@@ -28,11 +28,11 @@ gates:
 ";
 
 /// 20 files are made, 12 changed, 4 deleted; with a folder, a link, a mode and an emptied folder there are 40 paths.
-const LINE: &str = "mkdir made && for i in $(seq 20); do echo new > made/$i; done && \
+pub(crate) const LINE: &str = "mkdir made && for i in $(seq 20); do echo new > made/$i; done && \
                     for i in $(seq 12); do echo new >> kept$i; done && rm -r gone && ln -s kept1 link && chmod 700 kept13";
 const PATHS: usize = 20 + 12 + 4 + 1 + 1 + 1 + 1;
 
-fn fill(workspace: &Path) {
+pub(crate) fn fill(workspace: &Path) {
     for i in 1..=13 {
         fs::write(workspace.join(format!("kept{i}")), "old\n").unwrap();
         fs::set_permissions(workspace.join(format!("kept{i}")), fs::Permissions::from_mode(0o644)).unwrap();
@@ -44,7 +44,7 @@ fn fill(workspace: &Path) {
 }
 
 /// Each path with its mode and content.
-fn tree(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

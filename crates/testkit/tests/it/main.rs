@@ -34,5 +34,6 @@ mod sim;
 mod startup;
 mod stops;
 mod trials;
+mod undo;
 mod verbs;
 mod versions;

@@ -51,6 +51,19 @@ pub(crate) fn probe(root: &Root, changeset: &Changeset) -> Vec<(String, State)> 
     changeset.changes().iter().map(|change| (change.path.clone(), state(change))).collect()
 }
 
+/// The paths from which a commit could not begin: those that are not as they were, and what stands in a folder that shall
+/// go. Changes nothing.
+pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
+    let changes = changeset.changes();
+    let body = |_| Err(io::ErrorKind::Unsupported.into());
+    let (done, touched) = (Vec::new(), BTreeSet::new());
+    let commit = Commit { root, changes, body, resumed: false, step: |_| {}, done, touched };
+    commit.conflicts().map_err(|stop| match stop {
+        Stop::Conflict(paths) => io::Error::other(format!("others are changing {paths:?}")),
+        Stop::Failed(_, e) => e,
+    })
+}
+
 /// `body` gives the bytes of a file by its digest. `resumed`: this commit was begun before a crash.
 pub(crate) fn commit(
     root: &Root,

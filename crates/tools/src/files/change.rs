@@ -1,9 +1,8 @@
-//! Writing and editing, planned: the file as it is, as it would be, what a person is shown, whether it happened.
+//! Writing and editing, planned: the file as it is, as it would be, what a person is shown.
 //!
-//! Never changes anything; `proposal` does.
+//! Never changes anything; the commit of what `proposal` makes of it does.
 
-use holdshort_core::digest::Digest;
-use holdshort_core::tool::{Precondition, Probed};
+use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
 use super::diff::Diff;
@@ -98,33 +97,6 @@ impl Planned {
             },
         }
     }
-
-    /// Looks after a crash whether a change with this precondition happened.
-    pub(crate) fn probe(workspace: &Workspace, change: &Change, before: &Precondition) -> Probed {
-        let now = read::observe(workspace, std::slice::from_ref(&before.path)).pop();
-        if now.as_ref() == Some(before) {
-            return Probed::NotHappened;
-        }
-        let happened = match change {
-            Change::Write(write) => {
-                now.and_then(|now| now.sha256) == Some(Digest::of(write.content.as_bytes()))
-            }
-            Change::Edit(edit) => WorkspacePath::resolve(workspace, &before.path, Last::Refuse)
-                .and_then(|place| read::existing(workspace, &place, &before.path, limits::FILE_BYTES))
-                .and_then(|found| read::text(found.bytes, &before.path))
-                .is_ok_and(|now| undone_gives(&now, edit, before.sha256)),
-        };
-        if happened {
-            Probed::Happened { text: format!("changed {}", before.path) }
-        } else {
-            Probed::Unclear {
-                why: format!(
-                    "`{}` is neither as it was before the call nor as the call would have left it",
-                    shown(&before.path)
-                ),
-            }
-        }
-    }
 }
 
 /// The text with its one passage replaced.
@@ -167,17 +139,4 @@ fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usiz
 
 fn spliced(text: &str, at: usize, length: usize, with: &str) -> String {
     [&text[..at], with, &text[at + length..]].concat()
-}
-
-/// Whether undoing the edit at some place gives the file as it was. The digest alone is kept of that file,
-/// so every place is tried, within a limit.
-fn undone_gives(now: &str, edit: &EditFile, before: Option<Digest>) -> bool {
-    let tries = limits::PROBE_BYTES / (now.len() + edit.old.len()).max(1);
-    let undone = |at: usize| spliced(now, at, edit.new.len(), &edit.old);
-    let gives = |at: usize| before == Some(Digest::of(undone(at).as_bytes()));
-    if edit.new.is_empty() {
-        (0..=now.len()).filter(|at| now.is_char_boundary(*at)).take(tries).any(gives)
-    } else {
-        occurrences(now, &edit.new).take(tries).any(gives)
-    }
 }

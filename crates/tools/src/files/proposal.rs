@@ -6,44 +6,40 @@ use std::sync::OnceLock;
 
 use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, bytes_of, text_of};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{Outcome, Precondition};
+use holdshort_core::tool::Proposed;
 use serde_json::json;
 
 use super::change::Planned;
-use super::workspace_path::shown;
-use crate::changeset::{Committed, Root, Step, commit, entry};
+use crate::changeset::{Root, entry};
+use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
 impl Planned {
-    /// Carries the change out, if the file still is what the preconditions say.
-    pub(crate) fn carry_out(
-        &self,
-        workspace: &Workspace,
-        preconditions: &[Precondition],
-        step: Step,
-    ) -> Outcome {
-        let expected = self.precondition();
-        let changed = || Outcome::Changed { paths: vec![expected.path.clone()] };
-        // The precondition of another file, or of another state, does not cover this change.
-        if !preconditions.contains(&expected) {
-            return changed();
-        }
-        let failed = |e: &dyn std::fmt::Display| Outcome::Failed {
-            text: format!("`{}` could not be written: {e}", shown(&expected.path)),
+    /// The changes, and what the agent is told once they are made.
+    pub(crate) fn proposed(&self, workspace: &Workspace) -> Result<Proposed, Refusal> {
+        let failed = |e: &dyn std::fmt::Display| {
+            Refusal::new("internal", format!("the workspace can not be looked at: {e}"))
         };
-        let root = match Root::of(workspace.dir()) {
-            Ok(root) => root,
-            Err(e) => return failed(&e),
-        };
-        let changeset = match self.changeset(&root) {
-            Ok(changeset) => changeset,
-            Err(e) => return failed(&e),
-        };
-        match commit(&root, &changeset, |_| Ok(self.after.clone().into_bytes()), false, step) {
-            Committed::Done => self.done(),
-            Committed::Conflict { .. } => changed(),
-            Committed::Failed { text, .. } => Outcome::Failed { text },
-        }
+        let root = Root::of(workspace.dir()).map_err(|e| failed(&e))?;
+        let changeset = self.changeset(&root).map_err(|e| failed(&e))?;
+        let diff = self.diff();
+        let what = if self.before.is_none() { "created" } else { "changed" };
+        Ok(Proposed {
+            changeset,
+            text: format!("{what} {} (+{} −{} lines)", self.place, diff.added, diff.removed),
+            data: json!({
+                "path": self.place.to_string(),
+                "sha256": Digest::of(self.after.as_bytes()),
+                "bytes": self.after.len(),
+                "added": diff.added,
+                "removed": diff.removed,
+            }),
+        })
+    }
+
+    /// The bytes of the file before and after, which undo and commit need.
+    pub(crate) fn into_bodies(self) -> Vec<Vec<u8>> {
+        self.before.into_iter().map(|found| found.bytes).chain([self.after.into_bytes()]).collect()
     }
 
     /// Empty where the file has the content already.
@@ -74,21 +70,6 @@ impl Planned {
         };
         let is_new = file.before != file.after;
         Changeset::new(missing.map(folder).chain(is_new.then_some(file.clone())).collect())
-    }
-
-    fn done(&self) -> Outcome {
-        let diff = self.diff();
-        let what = if self.before.is_none() { "created" } else { "changed" };
-        Outcome::Done {
-            text: format!("{what} {} (+{} −{} lines)", self.place, diff.added, diff.removed),
-            data: json!({
-                "path": self.place.to_string(),
-                "sha256": Digest::of(self.after.as_bytes()),
-                "bytes": self.after.len(),
-                "added": diff.added,
-                "removed": diff.removed,
-            }),
-        }
     }
 }
 

@@ -8,49 +8,78 @@
 use std::io;
 
 use holdshort_command::guarded;
-use holdshort_core::changeset::{Change, Entry, bytes_of};
+use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
 
 use super::{Layers, Trial, body};
-use crate::changeset::{Root, git_words};
+use crate::changeset::git_words;
 use crate::files::Diff;
 use crate::limits;
+
+/// Where the bytes of a changeset's files are read.
+pub(crate) trait Source {
+    /// The file of one side of a change.
+    fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
+    /// Any file of the changeset.
+    fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+/// What a person is shown of the changes themselves. Blocks.
+pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
+    let mut changes: Vec<&Change> =
+        changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
+    changes.sort_by_key(|change| (rank(change), &change.path));
+    let mut left = limits::CARD_DIFF_BYTES;
+    let shown: Vec<Value> =
+        changes.iter().take(limits::CARD_PATHS).map(|change| shown(change, source, &mut left)).collect();
+    let count = |is: fn(&Change) -> bool| changeset.changes().iter().filter(|it| is(it)).count();
+    let mut card = json!({
+        "files": count(|change| change.is_of_content() && !change.deletes()),
+        "deleted": count(Change::deletes),
+        "ignored": count(|change| change.ignored && change.is_of_content()),
+        "changes": shown,
+        "not_shown": changes.len().saturating_sub(limits::CARD_PATHS),
+    });
+    let git = git_words(changeset, |digest| source.find(digest));
+    if !git.is_empty() {
+        card["git"] = json!(git);
+    }
+    card
+}
 
 impl Trial {
     /// Blocks.
     pub fn card(&self) -> Value {
-        let mut changes: Vec<&Change> =
-            self.changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
-        changes.sort_by_key(|change| (rank(change), &change.path));
-        let mut left = limits::CARD_DIFF_BYTES;
-        let shown: Vec<Value> =
-            changes.iter().take(limits::CARD_PATHS).map(|change| self.shown(change, &mut left)).collect();
-        let count = |is: fn(&Change) -> bool| self.changeset.changes().iter().filter(|it| is(it)).count();
-        let mut card = json!({
-            "over": match self.over {
-                Layers::Overlay => "overlay",
-                Layers::Copy | Layers::None => "copy",
-            },
-            "exit_code": self.data.get("exit_code"),
-            "duration_ms": self.data.get("duration_ms"),
-            "timed_out": self.data.get("timed_out"),
-            "output": self.text,
-            "files": count(|change| change.is_of_content() && !change.deletes()),
-            "deleted": count(Change::deletes),
-            "ignored": count(|change| change.ignored && change.is_of_content()),
-            "changes": shown,
-            "not_shown": changes.len().saturating_sub(limits::CARD_PATHS),
-        });
-        let git = git_words(&self.changeset, |digest| self.body(digest));
-        if !git.is_empty() {
-            card["git"] = json!(git);
+        let mut card = of_changes(&self.changeset, self);
+        card["over"] = match self.over {
+            Layers::Overlay => json!("overlay"),
+            Layers::Copy | Layers::None => json!("copy"),
+        };
+        card["output"] = json!(self.text);
+        for key in ["exit_code", "duration_ms", "timed_out"] {
+            card[key] = self.data.get(key).cloned().unwrap_or_default();
         }
         card
     }
+}
 
-    /// The bytes of a file of the changeset.
-    fn body(&self, wanted: Digest) -> io::Result<Vec<u8>> {
+impl Source for Trial {
+    fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>> {
+        let root = match side {
+            Side::Before => &self.workspace,
+            Side::After => &self.layer,
+        };
+        body(root, &bytes_of(&change.path).unwrap_or_default(), digest, bytes)
+    }
+
+    fn find(&self, wanted: Digest) -> io::Result<Vec<u8>> {
         let is_it =
             |entry: &Option<Entry>| matches!(entry, Some(Entry::File { digest, .. }) if *digest == wanted);
         let found = self.changeset.changes().iter().find_map(|change| {
@@ -66,44 +95,44 @@ impl Trial {
         };
         body(root, &bytes_of(&change.path).unwrap_or_default(), wanted, *bytes)
     }
+}
 
-    fn shown(&self, change: &Change, left: &mut usize) -> Value {
-        let is = change.after.as_ref().or(change.before.as_ref());
-        let mut shown = json!({ "path": change.path, "does": does(change), "kind": is.map(kind) });
-        if change.ignored {
-            shown["ignored"] = json!(true);
-        }
-        match &change.after {
-            Some(Entry::File { bytes, mode, .. }) => {
-                shown["bytes"] = json!(bytes);
-                if change.before.as_ref().and_then(mode_of).is_some_and(|before| before != *mode) {
-                    shown["mode"] = json!(format!("{mode:o}"));
-                }
-            }
-            Some(Entry::Symlink { target }) => shown["target"] = json!(target),
-            Some(Entry::Folder { .. }) | None => {}
-        }
-        let is_text_wanted = !change.ignored && is_of_files(change);
-        if is_text_wanted && *left > 0 {
-            match self.diff(change) {
-                Ok(diff) => {
-                    let diff = diff.to_value();
-                    *left = left.saturating_sub(diff.to_string().len());
-                    shown["diff"] = diff;
-                }
-                Err(Undrawn::NotText) => shown["not_text"] = json!(true),
-                // Counted as not shown.
-                Err(Undrawn::TooLarge) => {}
+fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
+    let is = change.after.as_ref().or(change.before.as_ref());
+    let mut shown = json!({ "path": change.path, "does": does(change), "kind": is.map(kind) });
+    if change.ignored {
+        shown["ignored"] = json!(true);
+    }
+    match &change.after {
+        Some(Entry::File { bytes, mode, .. }) => {
+            shown["bytes"] = json!(bytes);
+            if change.before.as_ref().and_then(mode_of).is_some_and(|before| before != *mode) {
+                shown["mode"] = json!(format!("{mode:o}"));
             }
         }
-        shown
+        Some(Entry::Symlink { target }) => shown["target"] = json!(target),
+        Some(Entry::Folder { .. }) | None => {}
     }
+    let is_text_wanted = !change.ignored && is_of_files(change);
+    if is_text_wanted && *left > 0 {
+        match diff(change, source) {
+            Ok(diff) => {
+                let diff = diff.to_value();
+                *left = left.saturating_sub(diff.to_string().len());
+                shown["diff"] = diff;
+            }
+            Err(Undrawn::NotText) => shown["not_text"] = json!(true),
+            // Counted as not shown.
+            Err(Undrawn::TooLarge) => {}
+        }
+    }
+    shown
+}
 
-    fn diff(&self, change: &Change) -> Result<Diff, Undrawn> {
-        let before = text(&self.workspace, &change.path, change.before.as_ref())?;
-        let after = text(&self.layer, &change.path, change.after.as_ref())?;
-        Ok(Diff::between(&before, &after))
-    }
+fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
+    let before = text(source, change, Side::Before)?;
+    let after = text(source, change, Side::After)?;
+    Ok(Diff::between(&before, &after))
 }
 
 /// Why a file has no diff.
@@ -114,13 +143,16 @@ enum Undrawn {
 }
 
 /// What is no file has no text.
-fn text(root: &Root, path: &str, entry: Option<&Entry>) -> Result<String, Undrawn> {
+fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
+    let entry = match side {
+        Side::Before => &change.before,
+        Side::After => &change.after,
+    };
     let Some(Entry::File { digest, bytes, .. }) = entry else { return Ok(String::new()) };
     if *bytes > limits::CARD_FILE_BYTES {
         return Err(Undrawn::TooLarge);
     }
-    let path = bytes_of(path).ok_or(Undrawn::TooLarge)?;
-    let text = body(root, &path, *digest, *bytes).map_err(|_| Undrawn::TooLarge)?;
+    let text = source.read(change, side, *digest, *bytes).map_err(|_| Undrawn::TooLarge)?;
     String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
 }
 

@@ -21,6 +21,7 @@ use holdshort_core::tool::{Precondition, SandboxLevel};
 use rustix::fs::StatVfsMountFlags;
 use serde_json::Value;
 
+pub(crate) use self::card::{Side, Source, of_changes};
 use self::prepare::{MakeLayer, NotPrepared, Prepared};
 use self::read::Time;
 use crate::changeset::{Root, entry};

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use holdshort_core::digest::Digest;
 use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed};
-use holdshort_tools::{Call, Settings, Tools, Workspace};
+use holdshort_tools::{Call, Committed, Looked, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -79,7 +80,7 @@ impl Bench {
     }
 
     pub(crate) async fn inspect(&self, tool: &str, arguments: Value) -> Inspected {
-        self.tools.inspect(&call(tool, arguments)).await
+        self.tools.inspect(&call(tool, arguments)).await.inspected
     }
 
     pub(crate) async fn ready(&self, tool: &str, arguments: Value) -> Inspection {
@@ -108,7 +109,30 @@ impl Bench {
         preconditions: &[Precondition],
         effect: &CommandEffect,
     ) -> Outcome {
-        self.tools.run(&call(tool, arguments), preconditions, Some(effect), |_| {}).await
+        let call = call(tool, arguments);
+        match self.tools.inspect(&call).await {
+            Looked { inspected: Inspected::Ready(inspection), bodies } if inspection.proposed.is_some() => {
+                self.commit(inspection, &bodies, preconditions)
+            }
+            _ => self.tools.run(&call, preconditions, Some(effect), |_| {}).await,
+        }
+    }
+
+    /// What the engine does with a call that changes files.
+    fn commit(&self, look: Inspection, bodies: &[Vec<u8>], preconditions: &[Precondition]) -> Outcome {
+        let Inspection { preconditions: relies_on, proposed, .. } = look;
+        let proposed = proposed.expect("it changes a file");
+        let stale = relies_on.into_iter().filter(|each| !preconditions.contains(each));
+        let stale: Vec<String> = stale.map(|each| each.path).collect();
+        if !stale.is_empty() {
+            return Outcome::Changed { paths: stale };
+        }
+        let body = |digest| Ok(bodies.iter().find(|body| Digest::of(body) == digest).unwrap().clone());
+        match self.tools.commit(&proposed.changeset, body, false) {
+            Committed::Done => Outcome::Done { text: proposed.text, data: proposed.data },
+            Committed::Conflict { paths, .. } => Outcome::Changed { paths },
+            Committed::Failed { text, .. } => Outcome::Failed { text },
+        }
     }
 
     /// Inspects, then runs what was shown.
@@ -117,8 +141,8 @@ impl Bench {
         self.run(tool, arguments, &inspection.preconditions).await
     }
 
-    pub(crate) async fn probe(&self, tool: &str, arguments: Value, preconditions: &[Precondition]) -> Probed {
-        self.tools.probe(&call(tool, arguments), preconditions).await
+    pub(crate) fn probe(&self, tool: &str, arguments: Value) -> Probed {
+        self.tools.probe(&call(tool, arguments))
     }
 
     /// Runs a command line: what the model reads, and the data beside it.

@@ -56,7 +56,7 @@ async fn what_a_person_is_shown() {
     for command in ["", "  ", "a\0b", "# make", "\u{200b}"] {
         assert_eq!(bench.code("run_command", json!({"command": command})).await, "bad_command");
     }
-    let probed = bench.probe("run_command", json!({"command": "true"}), &[]).await;
+    let probed = bench.probe("run_command", json!({"command": "true"}));
     assert!(matches!(probed, Probed::Unclear { .. }));
 }
 

@@ -34,10 +34,11 @@ async fn an_inspection_of_a_read_relies_on_nothing() {
             sandbox: None,
             ask_because: vec![],
             places: vec![],
+            proposed: None,
             card: json!({"path": "a.txt"}),
         }
     );
-    assert_eq!(bench.probe("read_file", json!({"path": "a.txt"}), &[]).await, Probed::NotHappened);
+    assert_eq!(bench.probe("read_file", json!({"path": "a.txt"})), Probed::NotHappened);
 }
 
 #[tokio::test]

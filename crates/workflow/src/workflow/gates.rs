@@ -177,7 +177,7 @@ fn stands(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) => true,
         PhaseKind::Planning(_) | PhaseKind::IdeaGeneration(_) => key == "on_error",
-        PhaseKind::Checkpoint(_) => false,
+        PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
     }
 }
 

@@ -42,7 +42,8 @@ impl Table {
             PhaseKind::OneShot { .. }
             | PhaseKind::Planning(_)
             | PhaseKind::Control(_)
-            | PhaseKind::IdeaGeneration(_) => Self::of_workflow(kind),
+            | PhaseKind::IdeaGeneration(_)
+            | PhaseKind::Call { .. } => Self::of_workflow(kind),
         }
     }
 

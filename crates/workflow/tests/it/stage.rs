@@ -172,6 +172,7 @@ impl Stage {
             sandbox: self.run.calls[call].argument("command").map(|_| SandboxLevel::Full),
             ask_because: Vec::new(),
             places: Vec::new(),
+            proposed: None,
             card: Value::Null,
         })
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::{Fact, Run, StepEnd, StepRole};
+use super::{CallEnd, CallState, Fact, Run, StepEnd, StepRole};
 use crate::definition::{CheckpointPhase, NoChannel, Phase, PhaseKind};
 use crate::event::Content;
 use crate::id::InterruptId;
@@ -65,6 +65,7 @@ impl Draft<'_> {
                     self.end_phase(&phase.id, StepEnd::Completed);
                 }
             }
+            PhaseKind::Call { tool } => self.start_call(phase, tool),
             PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, StepRole::Worker),
             PhaseKind::Planning(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => {
                 self.advance_phase(phase);
@@ -72,10 +73,38 @@ impl Draft<'_> {
         }
     }
 
+    /// A step that no agent works on, under the name of the workflow: its call is made at once.
+    fn start_call(&mut self, phase: &Phase, tool: &str) {
+        self.start_step(&phase.id, &phase.id, &self.run.definition.name.clone(), StepRole::Worker);
+        let call = format!("call_{}", self.run.proposed + 1);
+        let fact = Fact::CallMade { step: phase.id.clone(), call, tool: tool.to_owned() };
+        let arguments = self.run.started.as_ref().map(|started| started.input.clone()).unwrap_or_default();
+        self.emit(fact, Content::data(arguments));
+    }
+
+    /// Ends a step that is one call, with it.
+    pub(super) fn advance_call(&mut self, id: &str) -> bool {
+        let made = self.run.calls.values().find(|call| call.step == id);
+        let Some((end, text)) = made.and_then(|call| match call.state {
+            CallState::Ended(end) => Some((end, call.result.as_deref().unwrap_or_default().to_owned())),
+            _ => None,
+        }) else {
+            return false;
+        };
+        match end {
+            CallEnd::Done | CallEnd::Answered => self.close_step(id, StepEnd::Completed, &text),
+            CallEnd::Refused | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown => {
+                self.close_step(id, StepEnd::Skipped, &text)
+            }
+            CallEnd::Failed => self.failed_for(id, "call_failed", text, 0),
+        }
+        true
+    }
+
     /// Whether something followed. A phase of one step ends with it, a checkpoint with its decision.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
-            PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) => false,
+            PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
             PhaseKind::Planning(planning) => self.advance_planning(&phase.id, planning),
             PhaseKind::Control(control) => self.advance_control(phase, control),
             PhaseKind::IdeaGeneration(ideas) => self.advance_ideas(&phase.id, ideas),
@@ -159,7 +188,7 @@ impl Run {
         };
         match &phase.kind {
             PhaseKind::Checkpoint(_) => None,
-            PhaseKind::OneShot { .. } => output(&phase.id).map(|text| json!(text)),
+            PhaseKind::OneShot { .. } | PhaseKind::Call { .. } => output(&phase.id).map(|text| json!(text)),
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
                 Some(plan) => Some(json!(plan)),
                 None => self.answer(&phase.id).map(|text| json!(text)),
@@ -180,7 +209,7 @@ impl Run {
             PhaseKind::IdeaGeneration(_) => {
                 self.steps.get(&ideas::maker(&phase.id))?.output.as_deref().map(str::to_owned)
             }
-            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } => {
+            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } | PhaseKind::Call { .. } => {
                 self.brought(phase)?.as_str().map(str::to_owned)
             }
         }
@@ -197,7 +226,8 @@ impl Run {
             PhaseKind::Checkpoint(_)
             | PhaseKind::OneShot { .. }
             | PhaseKind::Planning(_)
-            | PhaseKind::IdeaGeneration(_) => self.told_of(phase),
+            | PhaseKind::IdeaGeneration(_)
+            | PhaseKind::Call { .. } => self.told_of(phase),
         });
         let mut result = json!({ "text": last, "phases": self.results(), "released": self.released });
         let undone = self.undone();

@@ -2,6 +2,7 @@
 //! what was seen.
 
 mod keeping;
+mod proposals;
 mod rules;
 pub(crate) mod world;
 

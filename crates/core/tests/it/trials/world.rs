@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{Outcome, Tried, Yielded};
+use holdshort_core::run::Call;
+use holdshort_core::tool::{Outcome, Proposed, Tried, Yielded};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -42,6 +43,15 @@ impl World {
         })
     }
 
+    /// What `write_file` would change.
+    pub(crate) fn propose(&self, call: &Call) -> Proposed {
+        let mut files = self.files.clone();
+        let (path, content) = (call.argument("path"), call.argument("content"));
+        files.insert(path.unwrap_or_default().to_owned(), content.unwrap_or_default().to_owned());
+        let changeset = between(&self.files, &files);
+        Proposed { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
+    }
+
     /// Applies a changeset, as a tool would: all of it or nothing; of one that was begun, what is left.
     pub(crate) fn commit(&mut self, changeset: &Changeset, is_resumed: bool) -> Outcome {
         let now = |path: &str| self.files.get(path).map(|text| entry(text));
@@ -72,6 +82,7 @@ impl World {
         let texts: BTreeSet<String> = line
             .flat_map(|line| line.split(' '))
             .filter_map(|it| Some(it.split_once('=')?.1.to_owned()))
+            .chain(self.run.calls.values().filter_map(|call| Some(call.argument("content")?.to_owned())))
             .collect();
         match &change.after {
             None => {

@@ -85,6 +85,7 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
         PhaseKind::OneShot { .. } => kind == Kind::OneShot,
         PhaseKind::IdeaGeneration(_) => kind == Kind::IdeaGeneration,
         PhaseKind::Checkpoint(_) => kind == Kind::HitlCheckpoint,
+        PhaseKind::Call { .. } => false,
     })
 }
 
@@ -153,6 +154,8 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
             ideas.ideas = reader.count("n_ideas", 1).unwrap_or(3);
             ideas.reviews = reader.count("n_reviews", 0).unwrap_or(1);
         }
+        // None of that configuration's kinds.
+        PhaseKind::Call { .. } => {}
         PhaseKind::Checkpoint(look) => {
             let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
             phase.id = format!("{}_{position}", kind.as_str());
@@ -186,7 +189,7 @@ pub(super) fn keep_what_is_used(definition: &mut Definition) {
         PhaseKind::Control(control) => vec![&control.agent],
         PhaseKind::OneShot { agent } => vec![agent],
         PhaseKind::IdeaGeneration(ideas) => vec![&ideas.maker, &ideas.critic],
-        PhaseKind::Checkpoint(_) => Vec::new(),
+        PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => Vec::new(),
     });
     let used = definition.reached_by(named.map(String::as_str));
     let used: BTreeSet<String> = used.into_iter().map(str::to_owned).collect();

@@ -161,6 +161,9 @@ fn call(payload: &Value) -> Vec<Part<'_>> {
         let trial = TrialCard::of(payload).map(tried).unwrap_or_default();
         return std::iter::once(command).chain(trial).chain(scripts).collect();
     }
+    if let Some(trial) = TrialCard::of(payload) {
+        return tried(trial);
+    }
     let Some(change) = Diff::of(payload) else {
         return data(payload, "arguments", "Arguments").into_iter().collect();
     };
@@ -181,6 +184,7 @@ fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
             .changes()
             .map(|change| format!("{}  {}", plain::line(change.path()), plain::line(&change.words()))),
     );
+    lines.extend(trial.left().iter().map(|line| plain::line(line).into_owned()));
     lines.extend(trial.unseen());
     let all = Part::Trial { words: trial.words(), text: lines.join("\n") };
     let diffs = trial.changes().filter_map(|change| {

@@ -31,6 +31,12 @@ export interface Trial {
   /** What it did in git, in words of ours. */
   git: string[];
   changes: Change[];
+  /** Nothing ran: it is what an undo would do. */
+  isUndo: boolean;
+  /** What an undo leaves as it is: a path and why, or a call of which nobody knows what it changed. */
+  left: { path: string; why: string }[];
+  /** How much more is left that has no room on the card. */
+  leftNotShown: number;
   notShown: number;
   /** What a person keeps or drops, each by its path; more have no room on the card. */
   parts: string[];
@@ -46,6 +52,10 @@ export function isOfGit({ path }: { path: string }): boolean {
 export function readTrial(from: Data): Trial {
   const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
   const keep = data(from.keep);
+  const left = [
+    ...list(from.left).map((each) => ({ path: text(data(each), "path") ?? "", why: text(data(each), "why") ?? "" })),
+    ...texts(from.unknown).map((path) => ({ path, why: "unknown" })),
+  ];
   const milliseconds = number(from.duration_ms);
   return {
     files: number(from.files) ?? 0,
@@ -59,6 +69,9 @@ export function readTrial(from: Data): Trial {
     output: (text(from, "output") ?? "").replace(/\n+$/, ""),
     git: texts(from.git),
     changes: list(from.changes).map((each) => readChange(data(each))),
+    isUndo: from.undo !== undefined,
+    left,
+    leftNotShown: Math.max(0, (number(from.not_undone) ?? 0) - left.length),
     notShown: number(from.not_shown) ?? 0,
     parts: texts(keep.parts),
     partsNotShown: number(keep.not_shown) ?? 0,

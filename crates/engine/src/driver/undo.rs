@@ -1,0 +1,68 @@
+//! Taking back what a run changed: a run of its own, in the same session and the same workspace.
+
+use std::sync::{Arc, LazyLock};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
+use holdshort_core::id::RunId;
+use holdshort_core::json;
+use holdshort_core::run::undo::{self, Arguments, NotUndone};
+use holdshort_core::run::{Config, Origin};
+use holdshort_core::schema::Problem;
+use holdshort_store::{Append, AppendError, Blob, Journal};
+
+use super::Driver;
+use super::key::IdempotencyKey;
+use super::start::{StartRun, StartedRun};
+use crate::{Clock, Error, Executor};
+
+static DEFINITION: LazyLock<Arc<Definition>> = LazyLock::new(|| Arc::new(undo::definition()));
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Begins to take back what a run committed after the event `to`. A person is shown the changes, and releases them.
+    pub async fn undo(
+        self: &Arc<Self>,
+        run: &RunId,
+        to: u64,
+        key: Option<IdempotencyKey>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        if let Some(known) = self.known(key.as_ref()).await? {
+            return Ok(known);
+        }
+        let of = self.now(run).await?;
+        let undo = of.undo(to).map_err(Error::Undo)?;
+        let config = Config {
+            workspace: of.config().and_then(|config| config.workspace.clone()),
+            ..Config::default()
+        };
+        let changes = Blob::new(json::canonical(&undo));
+        let arguments =
+            Arguments { task: Arguments::task(run, to), run: run.clone(), to, changes: changes.digest };
+        // There before the run that speaks of it.
+        let append = Append { blobs: vec![changes], ..Append::default() };
+        self.journal.append(append).await.map_err(|error| match error {
+            AppendError::Store(error) => Error::Store(error),
+            other => Error::Internal(other.to_string()),
+        })?;
+        let start = StartRun {
+            definition: DEFINITION.clone(),
+            session: of.session().cloned(),
+            config,
+            input: serde_json::to_value(&arguments).map_err(|e| Error::Internal(e.to_string()))?,
+            origin: Origin::Native,
+            ask: None,
+            key,
+            front: None,
+        };
+        self.start(start, actor).await.map_err(|error| match error {
+            // It is the run's, and nothing that this request says.
+            Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(words(&problems))),
+            other => other,
+        })
+    }
+}
+
+fn words(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+}

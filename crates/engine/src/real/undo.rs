@@ -1,0 +1,108 @@
+//! Working out an undo: what a run has changed and what of it still stands, between the journal, which keeps both, and the
+//! workspace.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use holdshort_core::changeset::{Changeset, Entry};
+use holdshort_core::digest::Digest;
+use holdshort_core::run::undo::{Arguments, Undo};
+use holdshort_core::tool::{Tried, Yielded};
+use holdshort_tools::Tools;
+use holdshort_tools::limits::CARD_PATHS;
+use holdshort_tools::undo::{Undoable, card};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::bodies::Bodies;
+
+/// Somebody else changed it between two commits of the run.
+const MIXED: &str = "changed_in_between";
+/// The journal has its earlier bytes no more.
+const NOT_KEPT: &str = "not_kept";
+
+/// What an undo would do to the workspace as it is now.
+pub(super) async fn try_undo(tools: Tools, bodies: Arc<dyn Bodies>, arguments: &Value) -> Tried {
+    let arguments = match Arguments::deserialize(arguments) {
+        Ok(arguments) => arguments,
+        Err(e) => return Tried::Impossible { why: format!("these are no arguments of an undo: {e}") },
+    };
+    let worked_out = tokio::task::spawn_blocking(move || {
+        let runtime = Handle::current();
+        let body = |digest: Digest| {
+            let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
+            found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        };
+        work_out(&tools, &arguments, body)
+    });
+    match worked_out.await {
+        Ok(Ok(tried)) => tried,
+        Ok(Err(e)) => Tried::Impossible { why: format!("it could not be worked out: {e}") },
+        Err(e) => Tried::Impossible { why: format!("it could not be worked out: {e}") },
+    }
+}
+
+fn work_out(
+    tools: &Tools,
+    arguments: &Arguments,
+    body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+) -> io::Result<Tried> {
+    let wanted: Undo = serde_json::from_slice(&body(arguments.changes)?)?;
+    let mut left: BTreeMap<String, &str> = wanted.mixed.iter().map(|path| (path.clone(), MIXED)).collect();
+    for change in wanted.changeset.changes() {
+        if let Some(Entry::File { digest, .. }) = &change.after {
+            match body(*digest) {
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    left.insert(change.path.clone(), NOT_KEPT);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    let Undoable { changeset, left } = tools.undoable(&wanted.changeset, left)?;
+    let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
+    let text = told(arguments, &changeset, &left, &wanted.unknown);
+    if changeset.is_empty() {
+        return Ok(Tried::Impossible { why: text });
+    }
+    let mut card = card(&changeset, body);
+    card["undo"] = json!({ "run": arguments.run, "to": arguments.to });
+    card["left"] = json!(left.iter().take(CARD_PATHS).collect::<Vec<_>>());
+    card["unknown"] = json!(wanted.unknown.iter().take(CARD_PATHS).collect::<Vec<_>>());
+    card["not_undone"] = json!(left.len() + wanted.unknown.len());
+    Ok(Tried::Yielded(Yielded {
+        data: json!({ "left": left, "unknown": wanted.unknown }),
+        changeset,
+        ask_because: vec!["undo".to_owned()],
+        text,
+        card,
+    }))
+}
+
+/// What is said of it once it is done; at most the first few paths by name.
+fn told(arguments: &Arguments, changeset: &Changeset, left: &[Value], unknown: &[String]) -> String {
+    const NAMED: usize = 20;
+    let files = changeset.changes().iter().filter(|change| change.is_of_content()).count();
+    let run = &arguments.run;
+    let mut text = match files {
+        0 if changeset.is_empty() => format!("Nothing of what {run} changed is as it left it."),
+        0 => format!("The folders of {run} are as they were before."),
+        1 => format!("1 file is as it was before {run} changed it."),
+        n => format!("{n} files are as they were before {run} changed them."),
+    };
+    let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();
+    for (what, names) in [
+        ("Left as they are, for somebody else changed them", paths),
+        ("Not known is what these changed", unknown.iter().map(String::as_str).collect()),
+    ] {
+        if !names.is_empty() {
+            let more = names.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            text = format!("{text} {what}: {}{more}.", names[..names.len().min(NAMED)].join(", "));
+        }
+    }
+    text
+}

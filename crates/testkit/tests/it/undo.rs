@@ -1,0 +1,189 @@
+//! Undo over the real binary: what a run changed is shown, released and taken back, but for what somebody changed since.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::{TestServer, aborting};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::halves::{ABORT_IN_CHANGESET, LINE, WORKFLOW, fill, tree};
+use crate::play::{command, done, one, write};
+
+type Tree = BTreeMap<String, String>;
+
+/// A run that has made a file in a folder, edited a file, and run a command with forty changes.
+struct Played {
+    server: TestServer,
+    _model: ScriptedModel,
+    run: String,
+    before: Tree,
+    after: Tree,
+}
+
+async fn played() -> Played {
+    let model = ScriptedModel::start().await;
+    let edit = ("edit_file", json!({ "path": "kept1", "old": "old", "new": "edited" }));
+    let calls = [write("deep/made/note.txt", "a note\n"), edit, command(LINE)];
+    model.script("solo", [calls.map(one).to_vec(), vec![done()]].concat());
+    let setup = TestServer::setup().program(aborting()).workflow("solo", WORKFLOW).model(&model);
+    let server = setup.env(ABORT_IN_CHANGESET, "0").start().await;
+    fill(&server.workspace());
+    let before = tree(&server.workspace());
+    let run = server.start_run("solo", "Do it.").await;
+    for _ in 0..3 {
+        let asked = server.wait_one(&run).await;
+        server.choose(&asked, "approve").await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+    let after = tree(&server.workspace());
+    assert_ne!(before, after);
+    Played { server, _model: model, run, before, after }
+}
+
+impl Played {
+    fn tree(&self) -> Tree {
+        tree(&self.server.workspace())
+    }
+
+    /// Begins an undo of a run: the run that does it, and what it asks.
+    async fn undo(&self, run: &str, body: &Value) -> (String, Value) {
+        let begun = self.server.post(&format!("/v1/runs/{run}/undo"), body).await.ok();
+        let id = begun["id"].as_str().unwrap().to_owned();
+        let asked = self.server.wait_one(&id).await;
+        (id, asked)
+    }
+
+    /// Releases an undo, and waits for its end.
+    async fn release(&self, (undo, asked): (String, Value)) -> String {
+        self.server.choose(&asked, "approve").await;
+        self.server.wait_status(&undo, &["completed"]).await;
+        undo
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_gives_the_tree_before_and_can_be_undone() {
+    let played = played().await;
+    let undo = played.undo(&played.run, &json!({})).await;
+    assert_eq!(played.tree(), played.after, "nothing happens before the release");
+    let options: Vec<_> = undo.1["options"].as_array().unwrap().iter().map(|each| &each["id"]).collect();
+    assert_eq!(options, ["approve", "keep_some", "reject"]);
+    assert_eq!(undo.1["payload"]["trial"]["not_undone"], 0);
+    let undone = played.release(undo).await;
+    assert_eq!(played.tree(), played.before);
+
+    let again = played.undo(&undone, &json!({})).await;
+    played.release(again).await;
+    assert_eq!(played.tree(), played.after);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_back_to_an_event_leaves_what_was_done_until_then() {
+    let played = played().await;
+    let first = played.server.events_of(&played.run, "tool_finished").await.remove(0);
+    let undo = played.undo(&played.run, &json!({ "to": first["seq"] })).await;
+    played.release(undo).await;
+    let mut expected = played.before.clone();
+    for (path, entry) in &played.after {
+        if path.starts_with("deep") {
+            expected.insert(path.clone(), entry.clone());
+        }
+    }
+    assert_eq!(played.tree(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_somebody_changed_since_is_left_and_told() {
+    let played = played().await;
+    let at = |path: &str| played.server.workspace().join(path);
+    fs::write(at("kept2"), "mine\n").unwrap();
+    fs::write(at("made/mine.txt"), "mine\n").unwrap();
+    fs::remove_file(at("made/7")).unwrap();
+    let undo = played.undo(&played.run, &json!({})).await;
+    let left = undo.1["payload"]["trial"]["left"].as_array().unwrap();
+    let left: Vec<_> =
+        left.iter().map(|each| (each["path"].as_str().unwrap(), each["why"].as_str().unwrap())).collect();
+    assert_eq!(
+        left,
+        [("kept2", "changed_since"), ("made/7", "changed_since"), ("made/mine.txt", "not_empty")]
+    );
+    let undone = played.release(undo).await;
+    let mut expected = played.before.clone();
+    expected.insert("kept2".to_owned(), "644 mine\n".to_owned());
+    expected.insert("made/mine.txt".to_owned(), "644 mine\n".to_owned());
+    expected.insert("made".to_owned(), played.after["made"].clone());
+    assert_eq!(played.tree(), expected);
+    let told = played.server.run(&undone).await["result"]["text"].as_str().unwrap().to_owned();
+    assert!(told.contains("kept2, made/7, made/mine.txt"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changes_between_the_card_and_the_release_is_asked_about_anew() {
+    let played = played().await;
+    let (undo, asked) = played.undo(&played.run, &json!({})).await;
+    fs::write(played.server.workspace().join("kept3"), "mine\n").unwrap();
+    played.server.choose(&asked, "approve").await;
+    let anew = played.server.wait_one(&undo).await;
+    assert_ne!(anew["id"], asked["id"]);
+    assert_eq!(anew["payload"]["trial"]["left"][0]["path"], "kept3");
+    assert_eq!(played.tree().len(), played.after.len(), "nothing has happened yet");
+    played.release((undo, anew)).await;
+    let mut expected = played.before.clone();
+    expected.insert("kept3".to_owned(), "644 mine\n".to_owned());
+    assert_eq!(played.tree(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
+    let played = played().await;
+    let server = &played.server;
+    let path = format!("/v1/runs/{}/undo", played.run);
+    let beyond = server.post(&path, &json!({ "to": 100_000 })).await;
+    assert_eq!(beyond.refusal(), (422, "invalid_request"));
+    assert_eq!(beyond.body["errors"][0]["pointer"], "/to");
+    assert_eq!(server.post(&path, &json!({ "since": 1 })).await.refusal(), (422, "invalid_request"));
+    let seq = server.run(&played.run).await["seq"].clone();
+    assert_eq!(server.post(&path, &json!({ "to": seq })).await.refusal(), (409, "nothing_to_undo"));
+
+    let keyed = || server.request(Method::POST, &path).header("idempotency-key", "once").json(&json!({}));
+    let begun = server.send(keyed()).await.ok();
+    assert_eq!(server.send(keyed()).await.ok()["id"], begun["id"]);
+
+    // Refused, it leaves everything; and so does one that has nothing left to do.
+    let undo = begun["id"].as_str().unwrap();
+    let asked = server.wait_one(undo).await;
+    server.choose(&asked, "reject").await;
+    server.wait_status(undo, &["completed"]).await;
+    assert_eq!(played.tree(), played.after);
+    let (first, second) =
+        (played.undo(&played.run, &json!({})).await, played.undo(&played.run, &json!({})).await);
+    let second_id = second.0.clone();
+    played.release(first).await;
+    server.choose(&second.1, "approve").await;
+    let ended = server.wait_status(&second_id, &["failed"]).await;
+    assert!(ended["end_message"].as_str().unwrap().starts_with("Nothing of what"), "{ended:#}");
+    assert_eq!(played.tree(), played.before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_that_an_abort_cuts_off_is_carried_on() {
+    for paths in [1, 9, 30] {
+        let mut played = played().await;
+        played.server.change(|setup| setup.env(ABORT_IN_CHANGESET, &paths.to_string()));
+        played.server.restart().await;
+        let (undo, asked) = played.undo(&played.run, &json!({})).await;
+        let path = format!("/v1/interrupts/{}/decisions", asked["id"].as_str().unwrap());
+        let decide = played.server.request(Method::POST, &path).json(&json!({ "option": "approve" }));
+        drop(played.server.try_send(decide).await);
+        played.server.wait_until_ended().await;
+        let stands = played.tree();
+        assert!(stands != played.before && stands != played.after, "{paths}: no abort in the middle");
+        played.server.change(|setup| setup.env(ABORT_IN_CHANGESET, "0"));
+        played.server.start().await;
+        played.server.wait_status(&undo, &["completed"]).await;
+        assert_eq!(played.tree(), played.before, "{paths}");
+        assert_eq!(played.server.events_of(&undo, "tool_doubted").await.len(), 0);
+    }
+}
