@@ -302,6 +302,7 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     } else if let Some(trial) = TrialCard::of(payload) {
         out.push(String::new());
         out.extend(tried(trial, cap, paint));
+        out.extend(note(payload, paint));
     } else {
         let arguments = payload.get("arguments").unwrap_or(&Value::Null);
         out.extend(quote(&readable(arguments), "  arguments", cap, paint));
@@ -362,11 +363,16 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
         out.push(format!("  {}{more}", paint.bold(&plain::line(script.path))));
         out.extend(quote(script.text.unwrap_or("(no text)"), "  ", cap, paint));
     }
-    if let Some(note) = string("note") {
-        out.push(String::new());
-        out.extend(textwrap::wrap(note, paint.width - 4).iter().map(|line| format!("  {}", paint.dim(line))));
-    }
+    out.extend(note(payload, paint));
     out
+}
+
+/// What a decision means here, after an empty line.
+fn note(payload: &Value, paint: Paint) -> Vec<String> {
+    let Some(note) = payload.get("note").and_then(Value::as_str) else { return Vec::new() };
+    let lines =
+        textwrap::wrap(note, paint.width - 4).into_iter().map(|line| format!("  {}", paint.dim(&line)));
+    std::iter::once(String::new()).chain(lines).collect()
 }
 
 /// What the command did where it could harm nothing: each path, and what it printed.

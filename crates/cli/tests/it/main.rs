@@ -18,3 +18,4 @@ mod serve;
 mod terminal;
 mod tls;
 mod token;
+mod undo;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::draft::clip;
 use super::gating::title;
 use super::{Call, CallEnd, CallState, Run};
 use crate::changeset::{Changeset, Composed};
@@ -17,6 +18,8 @@ use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 
 /// The workflow of runs that take back what other runs did.
 pub const WORKFLOW: &str = "undo";
+/// Of the task of the other run.
+const TASK_BYTES: usize = 120;
 /// The tool of its one call. No agent has it.
 pub const TOOL: &str = "undo_changes";
 
@@ -35,12 +38,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What an undo of this run is about.
-    pub fn task(run: &RunId, to: u64) -> String {
-        match to {
-            0 => format!("Undo what {run} changed"),
-            to => format!("Undo what {run} changed after event {to}"),
-        }
+    /// What an undo of this run is about, with the first words of what that run was to do.
+    pub fn task(run: &Run, to: u64) -> String {
+        let after = if to == 0 { String::new() } else { format!(" after event {to}") };
+        let task = clip(run.task().lines().next().unwrap_or_default(), TASK_BYTES);
+        format!("Undo what {} changed{after}: {task}", run.id)
     }
 }
 

@@ -70,6 +70,38 @@ fn every_name_has_one_text() {
     }
 }
 
+#[test]
+fn what_was_committed_one_after_the_other_is_taken_back_together() {
+    let (one, two, three) = (file("1"), file("2"), file("3"));
+    // Of one path: what each commit did to it, the oldest first; what takes it back, and whether others were at it.
+    type Step = (Option<Entry>, Option<Entry>);
+    let table: [(&[Step], Option<Step>, bool); 6] = [
+        (&[(None, one.clone())], Some((one.clone(), None)), false),
+        (
+            &[(one.clone(), two.clone()), (two.clone(), three.clone())],
+            Some((three.clone(), one.clone())),
+            false,
+        ),
+        (&[(None, one.clone()), (one.clone(), None)], None, false),
+        (&[(one.clone(), None), (None, one.clone())], None, false),
+        (&[(one.clone(), two.clone()), (three.clone(), None)], Some((None, one.clone())), true),
+        (&[(None, one.clone()), (two.clone(), three.clone())], Some((three, None)), true),
+    ];
+    for (steps, expected, is_mixed) in table {
+        let commits: Vec<Changeset> = steps
+            .iter()
+            .map(|(before, after)| {
+                Changeset::new(vec![change("a", before.clone(), after.clone())]).expect("a set")
+            })
+            .collect();
+        let newest_first: Vec<&Changeset> = commits.iter().rev().collect();
+        let composed = Changeset::undoing(&newest_first);
+        let taken_back = composed.changeset.changes().first().map(|it| (it.before.clone(), it.after.clone()));
+        assert_eq!(taken_back, expected, "{steps:?}");
+        assert_eq!(composed.mixed, if is_mixed { vec!["a"] } else { vec![] }, "{steps:?}");
+    }
+}
+
 type Expected<'a> = Result<&'a [&'a str], NotKept>;
 
 #[test]

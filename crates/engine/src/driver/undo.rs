@@ -38,7 +38,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         let changes = Blob::new(json::canonical(&undo));
         let arguments =
-            Arguments { task: Arguments::task(run, to), run: run.clone(), to, changes: changes.digest };
+            Arguments { task: Arguments::task(&of, to), run: run.clone(), to, changes: changes.digest };
         // There before the run that speaks of it.
         let append = Append { blobs: vec![changes], ..Append::default() };
         self.journal.append(append).await.map_err(|error| match error {

@@ -21,4 +21,5 @@ mod reading;
 mod real;
 mod tree;
 mod trial;
+mod undo;
 mod workspace;

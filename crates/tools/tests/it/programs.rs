@@ -1,10 +1,12 @@
 //! Whatever a shell program does to a tree, a trial of it that is committed does, and taking it back gives the tree as it
 //! was. Programs and trees are made from seeds.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::time::SystemTime;
 
+use holdshort_core::changeset::Changeset;
 use holdshort_tools::{Committed, Layers};
 
 use crate::bench::Bench;
@@ -125,13 +127,27 @@ pub(crate) async fn play(seed: u64, layers: Layers) {
 
     run(&program, &plain);
     let (expected, has_special) = without_special(tree(&plain.at("")));
-    let kept = kept(&tried, &tried.tools, &program).await;
-    assert_eq!(kept.trial.over, layers, "{why}");
-    let told = |code: &str| kept.trial.codes.iter().any(|told| told == code);
+    let first = kept(&tried, &tried.tools, &program).await;
+    assert_eq!(first.trial.over, layers, "{why}");
+    let told = |code: &str| first.trial.codes.iter().any(|told| told == code);
     assert_eq!(told("special_file"), has_special, "{why}");
-    assert_eq!(kept.commit(&tried.tools), Committed::Done, "{why}");
+    assert_eq!(first.commit(&tried.tools), Committed::Done, "{why}");
     assert_eq!(differences(&expected, &tree(&tried.at(""))), [], "{why}");
-    assert_eq!(kept.undo(&tried.tools), Committed::Done, "{why}");
+    assert_eq!(first.undo(&tried.tools), Committed::Done, "{why}");
+    assert_eq!(differences(&before, &tree(&tried.at(""))), [], "{why}");
+
+    // And so is a second one on top of it, taken back with it.
+    assert_eq!(first.commit(&tried.tools), Committed::Done, "{why}");
+    let program = program_of(&mut random);
+    let why = format!("{why}; then {}", program.strip_prefix(&prelude()).unwrap());
+    let second = kept(&tried, &tried.tools, &program).await;
+    assert_eq!(second.commit(&tried.tools), Committed::Done, "{why}");
+    let both = Changeset::undoing(&[&second.trial.changeset, &first.trial.changeset]);
+    assert_eq!(both.mixed, [""; 0], "{why}");
+    let undoable = tried.tools.undoable(&both.changeset, BTreeMap::new()).unwrap();
+    assert_eq!((&undoable.changeset, undoable.left.len()), (&both.changeset, 0), "{why}");
+    let body = |digest| first.body(digest).or_else(|_| second.body(digest));
+    assert_eq!(tried.tools.commit(&both.changeset, body, false), Committed::Done, "{why}");
     assert_eq!(differences(&before, &tree(&tried.at(""))), [], "{why}");
 }
 

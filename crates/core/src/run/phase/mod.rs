@@ -85,16 +85,12 @@ impl Draft<'_> {
     /// Ends a step that is one call, with it.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
-        let Some((end, text)) = made.and_then(|call| match call.state {
-            CallState::Ended(end) => Some((end, call.result.as_deref().unwrap_or_default().to_owned())),
-            _ => None,
-        }) else {
-            return false;
-        };
+        let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
+        let (end, text) = (*end, call.result.as_deref().unwrap_or_default().to_owned());
         match end {
             CallEnd::Done | CallEnd::Answered => self.close_step(id, StepEnd::Completed, &text),
             CallEnd::Refused | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown => {
-                self.close_step(id, StepEnd::Skipped, &text)
+                self.close_step(id, StepEnd::Skipped, &text);
             }
             CallEnd::Failed => self.failed_for(id, "call_failed", text, 0),
         }

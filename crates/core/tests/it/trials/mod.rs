@@ -4,6 +4,7 @@
 mod keeping;
 mod proposals;
 mod rules;
+mod undo;
 pub(crate) mod world;
 
 use holdshort_core::definition::{ChangeScope, Checkpoint, Definition, Rule, RuleAction};

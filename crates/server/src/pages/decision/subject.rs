@@ -118,6 +118,10 @@ fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
             facts.push(Fact::new(label, plain::line(value)));
         }
     }
+    if command(payload).is_none() {
+        let note = payload.get("note").and_then(Value::as_str);
+        facts.extend(note.map(|note| Fact::new("What you release", note)));
+    }
     if command(payload).is_some() {
         facts.extend(TrialCard::missing(payload).map(|why| {
             Fact::notice(

@@ -1,0 +1,77 @@
+// Undo from the page of a run: its card shows what is taken back and what is left as it is.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { person } from "./harness/browser.js";
+import { card, option, outcome, visitCard } from "./harness/card.js";
+import { eventually } from "./harness/eventually.js";
+import { serve } from "./harness/server.js";
+import { shoot } from "./harness/shots.js";
+import { t as text } from "./harness/texts.js";
+import { assertSound } from "./harness/views.js";
+
+const workflow = `
+name: writes
+agents:
+  guide: {instructions: Work., tools: [write_file]}
+phases:
+  - {id: work, kind: one_shot, agent: guide}
+gates:
+  rules:
+    - {tools: [write_file], do: allow}
+`;
+const rehearsal = `
+agents:
+  guide:
+    - text: Two files.
+      calls:
+        - {tool: write_file, arguments: {path: notes/one.txt, content: "one\\n"}}
+        - {tool: write_file, arguments: {path: two.txt, content: "new\\n"}}
+        - {tool: write_file, arguments: {path: three.txt, content: "new\\n"}}
+    - text: Done.
+`;
+
+test("what a run changed is taken back from its page", async (t) => {
+  const server = await serve(t, { workflows: { writes: { workflow, rehearsal } } });
+  const at = (path) => join(server.workspace, path);
+  for (const name of ["two.txt", "three.txt"]) writeFileSync(at(name), "old\n");
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "writes", input: { task: "Write." }, config });
+  await eventually("the run to end", async () => (await server.api("GET", `/v1/runs/${id}`)).status === "completed");
+  writeFileSync(at("two.txt"), "mine\n");
+
+  const page = await person(t, server);
+  await page.goto(`/runs/${id}`);
+  await page.getByRole("button", { name: text("run.undo") }).click();
+  await page.getByRole("heading", { level: 1, name: `Undo what ${id} changed` }).waitFor();
+  await assertSound(page, "the page of an undo");
+  const undo = page.url().split("/").pop();
+  const asked = await eventually("the undo to ask", async () => {
+    const { items } = await server.api("GET", `/v1/interrupts?run=${undo}&status=open`);
+    return items[0];
+  });
+
+  await visitCard(page, asked);
+  const trial = card(page).getByRole("group", { name: text("trial.undo.title") });
+  await trial.getByText("1 file changed, 1 deleted").waitFor();
+  await trial.getByText(text("trial.undo.released")).waitFor();
+  await trial.getByRole("figure", { name: text("card.diff.title", { path: "three.txt" }) }).waitFor();
+  await trial.getByText(`two.txt ${text("trial.left.changed_since")}`).waitFor();
+  await assertSound(page, "the card of an undo");
+  await shoot(page, "undo", { fullPage: true });
+
+  assert.equal(readFileSync(at("three.txt"), "utf8"), "new\n", "nothing has happened yet");
+  await option(page, "Undo the changes").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Undo the changes" }).click();
+  await outcome(page, /approved/).waitFor();
+  await eventually("the files to be as before", () => !existsSync(at("notes")));
+  assert.equal(readFileSync(at("three.txt"), "utf8"), "old\n");
+  assert.equal(readFileSync(at("two.txt"), "utf8"), "mine\n");
+
+  // Nothing is left to take back, and the page says so.
+  await page.goto(`/runs/${id}`);
+  await page.getByRole("button", { name: text("run.undo") }).click();
+  await page.getByRole("heading", { level: 1, name: `Undo what ${id} changed` }).waitFor();
+  await page.getByText("Nothing of what").first().waitFor();
+});
