@@ -70,11 +70,13 @@ fn every_name_has_one_text() {
     }
 }
 
+/// Before and after.
+type Step = (Option<Entry>, Option<Entry>);
+
 #[test]
 fn what_was_committed_one_after_the_other_is_taken_back_together() {
     let (one, two, three) = (file("1"), file("2"), file("3"));
     // Of one path: what each commit did to it, the oldest first; what takes it back, and whether others were at it.
-    type Step = (Option<Entry>, Option<Entry>);
     let table: [(&[Step], Option<Step>, bool); 6] = [
         (&[(None, one.clone())], Some((one.clone(), None)), false),
         (
