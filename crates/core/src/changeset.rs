@@ -1,7 +1,7 @@
 //! Changesets: what a call does to the workspace, path by path, as data (design, part 1).
 //!
 //! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
-//! *commit* applies it. The bytes of files are blobs under their digests.
+//! *commit* applies it. The bytes of files are kept under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 

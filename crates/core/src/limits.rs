@@ -46,6 +46,12 @@ pub const DROPPED_PATHS: usize = 20;
 /// Parts of a command's changes that a card lists for a person who keeps some of them; the others are counted.
 pub const CARD_PARTS: usize = 500;
 
+/// How long the bytes of files that changes name are kept after somebody last needed them: 30 days.
+pub const BODIES_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// Bytes of such files that a journal keeps; above that the ones go that nobody needed for the longest time.
+pub const BODIES_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+
 /// The first wait before a failed model call is tried again; it doubles.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 

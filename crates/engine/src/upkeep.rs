@@ -1,7 +1,8 @@
 //! What a node does in the background: it expires what is due, looks for runs that no node drives, closes idle
-//! sessions, and reads what other nodes wrote. Each task looks at the journal at intervals; a wake-up only makes it
+//! sessions, drops the bytes of files that nobody needs, and reads what other nodes wrote. Each task looks at the journal at intervals; a wake-up only makes it
 //! sooner.
 
+mod bodies;
 mod expire;
 mod follow;
 mod sweep;
@@ -21,6 +22,7 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
         timers::keep_time(driver.clone()),
         sweep::keep_driving(driver.clone()),
         expire::keep_expiring(driver.clone()),
+        bodies::keep_dropping(driver.clone()),
         follow::keep_following(driver)
     );
 }

@@ -1,13 +1,14 @@
-//! The whole journal: its events, its rows and its leases (design, parts 3 and 5). One conformance suite checks it.
+//! The whole journal: its events, its rows, its leases, and the bodies of files (design, parts 3 and 5). One conformance suite checks it.
 
+use crate::bodies::Bodies;
 use crate::leases::Leases;
 use crate::log::Log;
 use crate::tables::Tables;
 
 /// A store: everything that a node needs of one.
-pub trait Journal: Log + Tables + Leases {}
+pub trait Journal: Log + Tables + Leases + Bodies {}
 
-impl<T: Log + Tables + Leases> Journal for T {}
+impl<T: Log + Tables + Leases + Bodies> Journal for T {}
 
 /// What can go wrong with the store itself. Each is typed so that a surface can say what to do.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,11 @@
-//! The journal's stores: three small traits, implemented in memory, in SQLite and in PostgreSQL.
+//! The journal's stores: four small traits, implemented in memory, in SQLite and in PostgreSQL.
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
-//! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise, and
+//! interprets an event. Read [`Log`], [`Tables`], [`Leases`] and [`Bodies`] first: they are the whole promise, and
 //! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep
 //! events, `table.rs` how they keep the rows, `stretch.rs` how lists of these are read.
 
+mod bodies;
 mod check;
 mod cursor;
 mod folder;
@@ -20,6 +21,7 @@ mod stretch;
 mod table;
 mod tables;
 
+pub use bodies::Bodies;
 pub use journal::{Error, Journal};
 pub use leases::{Lease, Leases, NodeRow};
 pub use log::{

@@ -1,5 +1,6 @@
 //! The store that a server was started with: one of the two that last.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
+use crate::bodies::Bodies;
 use crate::folder::{self, Lock};
 use crate::journal::Error;
 use crate::leases::{Lease, Leases, NodeRow};
-use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
+use crate::log::{Append, AppendError, Appended, Blob, Change, Key, Link, Log, Positioned};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::tables::{
@@ -278,5 +280,23 @@ impl Leases for Store {
 
     async fn draw_epoch(&self) -> Result<u64, Error> {
         on!(self, draw_epoch().await)
+    }
+}
+
+impl Bodies for Store {
+    async fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> Result<(), Error> {
+        on!(self, put_bodies(bodies, at).await)
+    }
+
+    async fn body(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        on!(self, body(digest).await)
+    }
+
+    async fn need_bodies(&self, digests: Vec<Digest>, at: Timestamp) -> Result<BTreeSet<Digest>, Error> {
+        on!(self, need_bodies(digests, at).await)
+    }
+
+    async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
+        on!(self, drop_bodies(before, most_bytes).await)
     }
 }

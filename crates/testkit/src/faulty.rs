@@ -1,7 +1,7 @@
 //! A journal that fails when it is told to: appends that write nothing, whose answer gets lost, or that are written
 //! long after they were asked for.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +12,9 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
+    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
+    Journal, Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Tables,
 };
 use tokio::sync::{Notify, watch};
 
@@ -254,5 +255,23 @@ impl<J: Journal> Leases for Faulty<J> {
 
     async fn draw_epoch(&self) -> Result<u64, Error> {
         self.inner.draw_epoch().await
+    }
+}
+
+impl<J: Journal> Bodies for Faulty<J> {
+    async fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> Result<(), Error> {
+        self.inner.put_bodies(bodies, at).await
+    }
+
+    async fn body(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.inner.body(digest).await
+    }
+
+    async fn need_bodies(&self, digests: Vec<Digest>, at: Timestamp) -> Result<BTreeSet<Digest>, Error> {
+        self.inner.need_bodies(digests, at).await
+    }
+
+    async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
+        self.inner.drop_bodies(before, most_bytes).await
     }
 }

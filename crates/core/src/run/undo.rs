@@ -33,7 +33,7 @@ pub struct Arguments {
     pub run: RunId,
     /// The number of the event after which they were made; 0 for all of them.
     pub to: u64,
-    /// Of the [`Undo`] as canonical JSON, a blob of the journal.
+    /// Of the [`Undo`] as canonical JSON, which the journal keeps as it keeps files.
     pub changes: Digest,
 }
 

@@ -9,7 +9,7 @@ use holdshort_core::json;
 use holdshort_core::run::undo::{self, Arguments, NotUndone};
 use holdshort_core::run::{Config, Origin};
 use holdshort_core::schema::Problem;
-use holdshort_store::{Append, AppendError, Blob, Journal};
+use holdshort_store::{Blob, Journal};
 
 use super::Driver;
 use super::key::IdempotencyKey;
@@ -40,11 +40,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let arguments =
             Arguments { task: Arguments::task(&of, to), run: run.clone(), to, changes: changes.digest };
         // There before the run that speaks of it.
-        let append = Append { blobs: vec![changes], ..Append::default() };
-        self.journal.append(append).await.map_err(|error| match error {
-            AppendError::Store(error) => Error::Store(error),
-            other => Error::Internal(other.to_string()),
-        })?;
+        self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         let start = StartRun {
             definition: DEFINITION.clone(),
             session: of.session().cloned(),

@@ -15,7 +15,7 @@ use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 use holdshort_models::{Model, Rehearsal};
-use holdshort_store::{AppendError, Blob};
+use holdshort_store::Blob;
 use holdshort_tools::{Call, Looked, Settings, Step, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
@@ -311,7 +311,8 @@ impl Worker {
                     Ok(tools) => {
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
                         let Looked { inspected, bodies } = tools.inspect(&wanted).await;
-                        self.keep(job, bodies).await.map_or_else(|impossible| impossible, |()| inspected)
+                        self.keep(job, bodies).await;
+                        inspected
                     }
                     Err(message) => Inspected::Impossible { code: "no_workspace", message },
                 };
@@ -385,22 +386,17 @@ impl Worker {
     }
 
     /// Brings the bytes that a look found into the journal. A store that is full for a while is waited for.
-    async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) -> Result<(), Inspected> {
+    async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) {
         let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
         while !blobs.is_empty() {
             match self.bodies.put(blobs.clone()).await {
                 Ok(()) => break,
-                Err(AppendError::Store(error)) => {
+                Err(error) => {
                     tracing::error!(run = %job.run, action = %job.action, %error, "the bytes of a file were not kept");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
-                Err(error) => {
-                    let message = format!("what it changes could not be kept: {error}");
-                    return Err(Inspected::Impossible { code: "internal", message });
-                }
             }
         }
-        Ok(())
     }
 
     fn preview(&self, job: &Job, call: Option<&String>, kind: Kind, text: &str) {

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use holdshort_core::changeset::Changeset;
+use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{Outcome, Precondition, Tried, Yielded};
 use holdshort_store::Blob;
@@ -86,6 +86,19 @@ pub(super) async fn commit(
     changeset: Arc<Changeset>,
     is_resumed: bool,
 ) -> Outcome {
+    // What was begun is carried on, and says itself what it lacks.
+    if !is_resumed {
+        match missing(&*bodies, &changeset).await {
+            Ok(paths) if paths.is_empty() => {}
+            // Looked at or tried again, it has them again.
+            Ok(paths) => return Outcome::Changed { paths },
+            Err(e) => {
+                return Outcome::Failed {
+                    text: format!("nothing was changed: its files can not be read: {e}"),
+                };
+            }
+        }
+    }
     let turn = tools.turn(&changeset).await;
     let work = move || {
         let _turn = turn;
@@ -112,6 +125,27 @@ pub(super) async fn commit(
         }
         Err(e) => Outcome::Halfway { text: format!("the commit stopped unexpectedly: {e}") },
     }
+}
+
+/// The paths whose new bytes are kept no more.
+pub(super) async fn missing(
+    bodies: &dyn Bodies,
+    changeset: &Changeset,
+) -> Result<Vec<String>, holdshort_store::Error> {
+    let wanted = |change: &Change| match (&change.before, &change.after) {
+        // Its mode changes alone.
+        (Some(Entry::File { digest: before, .. }), Some(Entry::File { digest, .. })) if before == digest => {
+            None
+        }
+        (_, Some(Entry::File { digest, .. })) => Some((*digest, change.path.clone())),
+        (_, Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None) => None,
+    };
+    let wanted: Vec<(Digest, String)> = changeset.changes().iter().filter_map(wanted).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let missing = bodies.missing(wanted.iter().map(|(digest, _)| *digest).collect()).await?;
+    Ok(wanted.into_iter().filter(|(digest, _)| missing.contains(digest)).map(|(_, path)| path).collect())
 }
 
 fn so_far(done: &[String]) -> String {

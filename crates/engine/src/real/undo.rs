@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use holdshort_core::changeset::{Changeset, Entry};
+use holdshort_core::changeset::Changeset;
 use holdshort_core::digest::Digest;
 use holdshort_core::run::undo::{Arguments, Undo};
 use holdshort_core::tool::{Tried, Yielded};
@@ -35,7 +35,10 @@ pub(super) async fn try_undo(tools: Tools, bodies: Arc<dyn Bodies>, arguments: &
             let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
             found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
-        work_out(&tools, &arguments, body)
+        let missing = |changeset: &Changeset| {
+            runtime.block_on(super::trial::missing(&*bodies, changeset)).map_err(io::Error::other)
+        };
+        work_out(&tools, &arguments, body, missing)
     });
     match worked_out.await {
         Ok(Ok(tried)) => tried,
@@ -48,20 +51,11 @@ fn work_out(
     tools: &Tools,
     arguments: &Arguments,
     body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+    missing: impl Fn(&Changeset) -> io::Result<Vec<String>>,
 ) -> io::Result<Tried> {
     let wanted: Undo = serde_json::from_slice(&body(arguments.changes)?)?;
     let mut left: BTreeMap<String, &str> = wanted.mixed.iter().map(|path| (path.clone(), MIXED)).collect();
-    for change in wanted.changeset.changes() {
-        if let Some(Entry::File { digest, .. }) = &change.after {
-            match body(*digest) {
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                    left.insert(change.path.clone(), NOT_KEPT);
-                }
-                Err(e) => return Err(e),
-            }
-        }
-    }
+    left.extend(missing(&wanted.changeset)?.into_iter().map(|path| (path, NOT_KEPT)));
     let Undoable { changeset, left } = tools.undoable(&wanted.changeset, left)?;
     let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
     let text = told(arguments, &changeset, &left, &wanted.unknown);

@@ -1,12 +1,13 @@
 //! Deadlines: they are in the journal, so they come whether or not anybody was there.
 
 use holdshort_core::interrupt::Outcome;
+use holdshort_core::limits;
 use holdshort_core::message::FailureKind;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::system;
-use holdshort_engine::Error;
-use holdshort_store::Tables;
+use holdshort_engine::{Clock, Error};
+use holdshort_store::{Blob, Bodies, Tables};
 use holdshort_testkit::clock::START;
 
 use crate::stage::{SOLO, Stage, command, operator, option};
@@ -83,4 +84,19 @@ async fn a_clock_that_jumps_back_moves_no_event_back() {
     let times: Vec<_> = stage.events(&run).await.iter().map(|event| event.at).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(stage.status(&run).await, Status::Completed);
+}
+
+#[tokio::test]
+async fn files_that_nobody_needed_for_a_month_are_dropped() {
+    let stage = Stage::solo(vec![Say::Text("Done.")]);
+    let [old, needed] = [b"old", b"new"].map(|bytes| Blob::new(bytes.to_vec()));
+    let journal = stage.driver.journal();
+    journal.put_bodies(vec![old.clone(), needed.clone()], stage.clock.now()).await.unwrap();
+    stage.clock.advance_ms(limits::BODIES_MS);
+    assert_eq!(stage.driver.drop_bodies().await.unwrap(), 0);
+    journal.need_bodies(vec![needed.digest], stage.clock.now()).await.unwrap();
+    stage.clock.advance_ms(1);
+    assert_eq!(stage.driver.drop_bodies().await.unwrap(), 1);
+    assert_eq!(journal.body(&old.digest).await.unwrap(), None);
+    assert_eq!(journal.body(&needed.digest).await.unwrap(), Some(needed.bytes));
 }

@@ -7,6 +7,7 @@ use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
+use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use super::list::RowMaps;
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+    /// With the moment at which each was last needed.
+    pub(super) bodies: BTreeMap<Digest, (Timestamp, Vec<u8>)>,
     pub(super) tables: RowMaps,
     pub(super) position: watch::Sender<u64>,
 }
@@ -59,6 +62,7 @@ impl State {
             streams: BTreeMap::new(),
             keys: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            bodies: BTreeMap::new(),
             tables: RowMaps::default(),
             position: watch::Sender::new(0),
         }

@@ -8,6 +8,7 @@
 
 mod agreed;
 mod append;
+mod bodies;
 mod column;
 mod error;
 mod horizon;

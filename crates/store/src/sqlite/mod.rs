@@ -4,6 +4,7 @@
 //! and `read`, `list`, `rows` answer; `schema` and `wal` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
 
 mod append;
+mod bodies;
 mod chain;
 mod column;
 mod error;

@@ -9,20 +9,23 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, JoinHandle};
 
+use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
+use holdshort_core::time::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
 use super::pin::{self, Pin};
-use super::{append, chain, rows, schema};
+use super::{append, bodies, chain, rows, schema};
 use crate::folder::Lock;
 use crate::journal::Error;
-use crate::log::{Append, AppendError, Appended};
+use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
 /// Jobs in one transaction. Above it the log grows more than the shared fsync is worth.
@@ -44,6 +47,21 @@ pub(super) enum Job {
     DrawEpoch {
         reply: Reply<u64, Error>,
     },
+    PutBodies {
+        bodies: Vec<Blob>,
+        at: Timestamp,
+        reply: Reply<(), Error>,
+    },
+    NeedBodies {
+        digests: Vec<Digest>,
+        at: Timestamp,
+        reply: Reply<BTreeSet<Digest>, Error>,
+    },
+    DropBodies {
+        before: Timestamp,
+        most_bytes: u64,
+        reply: Reply<usize, Error>,
+    },
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
@@ -53,6 +71,8 @@ enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
     Epoch(u64),
+    Found(BTreeSet<Digest>),
+    Dropped(usize),
 }
 
 /// Why nothing of a group was written.
@@ -199,6 +219,15 @@ impl Job {
             },
             Self::ReplaceRows { rows, .. } => rows::replace(connection, rows).map(|()| Outcome::Done),
             Self::DrawEpoch { .. } => schema::next_epoch(connection).map(Outcome::Epoch),
+            Self::PutBodies { bodies, at, .. } => {
+                bodies::put(connection, bodies, *at).map(|()| Outcome::Done)
+            }
+            Self::NeedBodies { digests, at, .. } => {
+                bodies::need(connection, digests, *at).map(Outcome::Found)
+            }
+            Self::DropBodies { before, most_bytes, .. } => {
+                bodies::drop(connection, *before, *most_bytes).map(Outcome::Dropped)
+            }
             Self::Close => Ok(Outcome::Done),
         }
     }
@@ -206,10 +235,21 @@ impl Job {
     fn answer(self, outcome: Outcome) {
         match (self, outcome) {
             (Self::Append { reply, .. }, Outcome::Append(result)) => answer(reply, result),
-            (Self::ReplaceRows { reply, .. }, Outcome::Done) => answer(reply, Ok(())),
+            (Self::ReplaceRows { reply, .. } | Self::PutBodies { reply, .. }, Outcome::Done) => {
+                answer(reply, Ok(()));
+            }
             (Self::DrawEpoch { reply }, Outcome::Epoch(epoch)) => answer(reply, Ok(epoch)),
+            (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
+            (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             // Nobody waits for a close, and each other job comes to its own kind of outcome.
-            (_, Outcome::Append(_) | Outcome::Done | Outcome::Epoch(_)) => {}
+            (
+                _,
+                Outcome::Append(_)
+                | Outcome::Done
+                | Outcome::Epoch(_)
+                | Outcome::Found(_)
+                | Outcome::Dropped(_),
+            ) => {}
         }
     }
 
@@ -217,8 +257,12 @@ impl Job {
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
-            Self::ReplaceRows { reply, .. } => answer(reply, Err(again(error))),
+            Self::ReplaceRows { reply, .. } | Self::PutBodies { reply, .. } => {
+                answer(reply, Err(again(error)));
+            }
             Self::DrawEpoch { reply } => answer(reply, Err(again(error))),
+            Self::NeedBodies { reply, .. } => answer(reply, Err(again(error))),
+            Self::DropBodies { reply, .. } => answer(reply, Err(again(error))),
             Self::Close => {}
         }
     }
@@ -228,7 +272,7 @@ impl Outcome {
     fn position(&self) -> Option<u64> {
         match self {
             Self::Append(Ok(appended)) => Some(appended.position),
-            Self::Append(Err(_)) | Self::Done | Self::Epoch(_) => None,
+            Self::Append(Err(_)) | Self::Done | Self::Epoch(_) | Self::Found(_) | Self::Dropped(_) => None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! anybody hearing of it; and it is written all the same when whoever asked has gone away or died. Every read is
 //! a place where others may act first. Of a store of one node, a node whose opening is over is shut out.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Key, Lease,
-    Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
+    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
+    Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -390,5 +390,23 @@ impl Leases for SimJournal {
             return Ok(self.own_epoch.fetch_add(1, Ordering::Relaxed) + 1);
         }
         store.draw_epoch().await
+    }
+}
+
+impl Bodies for SimJournal {
+    async fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> Result<(), Error> {
+        self.reading().await?.put_bodies(bodies, at).await
+    }
+
+    async fn body(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.reading().await?.body(digest).await
+    }
+
+    async fn need_bodies(&self, digests: Vec<Digest>, at: Timestamp) -> Result<BTreeSet<Digest>, Error> {
+        self.reading().await?.need_bodies(digests, at).await
+    }
+
+    async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
+        self.reading().await?.drop_bodies(before, most_bytes).await
     }
 }

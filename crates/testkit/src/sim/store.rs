@@ -4,6 +4,7 @@
 //! answer; `twin.rs` tells the first one that differs. What the simulation goes on with is memory's answer, so a seed
 //! plays alike with and without a twin. A lease ends in virtual time: its end is told to both.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Key, Lease,
-    Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
+    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
+    Key, Lease, Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -346,5 +347,23 @@ impl Leases for Store {
             twin.same("draw_epoch", &answer, twin.draw_epoch());
         }
         answer
+    }
+}
+
+impl Bodies for Store {
+    async fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> Result<(), Error> {
+        self.memory.put_bodies(bodies, at).await
+    }
+
+    async fn body(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.memory.body(digest).await
+    }
+
+    async fn need_bodies(&self, digests: Vec<Digest>, at: Timestamp) -> Result<BTreeSet<Digest>, Error> {
+        self.memory.need_bodies(digests, at).await
+    }
+
+    async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
+        self.memory.drop_bodies(before, most_bytes).await
     }
 }

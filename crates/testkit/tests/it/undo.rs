@@ -187,3 +187,55 @@ async fn an_undo_that_an_abort_cuts_off_is_carried_on() {
         assert_eq!(played.server.events_of(&undo, "tool_doubted").await.len(), 0);
     }
 }
+
+/// As when nobody needed the bytes of any file for a month.
+async fn forget_bodies(server: &mut TestServer) {
+    server.stop().await;
+    let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
+    assert!(file.execute("DELETE FROM bodies", []).unwrap() > 0);
+    drop(file);
+    server.start().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_journal_has_no_more_is_left_and_told() {
+    let mut played = played().await;
+    forget_bodies(&mut played.server).await;
+    let undo = played.undo(&played.run, &json!({})).await;
+    let left = undo.1["payload"]["trial"]["left"].as_array().unwrap();
+    // 12 files were changed and 4 removed; what was made goes, and a mode comes back, without any bytes.
+    let not_kept = left.iter().filter(|each| each["why"] == "not_kept").count();
+    assert_eq!((left.len(), not_kept), (12 + 4, 12 + 4), "{left:#?}");
+    played.release(undo).await;
+    let mut expected = played.before.clone();
+    for (path, entry) in &played.after {
+        if path.starts_with("kept") && path != "kept13" {
+            expected.insert(path.clone(), entry.clone());
+        }
+    }
+    expected.retain(|path, _| !path.starts_with("gone"));
+    assert_eq!(played.tree(), expected);
+    assert_eq!(played.server.client_command().args(["audit", "verify"]).status().unwrap().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_whose_bytes_are_gone_is_worked_out_again_before_it_is_committed() {
+    let model = ScriptedModel::start().await;
+    model.script("solo", vec![one(write("a.txt", "new\n")), one(command("echo 1 > b.txt")), done()]);
+    let mut server = TestServer::setup().workflow("solo", WORKFLOW).model(&model).start().await;
+    let run = server.start_run("solo", "Do it.").await;
+    for (file, content) in [("a.txt", "new\n"), ("b.txt", "1\n")] {
+        let asked = server.wait_one(&run).await;
+        forget_bodies(&mut server).await;
+        server.choose(&asked, "approve").await;
+        let anew = server.wait_one(&run).await;
+        assert_ne!(anew["id"], asked["id"], "nothing was released that could not be committed");
+        assert!(!server.workspace().join(file).exists());
+        server.choose(&anew, "approve").await;
+        holdshort_testkit::server::eventually("the file", async || {
+            fs::read_to_string(server.workspace().join(file)).ok().filter(|found| found == content)
+        })
+        .await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+}
