@@ -46,6 +46,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await page.getByRole("button", { name: text("run.undo") }).click();
   await page.getByRole("heading", { level: 1, name: `Undo what ${id} changed` }).waitFor();
   await assertSound(page, "the page of an undo");
+  await page.getByText("undo_changes").first().waitFor();
   const undo = page.url().split("/").pop();
   const asked = await eventually("the undo to ask", async () => {
     const { items } = await server.api("GET", `/v1/interrupts?run=${undo}&status=open`);
@@ -68,6 +69,11 @@ test("what a run changed is taken back from its page", async (t) => {
   await eventually("the files to be as before", () => !existsSync(at("notes")));
   assert.equal(readFileSync(at("three.txt"), "utf8"), "old\n");
   assert.equal(readFileSync(at("two.txt"), "utf8"), "mine\n");
+
+  await page.goto(`/runs/${undo}`);
+  await page.getByText("Left as they are").first().waitFor();
+  await assertSound(page, "the page of an undo that has ended");
+  await shoot(page, "undo-run");
 
   // Nothing is left to take back, and the page says so.
   await page.goto(`/runs/${id}`);

@@ -108,6 +108,12 @@ impl Projector {
                 Vec::new()
             }
             "model_replied" => self.replied(data, text),
+            "call_made" => {
+                let arguments = data.pointer("/content/data").cloned().unwrap_or_default();
+                let call = Call { tool: string("tool").to_owned(), arguments, edited: false };
+                self.calls.insert(string("call").to_owned(), call);
+                Vec::new()
+            }
             "model_failed" => {
                 let what = match data.get("retry_at").and_then(Value::as_str) {
                     Some(_) => "the model gave no answer, and is asked again",
@@ -242,7 +248,7 @@ impl Projector {
             (None, Some(pattern), Some(path)) => format!("“{pattern}” in {path}"),
             (None, Some(pattern), None) => format!("“{pattern}”"),
             (None, None, Some(path)) => path.to_owned(),
-            (None, None, None) => String::new(),
+            (None, None, None) => string("task").unwrap_or_default().to_owned(),
         };
         let text = match tool.as_str() {
             "run_command" => what,

@@ -227,7 +227,7 @@ impl Draft<'_> {
         if let Some(found) = call.found() {
             payload["trial"] = found.card.clone();
             payload["changeset"] = json!(found.digest);
-            payload["note"] = json!(super::trial::note_of(call));
+            payload["note"] = json!(self.run.note_of(call));
         } else if let Some(why) = self.run.told_untried(call) {
             payload["untried"] = json!(why);
         }

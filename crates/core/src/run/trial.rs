@@ -22,19 +22,25 @@ use crate::limits;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
-/// What a person is told who decides on a trial.
+/// Of a command.
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes \
                                that are shown; the command does not run again.";
 
-/// The same, of changes that nothing ran for.
+/// Of changes that nothing ran for.
 const UNDO_NOTE: &str =
     "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
 
-pub(super) fn note_of(call: &Call) -> &'static str {
-    if is_undo(call) { UNDO_NOTE } else { NOTE }
-}
-
 impl Run {
+    /// What a person is told who decides on a trial.
+    pub(super) fn note_of(&self, call: &Call) -> &'static str {
+        if self.is_undo(call) { UNDO_NOTE } else { NOTE }
+    }
+
+    /// Whether what it does is worked out from the journal, and nothing runs. A client may have a tool of this name.
+    fn is_undo(&self, call: &Call) -> bool {
+        call.tool == undo::TOOL && self.runs_here(&call.tool)
+    }
+
     /// Whether the gates of a call vote on what it did in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
@@ -46,13 +52,13 @@ impl Run {
             // Of code on the line nobody can tell whether it is something that a rule forbids: a trial can.
             !command.is_read_only() || command.unclear.is_some()
         });
-        self.definition.gates.trial && (may_write || is_undo(call))
+        self.definition.gates.trial && (may_write || self.is_undo(call))
     }
 
     /// Why there can be no trial of a command. One that reaches the network, or that the sandbox holds in part, may do
     /// what no trial takes back.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
-        if is_undo(call) {
+        if self.is_undo(call) {
             // It runs nothing, so that it can always be tried.
             return None;
         }
@@ -124,11 +130,6 @@ impl Run {
         let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.kept(edit));
         kept.err().into_iter().collect()
     }
-}
-
-/// Whether what it does is worked out from the journal, and nothing runs.
-fn is_undo(call: &Call) -> bool {
-    call.tool == undo::TOOL
 }
 
 fn not_tried() -> Problem {
@@ -276,7 +277,7 @@ impl Draft<'_> {
 
     /// The call asks as it is, and its card says why.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
-        if is_undo(call) {
+        if self.run.is_undo(call) {
             self.supersede(call);
             self.finish_call(id, CallEnd::Failed, Some("nothing_to_undo"), why);
             return;

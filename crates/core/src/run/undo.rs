@@ -122,8 +122,11 @@ impl Run {
     }
 }
 
-/// The workflow of an undo: its one call, which always asks.
-pub fn definition() -> Definition {
+/// The workflow of an undo: its one call, which always asks. As many people have to agree as to changes of the other run, and
+/// the same.
+pub fn definition(of: &Definition) -> Definition {
+    let usual = of.gate(None, Kind::ToolApproval);
+    let quorum = of.phases.iter().filter_map(|phase| of.gate(Some(phase), Kind::ToolApproval).quorum).max();
     let input = json!({
         "type": "object",
         "properties": {
@@ -148,6 +151,8 @@ pub fn definition() -> Definition {
         ]
         .map(|(option, label)| (option.to_owned(), label.to_owned()))
         .into(),
+        approvers: usual.approvers,
+        quorum,
         ..KindGate::default()
     };
     Definition {

@@ -1,9 +1,8 @@
 //! Taking back what a run changed: a run of its own, in the same session and the same workspace.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::json;
 use holdshort_core::run::undo::{self, Arguments, NotUndone};
@@ -15,8 +14,6 @@ use super::Driver;
 use super::key::IdempotencyKey;
 use super::start::{StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
-
-static DEFINITION: LazyLock<Arc<Definition>> = LazyLock::new(|| Arc::new(undo::definition()));
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Begins to take back what a run committed after the event `to`. A person is shown the changes, and releases them.
@@ -42,7 +39,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // There before the run that speaks of it.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         let start = StartRun {
-            definition: DEFINITION.clone(),
+            definition: Arc::new(undo::definition(&of.definition)),
             session: of.session().cloned(),
             config,
             input: serde_json::to_value(&arguments).map_err(|e| Error::Internal(e.to_string()))?,

@@ -3,17 +3,27 @@ import type { Event } from "../../api/types";
 import { at, list, text } from "./facts";
 import type { Call } from "./items";
 
+/** A call of a model's reply. */
 export function proposed(event: Event, i: number, agent: string): Call {
-  const listed = at(event.data, "calls", i);
+  const call = begun(event, at(event.data, "calls", i), at(event.data, "content", "data", "arguments", i), agent);
+  // Between this event and the next one: several calls of one reply keep their order.
+  return { ...call, seq: event.seq + (i + 1) / 1_000 };
+}
+
+/** The call of a phase that is one call. */
+export function made(event: Event, agent: string): Call {
+  return begun(event, event.data, at(event.data, "content", "data"), agent);
+}
+
+function begun(event: Event, named: unknown, given: unknown, agent: string): Call {
   return {
     type: "call",
-    // Between this event and the next one: several calls of one reply keep their order.
-    seq: event.seq + (i + 1) / 1_000,
+    seq: event.seq,
     at: event.at,
-    id: text(listed, "call"),
+    id: text(named, "call"),
     agent,
-    tool: text(listed, "tool"),
-    arguments: at(event.data, "content", "data", "arguments", i),
+    tool: text(named, "tool"),
+    arguments: given,
     edited: false,
     stage: "proposed",
     asks: [],

@@ -17,7 +17,7 @@ export function nameOf(call: Call): Name {
   const command = given("command");
   if (call.tool === "run_command" && command) return { tool: "$", what: command, isCommand: true };
   const [pattern, path] = [given("pattern"), given("path")];
-  const what = pattern ? `“${pattern}”${path ? `${DOT}${path}` : ""}` : path || text(call.look, "path") || brief(call.arguments);
+  const what = pattern ? `“${pattern}”${path ? `${DOT}${path}` : ""}` : path || text(call.look, "path") || given("task") || brief(call.arguments);
   return { tool: call.tool, what, isCommand: false };
 }
 

@@ -1,6 +1,6 @@
 // A run told as a conversation: events in, items out. The same events give the same items; each event is read once.
 import type { Event } from "../../api/types";
-import { after, proposed } from "./call";
+import { after, made, proposed } from "./call";
 import { at, list, number, text } from "./facts";
 import type { Ask, Call, Item, Note } from "./items";
 
@@ -58,6 +58,9 @@ export class Story {
         break;
       case "model_started":
         this.asking.set(step, this.#agent(step));
+        break;
+      case "call_made":
+        this.#made(made(event, this.#agent(step)));
         break;
       case "model_replied":
         this.#replied(event);
@@ -144,10 +147,13 @@ export class Story {
     const said = text(data, "content", "text");
     if (said.trim()) this.items.push({ type: "said", seq, at: when, agent, text: said });
     list(data, "calls").forEach((_, i) => {
-      const call = proposed(event, i, agent);
-      this.#calls.set(call.id, this.items.length);
-      this.items.push(call);
+      this.#made(proposed(event, i, agent));
     });
+  }
+
+  #made(call: Call): void {
+    this.#calls.set(call.id, this.items.length);
+    this.items.push(call);
   }
 
   #opened({ data, seq, at: when }: Event): void {

@@ -1,9 +1,9 @@
 //! What an undo of a run would take back, and what it says it can not.
 
 use holdshort_core::changeset::{Change, Entry};
+use holdshort_core::definition::KindGate;
 use holdshort_core::interrupt::{Decision, Kind};
-use holdshort_core::run::undo::{NotUndone, Undo};
-
+use holdshort_core::run::undo::{self, NotUndone, Undo};
 use serde_json::json;
 
 use super::{runs, trying};
@@ -73,4 +73,17 @@ fn nothing_is_undone_in_the_middle_of_a_commit() {
     world.decide(Kind::ToolApproval, choose("approve"));
     world.begin_tool("call_1");
     assert_eq!(world.run.undo(0), Err(NotUndone::AtWork));
+}
+
+#[test]
+fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
+    let mut of = definition();
+    let gate = KindGate { approvers: vec!["cfo".to_owned()], quorum: Some(2), ..KindGate::default() };
+    of.gates.kinds.insert(Kind::ToolApproval, gate);
+    let phase = KindGate { quorum: Some(3), ..KindGate::default() };
+    of.phases[0].kinds.insert(Kind::ToolApproval, phase);
+    let undo = undo::definition(&of);
+    let gate = undo.gate(undo.phases.first(), Kind::ToolApproval);
+    assert_eq!((gate.approvers, gate.quorum), (vec!["cfo".to_owned()], Some(3)));
+    assert_eq!(gate.options, ["approve", "keep_some", "reject"]);
 }
