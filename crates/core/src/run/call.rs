@@ -381,8 +381,9 @@ impl Draft<'_> {
     fn committed(&mut self, id: &str, found: &super::Found, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
-                let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
-                self.finish_done(id, None, content);
+                let text =
+                    self.call(id).map_or_else(|_| found.text.to_string(), |call| self.run.told(&call, found));
+                self.finish_done(id, None, Content { text: Some(text), data: found.data.clone() });
             }
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),

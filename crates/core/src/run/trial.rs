@@ -36,6 +36,11 @@ impl Run {
         if self.is_undo(call) { UNDO_NOTE } else { NOTE }
     }
 
+    /// What is said of a call whose changes are made.
+    pub(super) fn told(&self, call: &Call, found: &Found) -> String {
+        if self.is_undo(call) { undo::told(found) } else { found.text.to_string() }
+    }
+
     /// Whether what it does is worked out from the journal, and nothing runs. A client may have a tool of this name.
     fn is_undo(&self, call: &Call) -> bool {
         call.tool == undo::TOOL && self.runs_here(&call.tool)

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::draft::clip;
 use super::gating::title;
-use super::{Call, CallEnd, CallState, Run};
+use super::{Call, CallEnd, CallState, Found, Run};
 use crate::changeset::{Changeset, Composed};
 use crate::definition::{Asking, Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
 use crate::digest::Digest;
@@ -120,6 +120,17 @@ impl Run {
         let reads = call.effect == Some(CommandEffect::Reads);
         call.attempt > 0 && self.runs_here(&call.tool) && self.writes(&call.tool) && !reads
     }
+}
+
+/// What is said of an undo that is done: a person may have left out some of what was worked out.
+pub(super) fn told(found: &Found) -> String {
+    let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
+    let done = match changes.iter().filter(|change| change.is_of_content()).count() {
+        0 => "The folders are as they were before.".to_owned(),
+        1 => "1 file is as it was before.".to_owned(),
+        n => format!("{n} files are as they were before."),
+    };
+    format!("{done} {}", found.text).trim_end().to_owned()
 }
 
 /// The workflow of an undo: its one call, which always asks. As many people have to agree as to changes of the other run, and

@@ -58,9 +58,10 @@ fn work_out(
     left.extend(missing(&wanted.changeset)?.into_iter().map(|path| (path, NOT_KEPT)));
     let Undoable { changeset, left } = tools.undoable(&wanted.changeset, left)?;
     let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
-    let text = told(arguments, &changeset, &left, &wanted.unknown);
+    let text = told(&left, &wanted.unknown);
     if changeset.is_empty() {
-        return Ok(Tried::Impossible { why: text });
+        let why = format!("Nothing of what {} changed is as it left it. {text}", arguments.run);
+        return Ok(Tried::Impossible { why: why.trim_end().to_owned() });
     }
     let mut card = card(&changeset, body);
     card["undo"] = json!({ "run": arguments.run, "to": arguments.to });
@@ -76,27 +77,16 @@ fn work_out(
     }))
 }
 
-/// What is said of it once it is done; at most the first few paths by name.
-fn told(arguments: &Arguments, changeset: &Changeset, left: &[Value], unknown: &[String]) -> String {
+/// What an undo leaves, in sentences; at most the first few by name.
+fn told(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
-    let files = changeset.changes().iter().filter(|change| change.is_of_content()).count();
-    let run = &arguments.run;
-    let mut text = match files {
-        0 if changeset.is_empty() => format!("Nothing of what {run} changed is as it left it."),
-        0 => format!("The folders of {run} are as they were before."),
-        1 => format!("1 file is as it was before {run} changed it."),
-        n => format!("{n} files are as they were before {run} changed them."),
-    };
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();
-    for (what, names) in [
-        ("Left as they are, for somebody else changed them", paths),
-        ("Not known is what these changed", unknown.iter().map(String::as_str).collect()),
-    ] {
-        if !names.is_empty() {
-            let more = names.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text = format!("{text} {what}: {}{more}.", names[..names.len().min(NAMED)].join(", "));
-        }
-    }
-    text
+    let calls: Vec<&str> = unknown.iter().map(String::as_str).collect();
+    let sentence = |(what, names): (&str, Vec<&str>)| {
+        let more = names.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("{what}: {}{more}.", names[..names.len().min(NAMED)].join(", ")))
+    };
+    let said = [("Left as it is", paths), ("Nobody knows what these changed", calls)];
+    said.into_iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
 }

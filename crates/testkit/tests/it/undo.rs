@@ -116,7 +116,7 @@ async fn what_somebody_changed_since_is_left_and_told() {
     expected.insert("made".to_owned(), played.after["made"].clone());
     assert_eq!(played.tree(), expected);
     let told = played.server.run(&undone).await["result"]["text"].as_str().unwrap().to_owned();
-    assert!(told.contains("kept2, made/7, made/mine.txt"), "{told}");
+    assert!(told.ends_with("Left as it is: kept2, made/7, made/mine.txt."), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,6 +132,22 @@ async fn what_changes_between_the_card_and_the_release_is_asked_about_anew() {
     played.release((undo, anew)).await;
     let mut expected = played.before.clone();
     expected.insert("kept3".to_owned(), "644 mine\n".to_owned());
+    assert_eq!(played.tree(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_of_it_is_undone_and_no_more_is_claimed() {
+    let played = played().await;
+    let (undo, asked) = played.undo(&played.run, &json!({})).await;
+    let some = json!({ "option": "keep_some", "edit": ["kept2", "gone/1"] });
+    played.server.decide(&asked, &some).await.ok();
+    let ended = played.server.wait_status(&undo, &["completed"]).await;
+    let told = ended["result"]["text"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("2 files are as they were before."), "{told}");
+    let mut expected = played.after.clone();
+    for path in ["kept2", "gone", "gone/1"] {
+        expected.insert(path.to_owned(), played.before[path].clone());
+    }
     assert_eq!(played.tree(), expected);
 }
 
