@@ -47,7 +47,7 @@ pub const DROPPED_PATHS: usize = 20;
 pub const CARD_PARTS: usize = 500;
 
 /// How long the bytes of files that changes name are kept after somebody last needed them: 30 days.
-pub const BODIES_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+pub const BODIES_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Bytes of such files that a journal keeps; above that the ones go that nobody needed for the longest time.
 pub const BODIES_BYTES: u64 = 8 * 1024 * 1024 * 1024;

@@ -11,11 +11,15 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Error, Executor};
 
+/// Before the first look.
+const FIRST: Duration = Duration::from_mins(1);
 /// Between two looks.
 const SWEEP: Duration = Duration::from_mins(10);
 
 /// Runs until it is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    // Nothing is so old that the start has to wait for it.
+    driver.clock().sleep(FIRST).await;
     loop {
         match driver.drop_bodies().await {
             Ok(0) => {}
@@ -29,8 +33,8 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Drops what was not needed for long enough, and what is too much. How many files that were.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
-        let now = self.clock().now().as_millis();
-        let before = Timestamp::from_millis(now.saturating_sub(limits::BODIES_MS));
+        let kept = i64::try_from(limits::BODIES_MS).unwrap_or(i64::MAX);
+        let before = Timestamp::from_millis(self.clock().now().as_millis().saturating_sub(kept));
         let mut dropped = 0;
         loop {
             match self.journal().drop_bodies(before, limits::BODIES_BYTES).await? {

@@ -92,7 +92,7 @@ async fn files_that_nobody_needed_for_a_month_are_dropped() {
     let [old, needed] = [b"old", b"new"].map(|bytes| Blob::new(bytes.to_vec()));
     let journal = stage.driver.journal();
     journal.put_bodies(vec![old.clone(), needed.clone()], stage.clock.now()).await.unwrap();
-    stage.clock.advance_ms(limits::BODIES_MS);
+    stage.clock.advance_ms(i64::try_from(limits::BODIES_MS).unwrap());
     assert_eq!(stage.driver.drop_bodies().await.unwrap(), 0);
     journal.need_bodies(vec![needed.digest], stage.clock.now()).await.unwrap();
     stage.clock.advance_ms(1);
