@@ -110,11 +110,6 @@ impl Run {
         Ok(Undo { changeset, mixed, unknown })
     }
 
-    /// Whether it has changes that an undo could take back.
-    pub fn can_be_undone(&self) -> bool {
-        self.undo(0).is_ok()
-    }
-
     /// Whether a call that was started may have changed files, with nothing that says which.
     fn may_have_written(&self, call: &Call) -> bool {
         let reads = call.effect == Some(CommandEffect::Reads);
