@@ -22,11 +22,11 @@ use crate::limits;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
-/// Of a command.
-const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes \
-                               that are shown; the command does not run again.";
+/// What the card of a command that was tried says.
+const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes that are \
+                    shown; the command does not run again.";
 
-/// Of changes that nothing ran for.
+/// What the card of an undo says.
 const UNDO_NOTE: &str =
     "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
 

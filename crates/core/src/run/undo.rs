@@ -128,8 +128,8 @@ pub(super) fn told(found: &Found) -> String {
     format!("{done} {}", found.text).trim_end().to_owned()
 }
 
-/// The workflow of an undo: its one call, which always asks. As many people have to agree as to changes of the other run, and
-/// the same.
+/// The workflow of an undo: its one call, which always asks. The approvers are those that the other run's workflow names for
+/// all of its phases, and the quorum is the largest of any phase; approvers of single phases do not count.
 pub fn definition(of: &Definition) -> Definition {
     let usual = of.gate(None, Kind::ToolApproval);
     let quorum = of.phases.iter().filter_map(|phase| of.gate(Some(phase), Kind::ToolApproval).quorum).max();
