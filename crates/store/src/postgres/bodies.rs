@@ -40,13 +40,15 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        let sql = "DELETE FROM bodies WHERE digest IN (
-                       SELECT aged.digest FROM (
+        // One that somebody needs while its row is waited for has another moment by then, and stays.
+        let sql = "DELETE FROM bodies USING (
+                       SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,
                                   sum(size) OVER (ORDER BY needed_at DESC, digest DESC) AS upto
                            FROM bodies) AS aged
                        WHERE aged.needed_at < $1 OR aged.upto > $2::bigint
-                       ORDER BY aged.needed_at, aged.digest LIMIT $3)
+                       ORDER BY aged.needed_at, aged.digest LIMIT $3) AS going
+                   WHERE bodies.digest = going.digest AND bodies.needed_at = going.needed_at
                    RETURNING 1";
         let (most_bytes, at_once) =
             (i64::try_from(most_bytes).unwrap_or(i64::MAX), i64::from(DROPPED_AT_ONCE));
