@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use holdshort_command::guarded;
-use holdshort_core::changeset::{self as changes, Changeset};
+use holdshort_core::changeset::{Change, Changeset};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
@@ -181,7 +181,7 @@ impl Tools {
 
     /// Waits until no command that may write runs in the workspace, where it would take what is committed for what it made.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
-        let is_guarded = |change: &changes::Change| guarded::guards(change.path.split('/')).is_some();
+        let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
             return None;
         }

@@ -46,8 +46,9 @@ pub(crate) fn undoable(
         if conflicts.is_empty() {
             return Ok(Undoable { changeset: chosen, left });
         }
+        let is_in: BTreeSet<&str> = chosen.changes().iter().map(|change| change.path.as_str()).collect();
         for path in conflicts {
-            let is_chosen = chosen.changes().iter().any(|change| change.path == path);
+            let is_chosen = is_in.contains(path.as_str());
             match part_of.get(path.as_str()) {
                 Some(part) if is_chosen => {
                     names.remove(part);

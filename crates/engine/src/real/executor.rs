@@ -338,13 +338,10 @@ impl Worker {
             }
             Work::Try { call, attempt, tool, arguments, preconditions } => {
                 let tried = match tools() {
+                    Ok(tools) if *tool == TOOL => undo::try_undo(tools, self.bodies.clone(), arguments).await,
                     Ok(tools) => {
                         let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
-                        if *tool == TOOL {
-                            let tried = undo::try_undo(tools, self.bodies.clone(), arguments).await;
-                            return Input::Tried { call: call.clone(), attempt: *attempt, tried };
-                        }
                         trial::try_command(&tools, &self.bodies, &wanted, preconditions, show).await
                     }
                     Err(why) => Tried::Impossible { why },

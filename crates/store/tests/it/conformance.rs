@@ -11,8 +11,8 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
-    Append, AppendError, Blob, Bodies, CONTENT_INLINE_LIMIT, Change, Error, Journal, Leases, Link, Log,
-    Positioned, Rows, StreamAppend, Tables,
+    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Leases, Link, Log, Positioned,
+    Rows, StreamAppend, Tables,
 };
 
 use crate::fixture::{
@@ -56,8 +56,6 @@ on_every_store! {
     a_key_is_taken_once,
     a_taken_key_is_told_before_a_conflict,
     a_blob_is_written_once,
-    bodies_are_kept_as_long_as_they_are_needed,
-    the_bodies_that_nobody_needed_for_the_longest_time_make_room,
     large_content_comes_back_like_small,
     an_append_that_contradicts_itself_is_refused,
     positions_grow_and_pages_by_them_are_complete,
@@ -331,66 +329,6 @@ async fn positions_have_no_gap<S: Subject>() {
     append_some(&**store.journal()).await;
     let positions: Vec<_> = log(&**store.journal()).await.iter().map(|event| event.position).collect();
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
-}
-
-fn body(n: u8, size: usize) -> Blob {
-    Blob::new(vec![n; size])
-}
-
-async fn bodies_are_kept_as_long_as_they_are_needed<S: Subject>() {
-    let store = S::open().await;
-    let (one, two, empty) = (body(1, 10), body(2, 20), body(0, 0));
-    let journal = store.journal();
-    journal.put_bodies(vec![one.clone(), two.clone(), one.clone(), empty.clone()], at(100)).await.unwrap();
-    // An older need takes nothing back.
-    journal.put_bodies(vec![one.clone()], at(50)).await.unwrap();
-    let unknown = Digest::of(b"unknown");
-    let found = journal.need_bodies(vec![two.digest, unknown], at(200)).await.unwrap();
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [two.digest]);
-    assert_eq!(journal.need_bodies(Vec::new(), at(200)).await.unwrap().len(), 0);
-    assert_eq!(journal.drop_bodies(at(100), 1_000).await.unwrap(), 0);
-    let store = store.restart().await;
-    let journal = store.journal();
-    assert_eq!(journal.body(&one.digest).await.unwrap(), Some(one.bytes.clone()));
-    assert_eq!(journal.body(&empty.digest).await.unwrap(), Some(Vec::new()));
-    assert_eq!(journal.drop_bodies(at(101), 1_000).await.unwrap(), 2);
-    assert_eq!(journal.body(&one.digest).await.unwrap(), None);
-    assert_eq!(journal.body(&two.digest).await.unwrap(), Some(two.bytes.clone()));
-    // A blob is none, and stays.
-    assert_eq!(journal.body(&unknown).await.unwrap(), None);
-    journal.append(Append { blobs: vec![one.clone()], ..Append::default() }).await.unwrap();
-    assert_eq!(journal.drop_bodies(at(10_000), 0).await.unwrap(), 1);
-    assert_eq!(journal.blob(&one.digest).await.unwrap(), Some(one.bytes));
-    assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
-}
-
-async fn the_bodies_that_nobody_needed_for_the_longest_time_make_room<S: Subject>() {
-    let store = S::open().await;
-    let journal = store.journal();
-    for n in 1..=5 {
-        journal.put_bodies(vec![body(n, 10)], at(u64::from(n))).await.unwrap();
-    }
-    journal.need_bodies(vec![body(1, 10).digest], at(6)).await.unwrap();
-    assert_eq!(journal.drop_bodies(at(0), 50).await.unwrap(), 0);
-    assert_eq!(journal.drop_bodies(at(0), 35).await.unwrap(), 2);
-    let mut kept = Vec::new();
-    for n in 1..=5 {
-        if journal.body(&body(n, 10).digest).await.unwrap().is_some() {
-            kept.push(n);
-        }
-    }
-    assert_eq!(kept, [1, 4, 5]);
-    // More than are dropped at once.
-    let many: Vec<Blob> = (0..450_u32).map(|n| Blob::new(n.to_be_bytes().to_vec())).collect();
-    journal.put_bodies(many, at(7)).await.unwrap();
-    let mut rounds = Vec::new();
-    loop {
-        match journal.drop_bodies(at(100), 1_000_000).await.unwrap() {
-            0 => break,
-            dropped => rounds.push(dropped),
-        }
-    }
-    assert_eq!((rounds.iter().sum::<usize>(), rounds.len()), (453, 3));
 }
 
 async fn one_chain_covers_all_events<S: Subject>() {

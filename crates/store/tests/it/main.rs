@@ -2,6 +2,7 @@
 //! SQLite (locks, crashes, disks) and only PostgreSQL (nodes, lost connections) promise.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
+mod bodies;
 mod conformance;
 mod differential;
 mod fixture;
