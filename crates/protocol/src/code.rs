@@ -76,9 +76,11 @@ codes! {
     RunNotEnded = "run_not_ended", 409, "The run has not ended",
         "Follow its events until it has; decide on its open interrupts.";
     RunAtWork = "run_at_work", 409, "The run is changing files right now",
-        "Pause it, or wait until its call has ended, then ask again.";
+        "Wait until its call has ended, or resume the run where it is paused, then ask again.";
     NothingToUndo = "nothing_to_undo", 409, "There is nothing that can be taken back",
         "Look at what the run changed: `holdshort show RUN`; an earlier event may have more.";
+    NoCommonApprover = "no_common_approver", 409, "Nobody may release all of it",
+        "Undo a part of it: `to` names the event after which the changes of one phase begin.";
     NotExternal = "not_external", 409, "The run is one that Holdshort runs itself",
         "Ask in a run of the workflow `external`, or leave `run` out to have one started.";
     LimitReached = "limit_reached", 409, "A limit is reached",

@@ -76,7 +76,9 @@ impl<'a> TrialCard<'a> {
             let why = match text("why") {
                 "changed_since" => "it was changed since",
                 "changed_in_between" => "somebody else changed it in between",
+                "as_before" => "it is as it was before already",
                 "not_empty" => "the run did not put it there",
+                "holds_others" => "it holds what the run did not put there",
                 _ => "what it was before is not kept",
             };
             format!("left as it is: {} ({why})", text("path"))

@@ -220,7 +220,7 @@ refuses! {
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
     Undoes: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::RunAtWork, Code::NothingToUndo], SESSION;
+        &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::RunAtWork, Code::NothingToUndo, Code::NoCommonApprover], SESSION;
     Tells: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::RunEnded, Code::IdempotencyKeyReused];
     OpensSession: ANY, BODY, CHANGE,

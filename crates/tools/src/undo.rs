@@ -19,6 +19,10 @@ pub struct Undoable {
 
 /// Somebody has changed it since.
 pub const CHANGED: &str = "changed_since";
+/// It is as the undo would leave it.
+pub const AS_BEFORE: &str = "as_before";
+/// Something that the run did not put there is in what would go with it.
+pub const HOLDS_OTHERS: &str = "holds_others";
 /// Something is in the folder that the run did not put there.
 pub const NOT_EMPTY: &str = "not_empty";
 
@@ -36,7 +40,8 @@ pub(crate) fn undoable(
         .collect();
     let mut names: BTreeSet<&str> = parts.keys().copied().collect();
     names.retain(|name| !parts[name].iter().any(|change| left.contains_key(&change.path)));
-    let mut folders_left = BTreeSet::new();
+    let mut folders_left: BTreeSet<String> =
+        left.keys().filter(|path| !part_of.contains_key(path.as_str())).cloned().collect();
     loop {
         let Ok(chosen) = wanted.only(&names) else { return Ok(Undoable { left, ..Undoable::default() }) };
         let stays = |change: &Change| folders_left.contains(change.path.as_str());
@@ -52,7 +57,8 @@ pub(crate) fn undoable(
             match part_of.get(path.as_str()) {
                 Some(part) if is_chosen => {
                     names.remove(part);
-                    left.insert(path, CHANGED);
+                    let why = if changeset::is_as_wanted(root, &chosen, &path) { AS_BEFORE } else { CHANGED };
+                    left.insert(path, why);
                 }
                 // A folder alone, which follows what is in it.
                 None if is_chosen => {
@@ -62,7 +68,10 @@ pub(crate) fn undoable(
                 Some(_) | None => {
                     for (at, _) in path.match_indices('/') {
                         match part_of.get(&path[..at]) {
-                            Some(part) => _ = names.remove(part),
+                            Some(part) if names.remove(part) => {
+                                left.entry((*part).to_owned()).or_insert(HOLDS_OTHERS);
+                            }
+                            Some(_) => {}
                             None => _ = folders_left.insert(path[..at].to_owned()),
                         }
                     }

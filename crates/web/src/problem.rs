@@ -131,6 +131,9 @@ impl From<Error> for Refused {
             }
             Error::Undo(why @ NotUndone::UnknownEvent) => Self::invalid_at("/to", why.to_string()),
             Error::Undo(why @ NotUndone::AtWork) => Self::new(Code::RunAtWork, why.to_string()),
+            Error::Undo(why @ NotUndone::NoCommonApprover) => {
+                Self::new(Code::NoCommonApprover, why.to_string())
+            }
             Error::Undo(why @ (NotUndone::Nothing | NotUndone::NoWorkspace(_))) => {
                 Self::new(Code::NothingToUndo, why.to_string())
             }

@@ -1091,7 +1091,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "nothing_to_undo" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2750,11 +2750,13 @@ export interface components {
          *
          *     `nothing_to_undo`: There is nothing that can be taken back.
          *
+         *     `no_common_approver`: Nobody may release all of it.
+         *
          *     `session_suspended`: The session is suspended.
          *
          *     `session_closed`: The session is closed.
          */
-        "run_at_work-or-nothing_to_undo-or-session_suspended-or-session_closed": {
+        "run_at_work-or-nothing_to_undo-or-no_common_approver-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4325,7 +4327,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_at_work-or-nothing_to_undo-or-session_suspended-or-session_closed"];
+            409: components["responses"]["run_at_work-or-nothing_to_undo-or-no_common_approver-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];

@@ -11,6 +11,8 @@ export const trial = {
   "trial.left": "Left as it is",
   "trial.left.changed_since": "was changed since",
   "trial.left.changed_in_between": "was changed by somebody else in between",
+  "trial.left.as_before": "is as it was before already",
+  "trial.left.holds_others": "holds what somebody else put there",
   "trial.left.not_empty": "was put there by somebody else",
   "trial.left.not_kept": "is not kept as it was before",
   "trial.left.unknown": "may have changed more than is known",

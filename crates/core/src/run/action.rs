@@ -160,7 +160,7 @@ impl Run {
     }
 
     /// As proposed: `call_2` before `call_10`.
-    fn calls_in_order(&self) -> Vec<(&String, &Call)> {
+    pub(super) fn calls_in_order(&self) -> Vec<(&String, &Call)> {
         let mut calls: Vec<_> = self.calls.iter().map(|(id, call)| (id, &**call)).collect();
         calls.sort_by_key(|(id, _)| (id.len(), id.as_str()));
         calls

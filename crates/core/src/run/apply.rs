@@ -272,9 +272,15 @@ impl Run {
                     .get(id)
                     .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
                 let wrote = started.is_some_and(|call| self.writes(&call.tool));
+                // What a commit does is known, unless the run ends in the middle of it.
+                let is_told =
+                    started.is_none_or(|call| call.committing().is_some()) && *end != CallEnd::Unknown;
                 let ended_at = Some(self.seq);
                 self.call(id, |call| {
                     call.ended_at = ended_at;
+                    if !is_told {
+                        call.untold_at = ended_at;
+                    }
                     call.state = CallState::Ended(*end);
                     call.result = content.text.as_deref().map(Arc::from);
                     call.outcome = content.data.clone();
@@ -321,7 +327,11 @@ impl Run {
                 self.crashed(id);
             }
             Fact::ToolDoubted { call: id } => {
-                self.call(id, |call| call.state = CallState::Doubted(None));
+                let doubted_at = Some(self.seq);
+                self.call(id, |call| {
+                    call.state = CallState::Doubted(None);
+                    call.untold_at = doubted_at;
+                });
                 self.crashed(id);
                 // Whether it wrote is the doubt.
                 self.look_again(id);

@@ -246,6 +246,8 @@ pub struct Call {
     pub interrupt: Option<InterruptId>,
     /// The number of the event that ended it.
     pub ended_at: Option<u64>,
+    /// The number of the last event that left open what it had written: it ran by itself, or nobody could tell its end.
+    pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
     /// The tool's own account of what it did.
     pub outcome: Value,
@@ -277,6 +279,7 @@ impl Call {
             judgement: Value::Null,
             interrupt: None,
             ended_at: None,
+            untold_at: None,
             result: None,
             outcome: Value::Null,
         }

@@ -242,6 +242,11 @@ impl Draft<'_> {
     }
 
     fn yielded(&mut self, id: &str, call: &Call, yielded: Yielded) {
+        if self.run.is_undo(call) && yielded.changeset.is_empty() {
+            self.supersede(call);
+            self.finish_call(id, CallEnd::Failed, Some("nothing_to_undo"), yielded.text);
+            return;
+        }
         let Yielded { changeset, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
         // A person has seen what it printed, too.
@@ -284,7 +289,7 @@ impl Draft<'_> {
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_undo(call) {
             self.supersede(call);
-            self.finish_call(id, CallEnd::Failed, Some("nothing_to_undo"), why);
+            self.finish_call(id, CallEnd::Failed, Some("tool_failed"), why);
             return;
         }
         if call.state != CallState::Proposed {

@@ -1,7 +1,7 @@
 //! Undo: what a run has committed, taken back. It is a run of its own with one call, so that a person is shown the changes
 //! and releases them like any other, and so that an undo can be undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,6 +55,9 @@ pub struct Undo {
     pub mixed: Vec<String>,
     /// Calls whose changes are not known: commands that ran without a trial, and what nobody could tell the end of.
     pub unknown: Vec<String>,
+    /// The phases whose calls made the changes: who may release these may release the undo.
+    #[serde(default)]
+    pub phases: BTreeSet<String>,
 }
 
 /// Why there is nothing to take back.
@@ -62,10 +65,14 @@ pub struct Undo {
 pub enum NotUndone {
     #[error("the run has no event of this number")]
     UnknownEvent,
-    #[error("the run is changing files right now; pause it, or wait until its call has ended")]
+    #[error(
+        "the run is in the middle of changing files; wait until its call has ended, or resume the run where it is paused"
+    )]
     AtWork,
     #[error("the run has changed nothing since that can be taken back")]
     Nothing,
+    #[error("nobody may release all of it: its phases name other approvers; undo a part of it, with `to`")]
+    NoCommonApprover,
     #[error("its workspace can not be used: {0}")]
     NoWorkspace(String),
 }
@@ -76,44 +83,45 @@ impl Run {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
         }
-        let is_at_work =
-            |call: &Call| matches!(call.state, CallState::Started { .. }) && self.writes(&call.tool);
-        if self.calls.values().any(|call| is_at_work(call)) {
+        let calls = self.calls_in_order();
+        if calls.iter().any(|(_, call)| self.is_at_work(call)) {
             return Err(NotUndone::AtWork);
         }
-        let doubted = self.calls.values().filter(|call| matches!(call.state, CallState::Doubted(_)));
-        let mut unknown: Vec<String> = doubted.map(|call| title(call)).collect();
-        let mut since: Vec<(u64, &Call)> = self
-            .calls
-            .values()
-            .filter_map(|call| Some((call.ended_at?, &**call)))
-            .filter(|it| it.0 > to)
+        let is_since = |at: Option<u64>| at.is_some_and(|at| at > to);
+        let mut done: Vec<(&Call, &Found)> = calls
+            .iter()
+            .filter(|(_, call)| call.state == CallState::Ended(CallEnd::Done) && is_since(call.ended_at))
+            .filter_map(|(_, call)| Some((*call, &**call.committing()?)))
             .collect();
-        since.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        let mut commits = Vec::new();
-        for (_, call) in since {
-            match call.committing() {
-                Some(found) if call.state == CallState::Ended(CallEnd::Done) => {
-                    match found.changeset.as_deref() {
-                        Some(changeset) => commits.push(changeset),
-                        None => unknown.push(title(call)),
-                    }
-                }
-                _ if self.may_have_written(call) => unknown.push(title(call)),
-                Some(_) | None => {}
-            }
-        }
+        done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
+        let erased =
+            |call: &Call| done.iter().any(|(it, found)| std::ptr::eq(*it, call) && found.changeset.is_none());
+        let unknown = calls
+            .iter()
+            .filter(|(_, call)| (is_since(call.untold_at) && self.may_write_files(call)) || erased(call))
+            .map(|(_, call)| title(call))
+            .collect();
+        let commits: Vec<_> = done.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();
         let Composed { changeset, mixed } = Changeset::undoing(&commits);
         if changeset.is_empty() {
             return Err(NotUndone::Nothing);
         }
-        Ok(Undo { changeset, mixed, unknown })
+        let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
+        let phases = done.iter().filter_map(|(call, _)| phase(call)).collect();
+        Ok(Undo { changeset, mixed, unknown, phases })
     }
 
-    /// Whether a call that was started may have changed files, with nothing that says which.
-    fn may_have_written(&self, call: &Call) -> bool {
-        let reads = call.effect == Some(CommandEffect::Reads);
-        call.attempt > 0 && self.runs_here(&call.tool) && self.writes(&call.tool) && !reads
+    /// Whether a call is writing, or was in the middle of a commit when its server stopped.
+    fn is_at_work(&self, call: &Call) -> bool {
+        let is_begun = call.trial.commits > 0 && !call.is_ended();
+        let is_doubted = matches!(call.state, CallState::Doubted(_));
+        let is_started = matches!(call.state, CallState::Started { .. }) && self.writes(&call.tool);
+        is_started || (is_begun && !is_doubted)
+    }
+
+    /// Whether it may change files here, which its changeset would tell if it had one.
+    fn may_write_files(&self, call: &Call) -> bool {
+        self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
@@ -128,11 +136,23 @@ pub(super) fn told(found: &Found) -> String {
     format!("{done} {}", found.text).trim_end().to_owned()
 }
 
-/// The workflow of an undo: its one call, which always asks. The approvers are those that the other run's workflow names for
-/// all of its phases, and the quorum is the largest of any phase; approvers of single phases do not count.
-pub fn definition(of: &Definition) -> Definition {
-    let usual = of.gate(None, Kind::ToolApproval);
-    let quorum = of.phases.iter().filter_map(|phase| of.gate(Some(phase), Kind::ToolApproval).quorum).max();
+/// Who may release the undo of what these phases did, and how many of them have to: whoever may release the calls of each.
+fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<(Vec<String>, Option<u32>), NotUndone> {
+    let gates = of.phases.iter().filter(|phase| phases.contains(&phase.id));
+    let gates: Vec<_> = gates.map(|phase| of.gate(Some(phase), Kind::ToolApproval)).collect();
+    let quorum = gates.iter().filter_map(|gate| gate.quorum).max();
+    let mut named = gates.into_iter().map(|gate| gate.approvers).filter(|names| !names.is_empty());
+    let Some(mut approvers) = named.next() else { return Ok((Vec::new(), quorum)) };
+    for names in named {
+        approvers.retain(|name| names.contains(name));
+    }
+    let needed = quorum.map_or(1, |quorum| quorum.max(1) as usize);
+    if approvers.len() < needed { Err(NotUndone::NoCommonApprover) } else { Ok((approvers, quorum)) }
+}
+
+/// The workflow of an undo of what these phases did: its one call, which always asks.
+pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
+    let (approvers, quorum) = released_by(of, phases)?;
     let input = json!({
         "type": "object",
         "properties": {
@@ -157,11 +177,11 @@ pub fn definition(of: &Definition) -> Definition {
         ]
         .map(|(option, label)| (option.to_owned(), label.to_owned()))
         .into(),
-        approvers: usual.approvers,
+        approvers,
         quorum,
         ..KindGate::default()
     };
-    Definition {
+    Ok(Definition {
         name: WORKFLOW.to_owned(),
         description,
         input,
@@ -180,5 +200,5 @@ pub fn definition(of: &Definition) -> Definition {
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
-    }
+    })
 }

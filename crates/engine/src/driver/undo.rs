@@ -1,13 +1,14 @@
-//! Taking back what a run changed: a run of its own, in the same session and the same workspace.
+//! Taking back what a run changed: a run of its own, in the same workspace, and in the same session while that is open.
 
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::json;
 use holdshort_core::run::undo::{self, Arguments, NotUndone};
-use holdshort_core::run::{Config, Origin};
+use holdshort_core::run::{Config, Origin, Run};
 use holdshort_core::schema::Problem;
+use holdshort_core::session::State;
 use holdshort_store::{Blob, Journal};
 
 use super::Driver;
@@ -29,6 +30,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let of = self.now(run).await?;
         let undo = of.undo(to).map_err(Error::Undo)?;
+        let definition = undo::definition(&of.definition, &undo.phases).map_err(Error::Undo)?;
         let config = Config {
             workspace: of.config().and_then(|config| config.workspace.clone()),
             ..Config::default()
@@ -39,8 +41,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // There before the run that speaks of it.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         let start = StartRun {
-            definition: Arc::new(undo::definition(&of.definition)),
-            session: of.session().cloned(),
+            definition: Arc::new(definition),
+            session: self.session_of_undo(&of).await?,
             config,
             input: serde_json::to_value(&arguments).map_err(|e| Error::Internal(e.to_string()))?,
             origin: Origin::Native,
@@ -53,6 +55,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(words(&problems))),
             other => other,
         })
+    }
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// The session of the run; none where that has ended and takes no run any more.
+    async fn session_of_undo(&self, of: &Run) -> Result<Option<SessionId>, Error> {
+        let Some(id) = of.session() else { return Ok(None) };
+        let (session, _) = self.session_chain(id).await?;
+        Ok((!matches!(session.state, State::Closed(_))).then(|| id.clone()))
     }
 }
 

@@ -58,11 +58,12 @@ fn work_out(
     left.extend(missing(&wanted.changeset)?.into_iter().map(|path| (path, NOT_KEPT)));
     let Undoable { changeset, left } = tools.undoable(&wanted.changeset, left)?;
     let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
-    let text = told(&left, &wanted.unknown);
-    if changeset.is_empty() {
-        let why = format!("Nothing of what {} changed is as it left it. {text}", arguments.run);
-        return Ok(Tried::Impossible { why: why.trim_end().to_owned() });
-    }
+    let told = told(&left, &wanted.unknown);
+    let text = if changeset.is_empty() {
+        format!("Nothing of what {} changed is as it left it. {told}", arguments.run)
+    } else {
+        told
+    };
     let mut card = card(&changeset, body);
     card["undo"] = json!({ "run": arguments.run, "to": arguments.to });
     card["left"] = json!(left.iter().take(CARD_PATHS).collect::<Vec<_>>());

@@ -8,7 +8,7 @@ mod git;
 mod temporary;
 
 pub use commit::{Committed, State, Step};
-pub(crate) use commit::{commit, conflicts, probe};
+pub(crate) use commit::{commit, conflicts, is_as_wanted, probe};
 pub(crate) use entry::{Seen, seen};
 pub(crate) use folder::Root;
 pub use git::git_words;

@@ -13,18 +13,24 @@ use crate::trial::kept;
 async fn what_somebody_changed_since_is_left_as_it_is() {
     // What the run did; what somebody did after it; what is left, and why; what is taken back.
     type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let table: [Row<'_>; 11] = [
+    let table: [Row<'_>; 12] = [
         ("echo 2 > a", "true", &[], &["a"]),
         ("echo 2 > a; echo 2 > b", "echo 3 > b", &[("b", "changed_since")], &["a"]),
         ("echo 2 > a", "chmod 600 a", &[("a", "changed_since")], &[]),
-        ("rm a", "echo 1 > a", &[("a", "changed_since")], &[]),
+        ("rm a", "echo 3 > a", &[("a", "changed_since")], &[]),
+        ("echo 2 > a; echo 2 > b", "echo -n 1 > a", &[("a", "as_before")], &["b"]),
         ("mkdir n; echo 1 > n/x", "echo 2 > n/mine", &[("n/mine", "not_empty")], &["n/x"]),
-        ("mkdir -p n/m; echo 1 > n/m/x", "rm n/m/x", &[("n/m/x", "changed_since")], &[]),
+        ("mkdir -p n/m; echo 1 > n/m/x", "rm n/m/x", &[("n/m/x", "as_before")], &[]),
         ("mkdir -p n/m; echo 1 > n/m/x", "echo 2 > n/m/mine", &[("n/m/mine", "not_empty")], &["n/m/x"]),
         ("rm -r d", "mkdir d; chmod 700 d", &[], &["d/e", "d/e/y", "d/x"]),
         ("rm -r d", "echo 1 > d", &[("d/e/y", "changed_since"), ("d/x", "changed_since")], &[]),
         // A file that became a folder is one part with what is in it.
-        ("rm a; mkdir a; echo 1 > a/x", "echo 2 > a/mine", &[("a/mine", "not_empty")], &[]),
+        (
+            "rm a; mkdir a; echo 1 > a/x",
+            "echo 2 > a/mine",
+            &[("a", "holds_others"), ("a/mine", "not_empty")],
+            &[],
+        ),
         ("rm -r d; echo 2 > d; echo 2 > a", "echo 3 > d", &[("d", "changed_since")], &["a"]),
     ];
     for (line, others, expected, taken_back) in table {
@@ -59,4 +65,15 @@ async fn what_is_not_to_be_undone_is_left_with_its_part() {
     let found = bench.tools.undoable(&done.trial.changeset.inverse(), left).unwrap();
     let paths: Vec<_> = found.changeset.changes().iter().map(|change| change.path.as_str()).collect();
     assert_eq!(paths, ["b"]);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_to_be_undone_is_left() {
+    let bench = Bench::new();
+    let done = kept(&bench, &bench.tools, "mkdir n; echo 1 > n/x").await;
+    assert_eq!(done.commit(&bench.tools), Committed::Done);
+    let left = BTreeMap::from([("n".to_owned(), "changed_in_between")]);
+    let found = bench.tools.undoable(&done.trial.changeset.inverse(), left).unwrap();
+    let paths: Vec<_> = found.changeset.changes().iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(paths, ["n/x"]);
 }

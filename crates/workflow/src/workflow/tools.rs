@@ -2,6 +2,7 @@
 //! name takes its place.
 
 use holdshort_core::handoff::FINISH;
+use holdshort_core::run::undo;
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::{Value, json};
 
@@ -93,7 +94,10 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
         return None;
     }
     let asks = built_in.iter().any(|spec| spec.name == text && matches!(spec.runs, Runs::Opens(_)));
-    if asks || text == FINISH || RESERVED.iter().any(|reserved| text.starts_with(reserved)) {
+    if asks
+        || [FINISH, undo::TOOL].contains(&text.as_str())
+        || RESERVED.iter().any(|reserved| text.starts_with(reserved))
+    {
         problems.at(item, format!("`{text}` is built in, and no client can run it; choose another name"));
         return None;
     }

@@ -612,6 +612,12 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
         ],
     },
     Case {
+        about: "a tool with the name of the one that undoes",
+        text: "name: a\ntools:\n  - {name: undo_changes, description: d, runs: client}\nagents: {solo: {instructions: \
+               i}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
+        says: &["workflow.yaml:3:12: `undo_changes` is built in, and no client can run it; choose another name"],
+    },
+    Case {
         about: "tools of its own",
         text: "name: a\ntools:\n  - {name: ask_human, description: d, runs: client}\n  - {name: x, description: d, runs: \
                server}\n  - {name: y, description: d, runs: mcp}\n  - {name: z, description: d, runs: client, effect: \

@@ -3,11 +3,12 @@
 use holdshort_core::changeset::{Change, Entry};
 use holdshort_core::definition::KindGate;
 use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::run::Input;
 use holdshort_core::run::undo::{self, NotUndone, Undo};
 use serde_json::json;
 
 use super::{runs, trying};
-use crate::world::{World, calls, choose, command, definition, write};
+use crate::world::{World, calls, choose, choose_with, command, definition, one_shot, write};
 
 /// As `path: before > after`, by the bytes of each.
 fn told(undo: &Undo) -> Vec<String> {
@@ -76,14 +77,109 @@ fn nothing_is_undone_in_the_middle_of_a_commit() {
 }
 
 #[test]
+fn nothing_is_undone_while_a_commit_that_a_crash_cut_off_rests() {
+    let mut world = World::started(trying(), vec![calls(&[command("./do a=1 b=1")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_1");
+    let found = world.run.calls["call_1"].committing().cloned().expect("it was tried");
+    world.commit_one(&found.changeset.as_ref().expect("it is kept").changes()[0]);
+    world.person(Input::Pause);
+    world.crash();
+    assert_eq!(world.run.undo(0), Err(NotUndone::AtWork));
+    world.person(Input::Resume);
+    world.work();
+    assert_eq!(told(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
+}
+
+/// A commit of `a` and `b` that found another `b` after `a` was written.
+fn halfway() -> World {
+    let mut world = World::started(trying(), vec![calls(&[write("c")]), calls(&[command("./do a=1 b=1")])]);
+    world.proposes = true;
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_2");
+    let found = world.run.calls["call_2"].committing().cloned().expect("it was tried");
+    world.commit_one(&found.changeset.as_ref().expect("it is kept").changes()[0]);
+    world.files.insert("b".to_owned(), "somebody else's".to_owned());
+    world.crash();
+    world.work();
+    assert_eq!(world.open_kinds(), ["unknown_outcome"]);
+    world
+}
+
+#[test]
+fn a_commit_that_stopped_halfway_is_named_whatever_became_of_it() {
+    for option in ["rerun", "happened", "skip"] {
+        let mut world = halfway();
+        world.decide(Kind::UnknownOutcome, choose_with(option, "It did."));
+        let undo = released(world).run.undo(0).expect("c was written");
+        assert!(
+            undo.unknown.iter().any(|call| call.contains("./do a=1 b=1")),
+            "{option}: {:?}",
+            undo.unknown
+        );
+    }
+}
+
+#[test]
+fn a_change_that_was_refused_after_a_conflict_is_not_named() {
+    let mut world = World::started(trying(), vec![calls(&[write("c")]), calls(&[command("./do a=1")])]);
+    world.proposes = true;
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    world.files.insert("a".to_owned(), "somebody else's".to_owned());
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(world.run.calls["call_2"].attempt, 1, "it was begun");
+    world.decide(Kind::ToolApproval, choose("reject"));
+    world.work();
+    let undo = world.run.undo(0).expect("c was written");
+    assert_eq!((told(&undo), undo.unknown), (vec!["c: 9 > -".to_owned()], Vec::<String>::new()));
+}
+
+#[test]
 fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
-    let mut of = definition();
-    let gate = KindGate { approvers: vec!["cfo".to_owned()], quorum: Some(2), ..KindGate::default() };
-    of.gates.kinds.insert(Kind::ToolApproval, gate);
-    let phase = KindGate { quorum: Some(3), ..KindGate::default() };
-    of.phases[0].kinds.insert(Kind::ToolApproval, phase);
-    let undo = undo::definition(&of);
-    let gate = undo.gate(undo.phases.first(), Kind::ToolApproval);
-    assert_eq!((gate.approvers, gate.quorum), (vec!["cfo".to_owned()], Some(3)));
-    assert_eq!(gate.options, ["approve", "keep_some", "reject"]);
+    // The approvers of a phase and their quorum; the approvers of the workflow are `cfo` and `cto`.
+    type Names<'a> = (&'a [&'a str], Option<u32>);
+    type Row<'a> = (&'a [Names<'a>], Option<Names<'a>>);
+    let table: [Row<'_>; 6] = [
+        (&[(&[], None)], Some((&["cfo", "cto"], None))),
+        (&[(&[], Some(2))], Some((&["cfo", "cto"], Some(2)))),
+        (&[(&["ceo"], Some(1))], Some((&["ceo"], Some(1)))),
+        (&[(&[], None), (&["cto", "ceo"], None)], Some((&["cto"], None))),
+        (&[(&[], Some(2)), (&["cto", "ceo"], None)], None),
+        (&[(&["ceo"], None), (&["cto"], None)], None),
+    ];
+    let gate = |names: &[&str], quorum| KindGate {
+        approvers: names.iter().map(|&name| name.to_owned()).collect(),
+        quorum,
+        ..KindGate::default()
+    };
+    for (phases, expected) in table {
+        let mut of = definition();
+        of.gates.kinds.insert(Kind::ToolApproval, gate(&["cfo", "cto"], None));
+        of.phases.clear();
+        for (i, (names, quorum)) in phases.iter().enumerate() {
+            let mut phase = one_shot(&format!("p{i}"), &[]);
+            phase.kinds.insert(Kind::ToolApproval, gate(names, *quorum));
+            of.phases.push(phase);
+        }
+        let ids = of.phases.iter().map(|phase| phase.id.clone()).collect();
+        // A phase whose calls changed nothing has no say.
+        let mut silent = one_shot("silent", &[]);
+        silent.kinds.insert(Kind::ToolApproval, gate(&["nobody"], Some(9)));
+        of.phases.push(silent);
+        let gate = undo::definition(&of, &ids).map(|undo| undo.gate(undo.phases.first(), Kind::ToolApproval));
+        let told = gate.as_ref().ok().map(|gate| (gate.approvers.clone(), gate.quorum));
+        let expected =
+            expected.map(|(names, quorum)| (names.iter().map(|&it| it.to_owned()).collect(), quorum));
+        assert_eq!(told, expected, "{phases:?}");
+        if let Ok(gate) = gate {
+            assert_eq!(gate.options, ["approve", "keep_some", "reject"]);
+        }
+    }
 }
