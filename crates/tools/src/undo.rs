@@ -51,17 +51,18 @@ pub(crate) fn undoable(
         if conflicts.is_empty() {
             return Ok(Undoable { changeset: chosen, left });
         }
-        let is_in: BTreeSet<&str> = chosen.changes().iter().map(|change| change.path.as_str()).collect();
+        let is_in: BTreeMap<&str, &Change> =
+            chosen.changes().iter().map(|change| (change.path.as_str(), change)).collect();
         for path in conflicts {
-            let is_chosen = is_in.contains(path.as_str());
+            let chosen = is_in.get(path.as_str());
             match part_of.get(path.as_str()) {
-                Some(part) if is_chosen => {
+                Some(part) if let Some(change) = chosen => {
                     names.remove(part);
-                    let why = if changeset::is_as_wanted(root, &chosen, &path) { AS_BEFORE } else { CHANGED };
+                    let why = if changeset::is_as_wanted(root, change) { AS_BEFORE } else { CHANGED };
                     left.insert(path, why);
                 }
                 // A folder alone, which follows what is in it.
-                None if is_chosen => {
+                None if chosen.is_some() => {
                     folders_left.insert(path);
                 }
                 // It stands in folders that would go: they stay, and so does all that goes only with them.

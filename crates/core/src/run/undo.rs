@@ -94,20 +94,20 @@ impl Run {
             .filter_map(|(_, call)| Some((*call, &**call.committing()?)))
             .collect();
         done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
-        let erased =
-            |call: &Call| done.iter().any(|(it, found)| std::ptr::eq(*it, call) && found.changeset.is_none());
-        let unknown = calls
-            .iter()
-            .filter(|(_, call)| (is_since(call.untold_at) && self.may_write_files(call)) || erased(call))
-            .map(|(_, call)| title(call))
-            .collect();
+        let is_untold = |call: &Call| is_since(call.untold_at) && self.may_write_files(call);
+        let untold = calls.iter().map(|(_, call)| *call).filter(|call| is_untold(call));
+        let erased = done.iter().filter(|(call, found)| found.changeset.is_none() && !is_untold(call));
+        let unknown = untold.chain(erased.map(|(call, _)| *call)).map(title).collect();
         let commits: Vec<_> = done.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();
         let Composed { changeset, mixed } = Changeset::undoing(&commits);
         if changeset.is_empty() {
             return Err(NotUndone::Nothing);
         }
         let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
-        let phases = done.iter().filter_map(|(call, _)| phase(call)).collect();
+        let phases: Option<BTreeSet<String>> = done.iter().map(|(call, _)| phase(call)).collect();
+        // Where it can not be told of one, all of them have a say.
+        let all = || self.definition.phases.iter().map(|phase| phase.id.clone()).collect();
+        let phases = phases.unwrap_or_else(all);
         Ok(Undo { changeset, mixed, unknown, phases })
     }
 

@@ -56,9 +56,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             other => other,
         })
     }
-}
 
-impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// The session of the run; none where that has ended and takes no run any more.
     async fn session_of_undo(&self, of: &Run) -> Result<Option<SessionId>, Error> {
         let Some(id) = of.session() else { return Ok(None) };

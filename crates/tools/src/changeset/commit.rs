@@ -64,10 +64,9 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Whether a path of a changeset is as its commit would leave it.
-pub(crate) fn is_as_wanted(root: &Root, changeset: &Changeset, path: &str) -> bool {
-    let change = changeset.changes().iter().find(|change| change.path == path);
-    change.is_some_and(|change| look(root, change).is_ok_and(|seen| state(change, &seen) == State::After))
+/// Whether a path is as the commit of its change would leave it.
+pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
+    look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
 /// `body` gives the bytes of a file by its digest. `resumed`: this commit was begun before a crash.
