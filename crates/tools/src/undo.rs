@@ -54,19 +54,18 @@ pub(crate) fn undoable(
         let is_in: BTreeMap<&str, &Change> =
             chosen.changes().iter().map(|change| (change.path.as_str(), change)).collect();
         for path in conflicts {
-            let chosen = is_in.get(path.as_str());
-            match part_of.get(path.as_str()) {
-                Some(part) if let Some(change) = chosen => {
+            match (part_of.get(path.as_str()), is_in.get(path.as_str())) {
+                (Some(part), Some(change)) => {
                     names.remove(part);
                     let why = if changeset::is_as_wanted(root, change) { AS_BEFORE } else { CHANGED };
                     left.insert(path, why);
                 }
                 // A folder alone, which follows what is in it.
-                None if chosen.is_some() => {
+                (None, Some(_)) => {
                     folders_left.insert(path);
                 }
                 // It stands in folders that would go: they stay, and so does all that goes only with them.
-                Some(_) | None => {
+                (_, None) => {
                     for (at, _) in path.match_indices('/') {
                         match part_of.get(&path[..at]) {
                             Some(part) if names.remove(part) => {
