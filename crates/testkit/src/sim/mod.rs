@@ -22,6 +22,7 @@ mod shrink;
 mod site;
 mod store;
 mod tasks;
+mod trials;
 mod turns;
 mod twin;
 mod workflows;
@@ -29,7 +30,7 @@ mod world;
 
 pub use choices::Turn;
 pub use mutants::Mutant;
-pub use people::{ENDINGS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM};
+pub use people::{ENDINGS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM};
 pub use shrink::shrink;
 
 use choices::Choices;

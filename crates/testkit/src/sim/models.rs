@@ -138,6 +138,9 @@ fn call(world: &mut World, choices: &mut Choices) -> RequestedCall {
     let (tool, arguments) = match choices.below(14) {
         0..=1 => ("read_file", json!({ "path": choices.pick(&PATHS) })),
         2..=5 => ("write_file", write(world, choices)),
+        6..=9 if world.plays_trials && !choices.one_in(3) => {
+            ("run_command", json!({ "command": world.writing(choices) }))
+        }
         6..=9 => ("run_command", json!({ "command": choices.pick(&COMMANDS) })),
         10 => ("ask_human", json!({ "question": "Which?" })),
         11 => ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] })),

@@ -12,7 +12,7 @@ use holdshort_store::{Append, Log, StreamAppend};
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{Played, TALKS_FROM, failed_once, play};
+use super::{Played, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -45,6 +45,14 @@ pub enum Mutant {
     WorkTwice,
     /// A probe after a crash always says that nothing happened.
     ProbeBlindly,
+    /// A commit that a crash cut off is taken for done.
+    ForgetTheRest,
+    /// A commit looks at no file before it writes it.
+    WriteOverOthers,
+    /// A commit leaves the last path out.
+    LeaveTheLast,
+    /// An undo knows nothing of the path that comes last.
+    UndoInPart,
     /// An answer that the store refuses is not brought again.
     LoseAnswers,
     /// An append is taken from a node although another living one drives the run.
@@ -68,7 +76,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -82,6 +90,10 @@ impl Mutant {
         Self::RunSomethingElse,
         Self::WorkTwice,
         Self::ProbeBlindly,
+        Self::ForgetTheRest,
+        Self::WriteOverOthers,
+        Self::LeaveTheLast,
+        Self::UndoInPart,
         Self::LoseAnswers,
         Self::IgnoreLeases,
         Self::ClaimNothing,
@@ -98,7 +110,13 @@ impl Mutant {
     pub fn noticed(self) -> Option<Played> {
         // Those that it needs people for who talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
-        let from = if talks { TALKS_FROM } else { 0 };
+        let from = match self {
+            Self::ForgetTheRest | Self::WriteOverOthers | Self::LeaveTheLast | Self::UndoInPart => {
+                TRIALS_FROM
+            }
+            _ if talks => TALKS_FROM,
+            _ => 0,
+        };
         failed_once()
             .chain(from..from + SEEDS)
             .map(|seed| play(seed, Some(self)))

@@ -8,7 +8,7 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::interrupt::{Decision, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{Decision, Effect, Holder, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
@@ -74,6 +74,11 @@ pub(super) enum Deed {
         agent: Option<String>,
         key: Option<String>,
     },
+    /// What a run did is to be taken back.
+    Undo {
+        run: RunId,
+        to: u64,
+    },
     /// A node goes through what is runnable once more.
     Sweep,
 }
@@ -93,6 +98,10 @@ pub const ENDINGS_FROM: u64 = 200_000_000_000_000;
 /// In seeds from here on people talk in sessions, claim and comment, and some interrupts take two of them. Larger than
 /// all that were played before.
 pub const TALKS_FROM: u64 = 300_000_000_000_000;
+
+/// In seeds from here on commands are tried, changes are committed path by path, and people undo what runs did. Larger than
+/// all that were played before.
+pub const TRIALS_FROM: u64 = 400_000_000_000_000;
 
 pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
@@ -131,6 +140,7 @@ pub(super) struct Menu {
     pub(super) keys: usize,
     with_sessions: bool,
     with_talks: bool,
+    with_trials: bool,
 }
 
 impl Menu {
@@ -148,8 +158,12 @@ impl Menu {
         if with_talks {
             workflows = workflows.into_iter().map(|made| workflows::with_quorums(&made, choices)).collect();
         }
+        let with_trials = seed >= TRIALS_FROM;
+        if with_trials {
+            workflows = workflows.into_iter().map(|made| workflows::with_trials(&made, choices)).collect();
+        }
         workflows.push(workflows::external());
-        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM, with_talks }
+        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM, with_talks, with_trials }
     }
 
     /// Something that somebody does now.
@@ -165,6 +179,15 @@ impl Menu {
             return self.talk(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
+        if self.with_trials && all.len() < 2 * RUNS && choices.one_in(10) {
+            let run = *choices.pick(&all);
+            let to = if choices.one_in(2) {
+                0
+            } else {
+                choices.below(usize::try_from(run.seq).unwrap_or(1)) as u64
+            };
+            return Deed::Undo { run: run.id.clone(), to };
+        }
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
         let any = at_work.is_empty() || choices.one_in(12);
         let run = (*choices.pick(if any { &all } else { &at_work })).clone();
@@ -317,7 +340,13 @@ fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input,
     let interrupt = *choices.pick(&candidates);
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(4)).then(|| "so be it".to_owned());
-    let edit = if choice.needs_edit { edit(interrupt, site, choices) } else { Value::Null };
+    let edit = if choice.effect == Effect::ProceedWithSome {
+        some_of(interrupt, choices)
+    } else if choice.needs_edit {
+        edit(interrupt, site, choices)
+    } else {
+        Value::Null
+    };
     let version = choices.one_in(4).then_some(1);
     let decision = Decision { option: choice.id.clone(), text, edit, version };
     let actor = match choices.below(8) {
@@ -326,6 +355,12 @@ fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input,
         _ => Actor::agent("agent", "sim"),
     };
     Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
+}
+
+/// Some of the parts that a person chooses from.
+fn some_of(interrupt: &Interrupt, choices: &mut Choices) -> Value {
+    let parts = interrupt.content.pointer("/payload/trial/keep/parts").and_then(Value::as_array);
+    parts.into_iter().flatten().filter(|_| choices.one_in(2)).cloned().collect()
 }
 
 fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value {
@@ -419,6 +454,7 @@ impl Deed {
                 let session = short(session.as_str());
                 format!("alice says {text:?} in {session} to {to:?}, for {agent:?}, with {key:?}")
             }
+            Self::Undo { run, to } => format!("alice undoes {} back to {to}", short(run.as_str())),
             Self::Sweep => "sweeps".to_owned(),
         }
     }
@@ -529,6 +565,7 @@ impl Deed {
                 };
                 driver.say(&say, &someone("alice")).await?;
             }
+            Self::Undo { run, to } => drop(driver.undo(&run, to, None, someone("alice")).await?),
             Self::Sweep => drop(driver.sweep().await?),
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use holdshort_core::run::Input;
 use holdshort_core::time::Timestamp;
-use holdshort_engine::{Clock, Error};
+use holdshort_engine::{Clock, Error, Work};
 use holdshort_store::Leases;
 
 use super::choices::Choices;
@@ -16,7 +16,7 @@ use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
-use super::people::{Deed, ENDINGS_FROM, Menu};
+use super::people::{Deed, ENDINGS_FROM, Menu, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 use super::tasks::{About, Tasks, What};
@@ -60,6 +60,7 @@ impl Sim {
         let site = Site::new(store, clock.clone(), mutant, history);
         lock(&site).world.same_texts = climate.same_texts;
         lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
+        lock(&site).world.plays_trials = seed >= TRIALS_FROM;
         let mut sim = Self {
             choices,
             clock,
@@ -155,7 +156,15 @@ impl Sim {
         self.steps += 1;
         let (held, answer) = {
             let mut site = lock(&self.site);
-            let held = site.world.jobs.remove(index);
+            let mut held = site.world.jobs.remove(index);
+            if let Work::Commit { call, attempt, .. } = held.job.work.clone() {
+                let Some(outcome) = site.write_on(&held.job, &mut held.writing) else {
+                    site.world.jobs.insert(index, held);
+                    return;
+                };
+                drop(site);
+                return self.bring(&held, Input::Ran { call, attempt, outcome });
+            }
             if self.mutant == Some(Mutant::WorkTwice) {
                 let _ = site.work(&held.job, &mut self.choices);
             }

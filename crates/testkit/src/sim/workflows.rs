@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate, Limits,
-    Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, Asking, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate,
+    Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind};
@@ -145,6 +145,18 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
                 gate.approvers = vec!["alice".to_owned(), "bob".to_owned()];
             }
         }
+    }
+    Arc::new(definition)
+}
+
+/// The same where commands are tried, and what changes nothing asks nobody.
+pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = definition.clone();
+    definition.gates.trial = !choices.one_in(4);
+    if definition.gates.trial && choices.one_in(2) {
+        let tools = vec!["run_command".to_owned()];
+        let changes = Some(ChangeScope::None);
+        definition.gates.rules.push(Rule { tools, changes, action: RuleAction::Allow, ..Rule::default() });
     }
     Arc::new(definition)
 }

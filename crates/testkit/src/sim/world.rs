@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{ActionId, Input};
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel, Tried};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
 use holdshort_engine::{Deliver, Job, Work};
 use serde_json::{Value, json};
 
@@ -15,6 +15,7 @@ use super::models;
 use super::mutants::Mutant;
 use super::node::NodeId;
 use super::site::Site;
+use super::trials::Writing;
 
 pub(super) const WORKSPACE: &str = "/w";
 
@@ -27,6 +28,10 @@ pub(super) struct World {
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
     /// So that no two writes are of the same text.
     written: u64,
+    /// Every text that was to be written, by its digest.
+    pub(super) kept: BTreeMap<Digest, String>,
+    /// Commands are tried, and file tools say what they would change: see [`super::TRIALS_FROM`].
+    pub(super) plays_trials: bool,
     /// But now and then they are.
     pub(super) same_texts: bool,
     /// Replies break off, work is ended in every way, and edits are checked: see [`super::ENDINGS_FROM`].
@@ -38,11 +43,13 @@ pub(super) struct Held {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
+    /// Of a commit.
+    pub(super) writing: Writing,
 }
 
 impl World {
     pub(super) fn begin(&mut self, node: NodeId, job: Job, deliver: Deliver) {
-        self.jobs.push(Held { node, job, deliver });
+        self.jobs.push(Held { node, job, deliver, writing: Writing::default() });
     }
 
     pub(super) fn abort(&mut self, node: NodeId, run: &RunId, action: &ActionId) {
@@ -68,7 +75,7 @@ impl World {
         self.files.insert(path.to_owned(), text);
     }
 
-    fn inspect(&self, tool: &str, arguments: &Value) -> Inspected {
+    fn inspect(&mut self, tool: &str, arguments: &Value) -> Inspected {
         let path = arguments["path"].as_str().unwrap_or_default();
         if path.contains("..") {
             return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
@@ -80,7 +87,7 @@ impl World {
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: if path == "linked" { vec!["hard_link".to_owned()] } else { Vec::new() },
             places: Vec::new(),
-            proposed: None,
+            proposed: (tool == "write_file" && self.plays_trials).then(|| Box::new(self.proposed(arguments))),
             card: json!({}),
         })
     }
@@ -115,12 +122,18 @@ impl Site {
                 }
                 Input::Probed { call: call.clone(), attempt: *attempt, probed }
             }
-            Work::Try { call, attempt, .. } => {
-                let tried = Tried::Impossible { why: "there is no room for a trial".to_owned() };
+            Work::Try { call, attempt, tool, arguments, preconditions } => {
+                let tried = self.try_on(tool, arguments, preconditions, choices);
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
+            // All at once; `write_on` does it path by path.
             Work::Commit { call, attempt, .. } => {
-                let outcome = Outcome::Failed { text: "nothing was tried".to_owned() };
+                let mut writing = Writing::default();
+                let outcome = loop {
+                    if let Some(outcome) = self.write_on(job, &mut writing) {
+                        break outcome;
+                    }
+                };
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }
             Work::CallTool { call, attempt, .. } => {
@@ -159,6 +172,10 @@ impl Site {
                 };
             }
             "write_file" => drop(self.world.files.insert(text("path"), text("content"))),
+            _ if text("command").starts_with("./do") => {
+                let files = self.world.after(&text("command"));
+                self.world.files = files;
+            }
             _ if choices.one_in(8) => return Outcome::Failed { text: "it could not be started".to_owned() },
             _ => {}
         }

@@ -24,6 +24,9 @@ const WITH_ENDINGS: usize = 40;
 /// Of either, with conversations, claims, and interrupts that take two people.
 const WITH_TALKS: usize = 60;
 
+/// Of either, with trials, commits that are written path by path, and undo.
+const WITH_TRIALS: usize = 60;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -32,7 +35,8 @@ fn fixed_seeds() {
     let with_sessions = (sim::SESSIONS_FROM..).take(WITH_SESSIONS);
     let with_endings = (sim::ENDINGS_FROM..).take(WITH_ENDINGS);
     let with_talks = (sim::TALKS_FROM..).take(WITH_TALKS);
-    let newer = with_sessions.chain(with_endings).chain(with_talks);
+    let with_trials = (sim::TRIALS_FROM..).take(WITH_TRIALS);
+    let newer = with_sessions.chain(with_endings).chain(with_talks).chain(with_trials);
     for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {

@@ -16,6 +16,7 @@ use holdshort_core::tool::{OnCrash, Precondition, Probed, Runs};
 use serde_json::{Value, json};
 
 use super::Witnessed;
+use super::commits::{Commits, may_commit};
 
 /// A side effect, with all that it was made on.
 pub(in crate::sim) struct Effect {
@@ -39,6 +40,7 @@ pub(super) struct Ledger {
     undone: usize,
     /// Whether it was ever unknown what happened.
     doubted: bool,
+    pub(super) commits: Commits,
 }
 
 /// What was released, and by whom.
@@ -52,7 +54,11 @@ struct Released {
 
 impl Ledger {
     pub(super) fn took_effect(&self) -> bool {
-        !self.effects.is_empty()
+        !self.effects.is_empty() || self.commits.wrote()
+    }
+
+    pub(super) fn doubted(&self) -> bool {
+        self.doubted
     }
 
     /// Effects in their time, which nobody undid.
@@ -127,6 +133,7 @@ impl Witnessed {
             }
             Fact::ToolStarted { call, digest, attempt, .. } => {
                 self.may_start(call, *digest, *attempt, session, system)?;
+                self.run.calls.get(call).map_or(Ok(()), |call| may_commit(call, fact))?;
             }
             Fact::TrialStarted { call, .. } if system.frozen || self.run.is_paused() => {
                 return Err(format!("a trial of {call} starts in a frozen installation or a paused run"));
@@ -138,6 +145,10 @@ impl Witnessed {
             }
             Fact::ToolReturned { call, why, .. } => {
                 let ledger = self.calls.entry(call.clone()).or_default();
+                if ledger.commits.wrote() && !ledger.doubted {
+                    return Err(format!("{call} is given back, and some of it is written"));
+                }
+                ledger.commits = Commits::default();
                 ledger.released = None;
                 ledger.reruns += usize::from(*why == Returned::Rerun);
             }
@@ -248,6 +259,9 @@ impl Witnessed {
             return Err(format!("{id} ends twice"));
         }
         let Some(on_crash) = writes(&self.run, call) else { return Ok(()) };
+        if call.committing().is_some() {
+            return self.may_end_commit(id, call, end, code == Some("happened"));
+        }
         let ledger = self.calls.get(id);
         let happened = ledger.is_some_and(Ledger::took_effect);
         let stands = ledger.is_some_and(|ledger| ledger.standing() > 0);
@@ -371,9 +385,14 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
 
 /// Whether a rule of the simulator's speaks of this call: a tool, and the first words of a command.
 fn names(rule: &Rule, call: &Call) -> bool {
+    let changes_nothing =
+        first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
+    if rule.changes.is_some() && !changes_nothing {
+        return false;
+    }
     let command = call.argument("command").unwrap_or_default();
-    // What a variable stands for is known to nobody: such a command is never released by a rule.
-    let opaque = command.contains('$') && rule.action == RuleAction::Allow;
+    // What a variable stands for is known to nobody: such a command is never released by a rule on words.
+    let opaque = command.contains('$') && rule.action == RuleAction::Allow && rule.changes.is_none();
     rule.tools.contains(&call.tool)
         && !opaque
         && (rule.commands.is_empty()

@@ -4,6 +4,7 @@
 //! it: `ledger.rs` knows what may run, `starts.rs` who may begin it and who may take it over, `whole.rs` looks at
 //! everything at once. The first problem is kept.
 
+mod commits;
 mod ledger;
 mod starts;
 mod whole;
@@ -33,6 +34,7 @@ use super::leases::Leases;
 use super::node::NodeId;
 use super::people::of_client;
 
+pub(super) use commits::Write;
 pub(super) use ledger::Effect;
 
 #[derive(Default)]

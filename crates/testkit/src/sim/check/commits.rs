@@ -1,0 +1,163 @@
+//! What commits write: the changeset that their start names and no other, over files as they were shown, and all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::changeset::{Changeset, Entry};
+use holdshort_core::digest::Digest;
+use holdshort_core::id::RunId;
+use holdshort_core::run::undo::{Arguments, Undo};
+use holdshort_core::run::{ActionId, Call, CallEnd, CallState, Fact, Run};
+
+use super::ledger::Ledger;
+use super::{Witness, Witnessed};
+use crate::sim::history::short;
+use crate::sim::leases::Leases;
+
+/// A path that a commit came to.
+pub(in crate::sim) struct Write {
+    pub(in crate::sim) call: String,
+    pub(in crate::sim) attempt: u32,
+    pub(in crate::sim) changeset: Digest,
+    pub(in crate::sim) path: String,
+    /// Nothing was left to do.
+    pub(in crate::sim) was_there: bool,
+    /// The file was as it was before the change.
+    pub(in crate::sim) as_shown: bool,
+}
+
+/// What the commits of a call have done since it was looked at.
+#[derive(Default)]
+pub(super) struct Commits {
+    /// Paths that are as the changeset wants them.
+    settled: BTreeSet<String>,
+    /// Whether one of them was written in its time.
+    wrote: bool,
+}
+
+impl Commits {
+    pub(super) fn wrote(&self) -> bool {
+        self.wrote
+    }
+}
+
+impl Witness {
+    pub(in crate::sim) fn wrote(&mut self, run: &RunId, action: &ActionId, leases: &Leases, write: Write) {
+        let checked = match self.runs.get_mut(run) {
+            Some(witnessed) => {
+                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.stood(leases));
+                witnessed.wrote(late, write)
+            }
+            None => Err("a commit of a run that was not written".to_owned()),
+        };
+        self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
+    }
+
+    /// An undo is worked out: from what the newest change of a path left to what the oldest one found.
+    pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
+        let checked = match self.run(&arguments.run) {
+            Some(of) => as_undone(of, arguments.to, undo),
+            None => Err("an undo of a run that was not written".to_owned()),
+        };
+        self.note(checked.map_err(|problem| format!("{}: {problem}", short(arguments.run.as_str()))));
+    }
+}
+
+/// What a path was before an undo, and what it is after it.
+type Ends = (Option<Entry>, Option<Entry>);
+
+/// An undo is of what was done until some moment: the run may have gone on since.
+fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
+    let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
+    let mut done: Vec<&Call> = of.calls.values().map(|call| &**call).filter(is_done).collect();
+    done.retain(|call| call.ended_at.is_some_and(|at| at > to));
+    done.sort_by_key(|call| call.ended_at);
+    let told = undo.changeset.changes().iter().filter(|change| !undo.mixed.contains(&change.path));
+    let told: BTreeMap<&str, Ends> =
+        told.map(|change| (change.path.as_str(), (change.before.clone(), change.after.clone()))).collect();
+    let is_of_moment = |until: usize| {
+        let mut expected = ends(&done[..until]);
+        expected.retain(|path, _| !undo.mixed.iter().any(|mixed| mixed == path));
+        expected == told
+    };
+    if (1..=done.len()).any(is_of_moment) {
+        Ok(())
+    } else {
+        Err(format!("an undo is worked out as {told:?}, which takes nothing back that was done"))
+    }
+}
+
+/// What these calls changed: from what the newest left to what the oldest found.
+fn ends<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, Ends> {
+    let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
+    let mut ends: BTreeMap<&str, Ends> = BTreeMap::new();
+    for change in changesets.flat_map(Changeset::changes) {
+        let of_path = ends.entry(&change.path).or_insert((None, change.before.clone()));
+        of_path.0.clone_from(&change.after);
+    }
+    ends.retain(|_, (now, before)| now != before);
+    ends
+}
+
+impl Witnessed {
+    fn wrote(&mut self, late: bool, write: Write) -> Result<(), String> {
+        let Write { call: id, attempt, changeset, path, was_there, as_shown } = write;
+        let call = self.run.calls.get(&id).ok_or("a call that is not there is committed")?;
+        let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
+        let is_current = under_way && call.attempt == attempt;
+        if !was_there && !as_shown {
+            return Err(format!("{id} writes over `{path}`, which is not as it was shown"));
+        }
+        // Whoever took it over writes the same.
+        if late && !is_current {
+            return Ok(());
+        }
+        if !is_current {
+            return Err(format!("attempt {attempt} of {id} writes `{path}` out of its time"));
+        }
+        if call.committing().map(|found| found.digest) != Some(changeset) {
+            return Err(format!("{id} writes `{path}`, and its start names another changeset"));
+        }
+        let commits = &mut self.calls.entry(id).or_default().commits;
+        commits.settled.insert(path);
+        commits.wrote |= !was_there;
+        Ok(())
+    }
+
+    /// Whether a call that has a changeset may end so.
+    pub(super) fn may_end_commit(
+        &self,
+        id: &str,
+        call: &Call,
+        end: CallEnd,
+        said: bool,
+    ) -> Result<(), String> {
+        let none = Commits::default();
+        let commits = self.calls.get(id).map_or(&none, |ledger| &ledger.commits);
+        let doubted = self.calls.get(id).is_some_and(Ledger::doubted);
+        let changes = call.committing().and_then(|found| found.changeset.as_deref());
+        let rest =
+            changes.into_iter().flat_map(Changeset::changes).find(|it| !commits.settled.contains(&it.path));
+        match (end, rest) {
+            (CallEnd::Done, Some(change)) if !said => {
+                Err(format!("{id} ends as done, and `{}` is not as it says", change.path))
+            }
+            (CallEnd::Done | CallEnd::Unknown | CallEnd::Skipped, _) => Ok(()),
+            (CallEnd::Failed | CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled, _) => {
+                if commits.wrote && !doubted {
+                    return Err(format!("{id} ends as {end:?}, and some of it is written"));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A start names the changeset that was looked at.
+pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
+    let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
+    if *changeset == call.committing().map(|found| found.digest) {
+        Ok(())
+    } else {
+        Err(format!("{id} starts with another changeset than was found"))
+    }
+}
