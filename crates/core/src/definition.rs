@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
+use crate::routing;
 use crate::tool;
 
 /// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
@@ -53,6 +54,7 @@ impl Definition {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
             PhaseKind::OneShot { agent } => Some(agent),
+            PhaseKind::Copilot(copilot) => Some(&copilot.agent),
             PhaseKind::Checkpoint(_)
             | PhaseKind::Control(_)
             | PhaseKind::IdeaGeneration(_)
@@ -68,6 +70,7 @@ impl Definition {
         let front = match &mut variant.phases.first_mut()?.kind {
             PhaseKind::Planning(planning) => &mut planning.planner,
             PhaseKind::OneShot { agent } => agent,
+            PhaseKind::Copilot(copilot) => &mut copilot.agent,
             PhaseKind::Checkpoint(_)
             | PhaseKind::Control(_)
             | PhaseKind::IdeaGeneration(_)
@@ -143,6 +146,34 @@ pub enum PhaseKind {
     IdeaGeneration(IdeaGeneration),
     /// One call that no model makes: its arguments are the run's input.
     Call { tool: String },
+    /// One agent works on what a person says, round by round.
+    Copilot(Copilot),
+}
+
+/// An agent that works on what a person says, and on what they say next (contracts A17 to A23).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copilot {
+    pub agent: String,
+    /// How readily a person is asked before a task begins; `None`: the agent begins at once, and asks by itself
+    /// (contract E25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<routing::Mode>,
+    /// The agent that routes; `None`: rules do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router: Option<String>,
+    /// Whom a route may name beside the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub team: Vec<String>,
+    /// The person has a turn after every round.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub conversational: bool,
+    /// The person is asked whether what was done meets their needs, where one attends (contract E26).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub satisfaction: bool,
+    /// Tasks of at most so many words, where no router says otherwise, need no step checkpoints; `None`: all need them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simple_words: Option<u32>,
 }
 
 /// What a person is shown before the phases that come later start (contract A12).
@@ -197,8 +228,20 @@ impl PhaseKind {
             | Kind::Continuation
             | Kind::ClientCall
             | Kind::UnknownOutcome => !matches!(self, Self::Checkpoint(_)),
-            // No agent that we run opens them.
-            Kind::Choice | Kind::Turn => false,
+            Kind::Choice | Kind::Turn => matches!(self, Self::Copilot(_)),
+        }
+    }
+
+    /// As workflows write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OneShot { .. } => "one_shot",
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Planning(_) => "planning",
+            Self::Control(_) => "control",
+            Self::IdeaGeneration(_) => "idea_generation",
+            Self::Call { .. } => "call",
+            Self::Copilot(_) => "copilot",
         }
     }
 
@@ -208,6 +251,10 @@ impl PhaseKind {
 
     pub fn control(&self) -> Option<&Control> {
         if let Self::Control(control) = self { Some(control) } else { None }
+    }
+
+    pub fn copilot(&self) -> Option<&Copilot> {
+        if let Self::Copilot(copilot) = self { Some(copilot) } else { None }
     }
 
     pub fn ideas(&self) -> Option<&IdeaGeneration> {
@@ -231,6 +278,9 @@ pub struct Planning {
     pub settles: bool,
     /// The agents that subtasks may name.
     pub agents: Vec<String>,
+    /// A person decides on every plan, whatever the workflow's own gate says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub always_asks: bool,
     /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
@@ -475,6 +525,9 @@ pub struct Limits {
     pub parallel: u32,
     /// Input and output tokens of one step before a `continuation` is asked.
     pub budget_tokens: Option<u64>,
+    /// How often a step that has reached `rounds` or `tool_calls` goes on without asking.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub continues: u32,
 }
 
 impl Default for Limits {
@@ -487,6 +540,7 @@ impl Default for Limits {
             plan_steps: 20,
             parallel: 4,
             budget_tokens: None,
+            continues: 0,
         }
     }
 }

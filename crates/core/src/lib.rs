@@ -24,6 +24,7 @@ pub mod plan;
 pub mod projection;
 pub mod reply;
 pub mod rights;
+pub mod routing;
 pub mod run;
 pub mod schema;
 pub mod session;

@@ -104,3 +104,9 @@ pub const EARLIER_RUNS: usize = 50;
 /// What they said and brought, in all, and what came of each: a long answer does not push out what was said.
 pub const EARLIER_BYTES: usize = 24 * 1024;
 pub const EARLIER_RESULT_BYTES: usize = 4 * 1024;
+
+/// Phases that calls begin in one run.
+pub const CALLED_PHASES: usize = 50;
+
+/// How deep such phases begin in one another.
+pub const PHASE_DEPTH: usize = 3;

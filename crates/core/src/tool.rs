@@ -32,6 +32,44 @@ pub enum Runs {
     Opens(Opens),
     /// Nowhere: the agent that makes the call gives its work away.
     HandsOver(Receiver),
+    /// Nowhere: the call begins a phase of the run, and what that brings is its result.
+    Begins(PhaseTool),
+}
+
+/// Which phase a call begins (contract A25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseTool {
+    Planning,
+    /// A plan that a person always decides on.
+    HumanPlanning,
+    Control,
+    /// A person lets every step of the plan begin.
+    HumanControl,
+    OneShot,
+    IdeaGeneration,
+    Checkpoint,
+    Copilot,
+    /// Several, one after the other.
+    Chain,
+}
+
+impl PhaseTool {
+    /// The names of phases in a chain, and in the tools `invoke_NAME_phase`: those of the registry (contract A8).
+    pub const NAMES: [(&str, Self); 8] = [
+        ("planning", Self::Planning),
+        ("hitl_planning", Self::HumanPlanning),
+        ("control", Self::Control),
+        ("hitl_control", Self::HumanControl),
+        ("one_shot", Self::OneShot),
+        ("idea_generation", Self::IdeaGeneration),
+        ("hitl_checkpoint", Self::Checkpoint),
+        ("copilot", Self::Copilot),
+    ];
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, tool)| tool)
+    }
 }
 
 /// Whom work is handed over to.

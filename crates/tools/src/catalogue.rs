@@ -1,6 +1,6 @@
 //! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
 
-use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs, Spec};
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use serde_json::{Value, json};
 
 use crate::limits;
@@ -18,6 +18,7 @@ pub fn catalogue() -> Vec<Spec> {
         request_review(),
     ];
     specs.extend(["ask_human", "ask_user", "communicate_with_human"].map(ask));
+    specs.extend(phase_tools());
     specs
 }
 
@@ -154,6 +155,126 @@ fn ask(name: &str) -> Spec {
                 "type": "array",
                 "items": {"type": "string", "minLength": 1},
                 "description": "Suggested answers; the person may give another.",
+            },
+        }),
+    )
+}
+
+/// The phases of the registry as tools, the chain of them, and the other name of the checkpoint (contract A25).
+fn phase_tools() -> Vec<Spec> {
+    let mut specs: Vec<Spec> = PhaseTool::NAMES
+        .into_iter()
+        .map(|(name, tool)| phase_tool(&format!("invoke_{name}_phase"), tool))
+        .collect();
+    specs.push(phase_tool("invoke_hitl_checkpoint", PhaseTool::Checkpoint));
+    specs.push(chain());
+    specs
+}
+
+fn phase_tool(name: &str, tool: PhaseTool) -> Spec {
+    let (description, required, properties) = phase_form(tool);
+    let waits = "The result comes when the phase has ended, and says how.";
+    spec(name, format!("{description} {waits}"), Runs::Begins(tool), required, &properties)
+}
+
+/// What a phase does, what it has to be told, and what it may be told.
+fn phase_form(tool: PhaseTool) -> (&'static str, &'static [&'static str], Value) {
+    let text = |description: &str| json!({"type": "string", "minLength": 1, "description": description});
+    let count = |most: u32, description: &str| json!({"type": "integer", "minimum": 1, "maximum": most, "description": description});
+    match tool {
+        PhaseTool::Planning | PhaseTool::HumanPlanning => (
+            if tool == PhaseTool::Planning {
+                "Has a plan made for a task: drafted, reviewed, and put before a person where the workflow says so."
+            } else {
+                "Has a plan made for a task, which a person approves, edits, sends back or rejects."
+            },
+            &["task"],
+            json!({
+                "task": text("What the plan is for, complete in itself."),
+                "max_steps": count(100, "Subtasks at most."),
+                "max_iterations": count(10, "Plans that a person is shown at most."),
+            }),
+        ),
+        PhaseTool::Control | PhaseTool::HumanControl => (
+            if tool == PhaseTool::Control {
+                "Carries out the plan that was made last, each subtask by an agent."
+            } else {
+                "Carries out the plan that was made last; a person lets each step begin, or skips it."
+            },
+            &[],
+            json!({
+                "task": text("What its agents need to know beside the plan."),
+                "agent": text("Who does a subtask that names nobody."),
+            }),
+        ),
+        PhaseTool::OneShot => (
+            "Has another agent do one task by itself.",
+            &["task"],
+            json!({ "task": text("The task, complete in itself."), "agent": text("Who does it.") }),
+        ),
+        PhaseTool::IdeaGeneration => (
+            "Has ideas made for a topic, judged, and the best one selected.",
+            &["topic"],
+            json!({
+                "topic": text("What the ideas are for."),
+                "n_ideas": count(20, "How many ideas."),
+            }),
+        ),
+        PhaseTool::Checkpoint => (
+            "Holds until a person approves, and brings what the person says.",
+            &[],
+            json!({
+                "checkpoint_type": {
+                    "enum": ["approval", "review", "confirm"],
+                    "description": "What the person is asked for; `approval` unless said otherwise.",
+                },
+                "message": text("What the person is to decide on, complete in itself."),
+            }),
+        ),
+        PhaseTool::Copilot | PhaseTool::Chain => (
+            "Has a task done in a conversation of its own, with your own tools.",
+            &["task"],
+            json!({ "task": text("The task, complete in itself.") }),
+        ),
+    }
+}
+
+fn chain() -> Spec {
+    let names = PhaseTool::NAMES.map(|(name, _)| name);
+    let text = || json!({"type": "string", "minLength": 1});
+    let count = || json!({"type": "integer", "minimum": 1, "maximum": 100});
+    spec(
+        "chain_phases",
+        "Has several phases done one after the other, until one of them fails. `$previous` in a text stands for what the \
+         phase before brought. The result is that of the last one."
+            .into(),
+        Runs::Begins(PhaseTool::Chain),
+        &["phases"],
+        &json!({
+            "phases": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 10,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["phase"],
+                    "properties": {
+                        "phase": {"enum": names, "description": "Which phase."},
+                        "task": text(),
+                        "topic": text(),
+                        "message": text(),
+                        "agent": text(),
+                        "checkpoint_type": {"enum": ["approval", "review", "confirm"]},
+                        "max_steps": count(),
+                        "max_iterations": count(),
+                        "n_ideas": count(),
+                    },
+                },
+            },
+            "pass_context": {
+                "type": "boolean",
+                "description": "Whether each phase is told what the one before brought; `true` unless said otherwise.",
             },
         }),
     )

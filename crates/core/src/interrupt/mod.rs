@@ -138,6 +138,8 @@ pub enum About {
     Printed(String),
     /// A reply of a step that is no honest end.
     Ending(String),
+    /// Before a round of a copilot, or after it.
+    Round(String),
     /// An agent of another framework asks.
     External,
 }

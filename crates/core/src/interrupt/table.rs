@@ -293,7 +293,8 @@ const TURN: KindRow = KindRow {
     on_expiry: "exit",
     options: &[
         row("submit", "Send", &[Effect::Respond], Must, Never),
-        row("new_task", "New task", &[Effect::NewTask], Must, Never),
+        // Without words the task at hand is begun again, where a person is asked whether it was done well.
+        row("new_task", "New task", &[Effect::NewTask], May, Never),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("done", "Done", &[Effect::Finish], May, Never),
         row("exit", "Exit", &[Effect::Finish], May, Never),

@@ -32,6 +32,8 @@ impl Draft<'_> {
         self.open_asking_calls()
             || self.gate_client_calls()
             || self.advance_handoffs()
+            || self.advance_called()
+            || self.end_called_phases()
             || self.advance_steps()
             || self.advance_phases()
     }
@@ -42,7 +44,13 @@ impl Draft<'_> {
             let open = call.state == CallState::Proposed;
             match self.run.spec(&call.tool).map(|spec| &spec.runs) {
                 Some(Runs::Opens(opens)) if open => Some((id.clone(), (**call).clone(), *opens)),
-                Some(Runs::Opens(_) | Runs::Here { .. } | Runs::Client { .. } | Runs::HandsOver(_))
+                Some(
+                    Runs::Opens(_)
+                    | Runs::Here { .. }
+                    | Runs::Client { .. }
+                    | Runs::HandsOver(_)
+                    | Runs::Begins(_),
+                )
                 | None => None,
             }
         });
@@ -93,7 +101,11 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
-            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => {
+            StepRole::Improver
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Overseer
+            | StepRole::Router => {
                 let text = "No plan is made here: answer what you are asked for.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;

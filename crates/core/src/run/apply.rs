@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::fact::{Authority, Fact, Node, Returned};
 use super::request::said_about;
 use super::state::{
-    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepRole, Trial, Trouble, Used,
+    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepRole, Trial, Trouble, Used,
 };
-use super::{Action, ActionId, Ended, Run, Started};
+use super::{Action, ActionId, Called, Ended, Run, Started};
 use crate::changeset::Changeset;
+use crate::definition::PhaseKind;
 use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -22,6 +23,7 @@ use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 use crate::message::Stop;
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
+use crate::routing::{Route, Routed};
 use crate::tool::{CommandEffect, Runs};
 
 impl Run {
@@ -60,10 +62,29 @@ impl Run {
             }
             Fact::PhaseEnded { phase, end } => {
                 self.phases.insert(phase.clone(), Some(*end));
+                if let Some(called) = self.called.get_mut(phase) {
+                    Arc::make_mut(called).why.clone_from(&content.text);
+                }
+            }
+            Fact::PhaseCalled { call, nth, phase } => {
+                let mut phase = (**phase).clone();
+                let text = content.text.clone().unwrap_or_default();
+                if let PhaseKind::Checkpoint(look) = &mut phase.kind {
+                    look.message.clone_from(&text);
+                }
+                phase.input = Some(text);
+                // A person may have let it begin.
+                self.call(call, |call| call.state = CallState::Proposed);
+                let called = Called { call: call.clone(), nth: *nth, why: None, phase };
+                self.called.insert(called.phase.id.clone(), Arc::new(called));
             }
             Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
-                new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
+                new.round = self.begin_round(phase, *role);
+                // What was said while an earlier round was at work stands in that round.
+                let heard = new.round.map_or(0, |n| self.rounds_of(phase).heard_before(n));
+                let unheard = self.messages.iter().skip(heard);
+                new.entries.extend(unheard.map(|text| Entry::Note { text: text.clone() }));
                 new.inherited = new.entries.len();
                 new.since = self.seq;
                 new.since_at = event.at;
@@ -90,6 +111,7 @@ impl Run {
                     step.model = ModelCall::Idle;
                     step.retry_at = None;
                 });
+                self.end_round(step);
             }
             Fact::StepRedone { step } => self.step(step, |step| {
                 step.redos += 1;
@@ -113,7 +135,10 @@ impl Run {
                 self.step(step, |step| step.input = content.text.as_deref().map(Arc::from));
             }
             Fact::LimitReached { .. } => {}
-            Fact::LimitLifted { step } => self.step(step, |step| step.used = Used::default()),
+            Fact::LimitLifted { step } => self.step(step, |step| {
+                step.used = Used::default();
+                step.continued += 1;
+            }),
 
             Fact::ModelStarted { step, attempt, epoch, .. } => self.step(step, |step| {
                 step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
@@ -358,6 +383,40 @@ impl Run {
                 plan.held = false;
             }),
             Fact::PlanDropped { phase, .. } => self.plan(phase, |plan| plan.held = false),
+            Fact::TaskRouted { phase, route, complexity, agent, simple, .. } => {
+                let routed = routed(*route, *complexity, agent.as_deref(), content);
+                self.rounds(phase, |rounds| {
+                    rounds.routings += 1;
+                    rounds.is_new_task = false;
+                    rounds.simple = Some(*simple);
+                    rounds.routed = Some(routed);
+                });
+            }
+            Fact::TaskExtended { phase } => self.rounds(phase, |rounds| {
+                rounds.added.push(Arc::from(content.as_text()));
+                rounds.was_asked = true;
+                // With the answer it may be another task: it is routed once more.
+                if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
+                    rounds.routed = None;
+                    rounds.is_new_task = true;
+                }
+            }),
+            Fact::RoundWanted { phase, new_task, fresh, .. } => self.rounds(phase, |rounds| {
+                rounds.wanted = true;
+                rounds.next = Some(Arc::from(content.as_text()));
+                rounds.is_new_task = *new_task;
+                if *new_task {
+                    rounds.was_replaced = !fresh;
+                    rounds.routed = None;
+                    rounds.simple = None;
+                    rounds.was_asked = false;
+                    rounds.task = (!fresh).then(|| Arc::from(content.as_text()));
+                }
+                if *fresh {
+                    rounds.fresh_from = rounds.begun + 1;
+                }
+            }),
+            Fact::RoundsOver { phase } => self.rounds(phase, |rounds| rounds.is_over = true),
             Fact::StepJudged { step, .. } => {
                 self.step(step, |step| step.judged += 1);
                 self.tell(step, content);
@@ -400,6 +459,7 @@ impl Run {
                             self.step(step, |step| step.blocked = Some(id.clone()));
                         }
                     }
+                    About::Round(phase) => self.rounds(phase, |rounds| rounds.asked = Some(id.clone())),
                     About::Phase(_) | About::External => {}
                 }
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
@@ -543,7 +603,36 @@ impl Run {
         }
     }
 
+    fn rounds(&mut self, phase: &str, change: impl FnOnce(&mut Rounds)) {
+        change(Arc::make_mut(self.rounds.entry(phase.to_owned()).or_insert_with(|| Arc::new(Rounds::NONE))));
+    }
+
+    /// The number of the round that begins with a step, where it is one.
+    fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
+        let found = self.phase(phase)?;
+        if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
+            return None;
+        }
+        self.rounds(phase, Rounds::begin);
+        Some(self.rounds_of(phase).begun)
+    }
+
+    fn end_round(&mut self, step: &str) {
+        let Some((phase, round)) =
+            self.steps.get(step).and_then(|step| Some((step.phase.clone(), step.round?)))
+        else {
+            return;
+        };
+        let heard = self.messages.len();
+        self.rounds(&phase, |rounds| {
+            rounds.heard.insert(round, heard);
+        });
+    }
+
     fn unblock(&mut self, interrupt: &InterruptId) {
+        for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
+            Arc::make_mut(rounds).asked = None;
+        }
         for step in self.steps.values_mut().filter(|step| step.blocked.as_ref() == Some(interrupt)) {
             Arc::make_mut(step).blocked = None;
         }
@@ -560,6 +649,22 @@ fn drafted(nodes: &[Node], data: &Value) -> Plan {
         depends_on: node.depends_on.clone(),
     };
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
+}
+
+/// What a router, or the rules, said.
+fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, content: &Content) -> Routed {
+    let texts =
+        |key: &str| Vec::deserialize(content.data.get(key).unwrap_or(&Value::Null)).unwrap_or_default();
+    Routed {
+        route,
+        complexity,
+        agent: agent.map(str::to_owned),
+        questions: texts("questions"),
+        proposals: Vec::deserialize(content.data.get("proposals").unwrap_or(&Value::Null))
+            .unwrap_or_default(),
+        refined: content.data.get("refined_task").and_then(Value::as_str).map(str::to_owned),
+        reasoning: content.as_text().to_owned(),
+    }
 }
 
 /// What an event says that a call does.

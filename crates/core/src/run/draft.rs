@@ -33,6 +33,8 @@ pub(super) struct Opening {
     pub(super) title: String,
     pub(super) message: String,
     pub(super) payload: Value,
+    /// Options of its own, of a choice.
+    pub(super) own: Vec<Offer>,
     /// Ids to offer; empty: all of the kind.
     pub(super) only: &'static [&'static str],
     /// Ids of the kind that mean nothing here.
@@ -59,6 +61,7 @@ impl Opening {
             title: title.into(),
             message: String::new(),
             payload: Value::Null,
+            own: Vec::new(),
             only: &[],
             without: Vec::new(),
             risk: Level::Low,
@@ -135,15 +138,15 @@ impl<'a> Draft<'a> {
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
-        let own: Vec<Offer> = opening
+        let of_kind = opening
             .kind
             .row()
             .options
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
             .filter(|row| !opening.without.contains(&row.id))
-            .map(|row| adapted(row, &gate, opening.labels))
-            .collect();
+            .map(|row| adapted(row, &gate, opening.labels));
+        let own: Vec<Offer> = opening.own.into_iter().chain(of_kind).collect();
         let offered = offered(own, &gate.options);
         let on_expiry = on_expiry(opening.kind, gate.on_expiry.as_deref(), &offered);
         let opened = Opened {
@@ -177,7 +180,7 @@ impl<'a> Draft<'a> {
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = match &opening.about {
-            About::Phase(phase) | About::Plan(phase) => Some(phase.as_str()),
+            About::Phase(phase) | About::Plan(phase) | About::Round(phase) => Some(phase.as_str()),
             About::Call(_)
             | About::BeforeStep(_)
             | About::AfterStep(_)

@@ -40,7 +40,7 @@ impl Draft<'_> {
             self.ask_about_end(id, step, flaw, about);
         } else if let Some(reason) = flaw.reason() {
             let text = format!("the last reply of `{}` {}{}", step.agent, flaw.says(), after_colon(about));
-            self.fail_run(reason, text);
+            self.fail_phase(&step.phase, reason, text);
         } else {
             return false;
         }
@@ -108,7 +108,11 @@ impl Run {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
             StepRole::Planner => self.may_answer(step),
-            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => false,
+            StepRole::Improver
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Overseer
+            | StepRole::Router => false,
         };
         let agent = self.definition.agents.get(&step.agent);
         works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
@@ -205,7 +209,7 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
-        StepRole::Improver | StepRole::Judge | StepRole::Overseer => false,
+        StepRole::Improver | StepRole::Judge | StepRole::Overseer | StepRole::Router => false,
     }
 }
 

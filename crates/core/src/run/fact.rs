@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::action::ActionId;
 use super::config::{Config, Origin};
 use super::state::{CallEnd, StepEnd, StepRole};
-use crate::definition::is_default;
+use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, SessionId};
 use crate::interrupt::{Cause, Effect, Holder, Opened, Outcome};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
+use crate::routing::Route;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Precondition, ResolvedPath, SandboxLevel};
 
@@ -63,9 +64,19 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
+    /// text: why, where a phase that a call began did not end well.
     PhaseEnded {
         phase: String,
         end: StepEnd,
+    },
+    /// A call begins a phase of its own. text: what it works on.
+    PhaseCalled {
+        call: String,
+        /// Which of a chain it is, from 0.
+        #[serde(default, skip_serializing_if = "is_default")]
+        nth: usize,
+        /// Its form, without words.
+        phase: Box<Phase>,
     },
 
     StepStarted {
@@ -307,6 +318,41 @@ pub enum Fact {
         phase: String,
         version: usize,
     },
+    /// How the next task of a copilot is done. text: why; data: `{"questions": […], "proposals": […], "refined_task": …}`.
+    TaskRouted {
+        phase: String,
+        by: RoutedBy,
+        /// The router's step, where one was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+        route: Route,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        complexity: Option<u8>,
+        /// Who begins, where it is not the phase's own agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// No step checkpoints stand around it.
+        #[serde(default, skip_serializing_if = "is_default")]
+        simple: bool,
+    },
+    /// A person was asked about a task before it began. text: what its agent is told.
+    TaskExtended {
+        phase: String,
+    },
+    /// A person wants another round of a copilot. text: what it works on.
+    RoundWanted {
+        phase: String,
+        round: u32,
+        #[serde(default, skip_serializing_if = "is_default")]
+        new_task: bool,
+        /// It remembers none of the rounds before.
+        #[serde(default, skip_serializing_if = "is_default")]
+        fresh: bool,
+    },
+    /// A person wants no further round. text: what they said with it.
+    RoundsOver {
+        phase: String,
+    },
     /// What another agent says of the step's work; it is told, and does it again. text: the judgement.
     StepJudged {
         step: String,
@@ -440,6 +486,16 @@ pub enum Judgement {
     Escalate,
     /// It could not be reached or read: a person must decide.
     Unheard,
+}
+
+/// Who routed a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutedBy {
+    /// A router agent.
+    Router,
+    /// The rules of [`routing`](crate::routing), because no router is configured, or it could not be heard.
+    Rules,
 }
 
 /// Why a call goes back to the gate.

@@ -11,7 +11,8 @@ impl Draft<'_> {
     /// (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
-            return self.fail_run("no_plan", format!("`{step}` was skipped: there is no plan{why}"));
+            let text = format!("`{step}` was skipped: there is no plan{why}");
+            return self.fail_phase(&self.run.phase_of_step(step), "no_plan", text);
         }
         self.close_step(step, StepEnd::Skipped, text);
         // What became of each subtask is told to the others anyway.
@@ -41,7 +42,8 @@ impl Draft<'_> {
             }
             // Where a person said it this was refused: nobody said anything in time.
             Err(_) if must_plan => {
-                self.fail_run("no_plan", format!("`{step}` failed, and nobody gave a plan"));
+                let text = format!("`{step}` failed, and nobody gave a plan");
+                self.fail_phase(&phase, "no_plan", text);
             }
             Ok(_) | Err(_) => self.close_step(step, StepEnd::Completed, text),
         }

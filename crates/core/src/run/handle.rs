@@ -9,7 +9,7 @@ use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
 use super::{Action, ActionId, CallEnd, CallState, Fact, Run};
 use crate::actor::{Actor, Role};
 use crate::event::{Content, Event};
-use crate::interrupt::{Cause, Outcome};
+use crate::interrupt::{Cause, Decision, Outcome};
 use crate::json;
 use crate::limits;
 use crate::rights::{self, Extent, Permission};
@@ -169,6 +169,14 @@ impl Draft<'_> {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
         check_text(&text)?;
+        // Where the person has the turn, what they say is their turn. One who may not decide is heard all the same.
+        if let Some(turn) = self.run.open_turn() {
+            let decision =
+                Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };
+            if self.decide(&turn, &decision).is_ok() {
+                return Ok(());
+            }
+        }
         self.emit(Fact::MessageAdded, Content::text(text));
         Ok(())
     }

@@ -48,17 +48,19 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned};
+pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
+pub use phase::Called;
 pub use progress::Progress;
 pub use reader::{Part, StepActivity};
 pub use request::{another_plan, said_about};
 pub use said::words;
 pub use spent::Spent;
 pub use state::{
-    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepEnd, StepRole, Trial, Trouble, Used,
+    Brief, Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepEnd, StepRole,
+    Trial, Trouble, Used,
 };
 
 use crate::actor::Actor;
@@ -98,6 +100,10 @@ pub struct Run {
     pub steps: BTreeMap<String, Arc<Step>>,
     /// The plans of planning phases.
     pub plans: BTreeMap<String, Planned>,
+    /// The rounds of copilot phases.
+    pub rounds: BTreeMap<String, Arc<Rounds>>,
+    /// Phases that calls began, by their ids.
+    pub called: BTreeMap<String, Arc<Called>>,
     pub calls: BTreeMap<String, Arc<Call>>,
     pub interrupts: BTreeMap<InterruptId, Arc<Interrupt>>,
     /// Calls proposed so far: the next one's number.
@@ -151,6 +157,8 @@ impl Run {
             phases: BTreeMap::new(),
             steps: BTreeMap::new(),
             plans: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            called: BTreeMap::new(),
             calls: BTreeMap::new(),
             interrupts: BTreeMap::new(),
             proposed: 0,
@@ -216,7 +224,8 @@ impl Run {
     }
 
     fn phase(&self, id: &str) -> Option<&Phase> {
-        self.definition.phases.iter().find(|phase| phase.id == id)
+        let own = self.definition.phases.iter().find(|phase| phase.id == id);
+        own.or_else(|| self.called.get(id).map(|called| &called.phase))
     }
 
     fn spec(&self, tool: &str) -> Option<&tool::Spec> {
@@ -229,7 +238,7 @@ impl Run {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
                 *effect == tool::Effect::Write
             }
-            Some(tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) => false,
+            Some(tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_)) => false,
             None => true,
         }
     }
@@ -243,9 +252,13 @@ impl Run {
         match self.spec(&call.tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
             // What the client runs is not touched by a crash of ours.
-            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) | None => {
-                tool::OnCrash::Ask
-            }
+            Some(
+                tool::Runs::Client { .. }
+                | tool::Runs::Opens(_)
+                | tool::Runs::HandsOver(_)
+                | tool::Runs::Begins(_),
+            )
+            | None => tool::OnCrash::Ask,
         }
     }
 

@@ -107,7 +107,7 @@ impl Draft<'_> {
             .steps
             .get(step)
             // Who judges acts on nothing, also where an agent of the workflow has that name.
-            .filter(|step| step.role != StepRole::Overseer)
+            .filter(|step| !matches!(step.role, StepRole::Overseer | StepRole::Router))
             .and_then(|step| self.run.definition.agents.get(&step.agent))
             .map_or(&[][..], |agent| agent.tools.as_slice());
         let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
@@ -182,7 +182,7 @@ impl Draft<'_> {
         let Some(step) = self.run.steps.get(id) else { return Err(Rejection::Outdated) };
         let limit = self.run.limits(id).attempts;
         // Not every provider knows the form that a judgement is asked for in: once more without it.
-        let form_refused = step.role == StepRole::Overseer
+        let form_refused = matches!(step.role, StepRole::Overseer | StepRole::Router)
             && failure.kind == FailureKind::Rejected
             && step.last_failure.is_none();
         let again = (failure.kind.is_retryable() || form_refused) && step.failures + 1 < limit;

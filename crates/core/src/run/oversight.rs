@@ -161,7 +161,8 @@ impl Run {
             | StepRole::Improver
             | StepRole::Maker
             | StepRole::Subtask
-            | StepRole::Overseer => None,
+            | StepRole::Overseer
+            | StepRole::Router => None,
         };
         let said: Vec<String> = said.filter_map(last).collect();
         let act = smart::Act { said: &said.join("\n"), plan: Some(&plan), ..smart::Act::default() };

@@ -59,7 +59,8 @@ impl Run {
                 | PhaseKind::Planning(_)
                 | PhaseKind::Control(_)
                 | PhaseKind::IdeaGeneration(_)
-                | PhaseKind::Call { .. },
+                | PhaseKind::Call { .. }
+                | PhaseKind::Copilot(_),
             )
             | None => true,
         }
@@ -117,6 +118,7 @@ impl Run {
             | About::Plan(_)
             | About::Failure(_)
             | About::Printed(_)
+            | About::Round(_)
             | About::External => false,
         })
     }
@@ -140,7 +142,7 @@ impl Run {
     /// The last plan that was settled, with its planning phase: phases come in the order of the definition.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
-        self.definition.phases.iter().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
+        self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
     }
 
     /// Phases at work; between two of them the one that ended last.

@@ -11,8 +11,10 @@ impl Run {
     /// The request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
-        if step.role == StepRole::Overseer {
-            return Some(self.overseer_request(id, step));
+        match step.role {
+            StepRole::Overseer => return Some(self.overseer_request(id, step)),
+            StepRole::Router => return self.router_request(step),
+            _ => {}
         }
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
@@ -25,7 +27,11 @@ impl Run {
                  left undone. A reply without a tool call does not end it.",
             );
         }
-        let mut messages = vec![Message::System { text: system }, Message::User { text: self.task_of(id) }];
+        let mut messages = vec![Message::System { text: system }];
+        match step.round {
+            Some(_) => messages.extend(self.rounds_remembered(step)),
+            None => messages.push(Message::User { text: self.task_of(id) }),
+        }
         messages.extend(self.conversation(remembered(step)));
         let mut tools: Vec<Declaration> =
             agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();

@@ -70,6 +70,7 @@ impl Run {
             | Fact::RunFailed { .. }
             | Fact::RunCancelled { .. }
             | Fact::PhaseStarted { .. }
+            | Fact::PhaseCalled { .. }
             | Fact::PhaseEnded { .. }
             | Fact::StepStarted { .. }
             | Fact::StepWithdrawn { .. }
@@ -109,6 +110,10 @@ impl Run {
             | Fact::PlanSettled { .. }
             | Fact::PlanDropped { .. }
             | Fact::StepJudged { .. }
+            | Fact::TaskRouted { .. }
+            | Fact::TaskExtended { .. }
+            | Fact::RoundWanted { .. }
+            | Fact::RoundsOver { .. }
             | Fact::OutputReleased { .. }
             | Fact::InterruptOpened(_)
             | Fact::DecisionMade { .. }

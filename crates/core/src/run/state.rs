@@ -1,5 +1,6 @@
 //! The parts of a run's state: phases, steps, calls. Changed by `apply` alone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::message::{FailureKind, Stop};
 use crate::plan::Plan;
+use crate::routing::Routed;
 use crate::time::Timestamp;
 use crate::tool::CommandEffect;
 
@@ -43,6 +45,8 @@ pub enum StepRole {
     Subtask,
     /// Judges whether a person must decide about a call.
     Overseer,
+    /// Says how a copilot's task is done.
+    Router,
 }
 
 /// What became of a step's last failure.
@@ -91,6 +95,8 @@ pub struct Step {
     pub crashes: u32,
     /// Since the last fresh budget.
     pub used: Used,
+    /// Fresh budgets so far.
+    pub continued: u32,
     pub redos: u32,
     /// Tries that a person asked for.
     pub retries: u32,
@@ -102,6 +108,8 @@ pub struct Step {
     pub judged: u32,
     /// How many of the entries were said to the run before the step started.
     pub inherited: usize,
+    /// Which round of a copilot it is, from 1.
+    pub round: Option<u32>,
     /// Replaces the run's task for this step.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
@@ -136,12 +144,14 @@ impl Step {
             retry_at: None,
             crashes: 0,
             used: Used::default(),
+            continued: 0,
             redos: 0,
             retries: 0,
             excused: 0,
             plans: 0,
             judged: 0,
             inherited: 0,
+            round: None,
             input: None,
             output: None,
             since: 0,
@@ -371,4 +381,100 @@ pub enum CallEnd {
     Cancelled,
     /// The run ended while it ran.
     Unknown,
+}
+
+/// The rounds of a copilot phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounds {
+    /// Begun so far.
+    pub begun: u32,
+    /// A person wants another one.
+    pub wanted: bool,
+    /// The work is over: a person said so in their turn.
+    pub is_over: bool,
+    /// What is asked of a person before a round, or after it.
+    pub asked: Option<InterruptId>,
+    /// The first round that later ones remember.
+    pub fresh_from: u32,
+    /// Replaces the run's task.
+    pub task: Option<Arc<str>>,
+    /// The next round's task is a new one: it is routed.
+    pub is_new_task: bool,
+    /// A person has named it in the place of the one before.
+    pub was_replaced: bool,
+    /// What the next round works on, as a person said it.
+    pub next: Option<Arc<str>>,
+    /// What a person answered before the next round began.
+    pub added: Vec<Arc<str>>,
+    /// A person was asked about this task before it began.
+    pub was_asked: bool,
+    /// How often tasks were routed.
+    pub routings: u32,
+    /// How the task is done; `None` before it is routed.
+    pub routed: Option<Routed>,
+    /// Whether step checkpoints are left out; `None` where nobody routes.
+    pub simple: Option<bool>,
+    /// What each round works on, by its number.
+    pub briefs: BTreeMap<u32, Brief>,
+    /// How many of the run's messages had come when a round ended.
+    pub heard: BTreeMap<u32, usize>,
+}
+
+/// What a round works on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Brief {
+    /// A person said it; `None` of the first round, which works on the run's task.
+    pub said: Option<Arc<str>>,
+    pub is_new_task: bool,
+    /// What was answered before it began, and what the route says.
+    pub beside: Vec<Arc<str>>,
+}
+
+impl Brief {
+    pub(super) fn words(&self) -> String {
+        let said = self.said.as_deref().unwrap_or_default();
+        if self.is_new_task && !said.is_empty() { format!("New task: {said}") } else { said.to_owned() }
+    }
+}
+
+impl Rounds {
+    pub(super) const NONE: Self = Self {
+        begun: 0,
+        wanted: false,
+        is_over: false,
+        asked: None,
+        fresh_from: 1,
+        task: None,
+        is_new_task: false,
+        was_replaced: false,
+        next: None,
+        added: Vec::new(),
+        was_asked: false,
+        routings: 0,
+        routed: None,
+        simple: None,
+        briefs: BTreeMap::new(),
+        heard: BTreeMap::new(),
+    };
+
+    /// The next round begins, with what was asked and answered for it.
+    pub(super) fn begin(&mut self) {
+        self.begun += 1;
+        let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);
+        let brief = Brief {
+            said: self.next.take(),
+            is_new_task: self.was_replaced,
+            beside: self.added.drain(..).chain(hint).collect(),
+        };
+        self.briefs.insert(self.begun, brief);
+        self.wanted = false;
+        self.is_new_task = false;
+        self.was_replaced = false;
+    }
+
+    /// How many of the run's messages stand in the rounds that this one remembers.
+    pub(super) fn heard_before(&self, round: u32) -> usize {
+        let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
+        before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()
+    }
 }

@@ -58,8 +58,10 @@ impl Draft<'_> {
         if let Some(end) = step.closing {
             return self.advance_closing(id, &step, end);
         }
-        if step.role == StepRole::Overseer {
-            return self.advance_overseer(id, &step);
+        match step.role {
+            StepRole::Overseer => return self.advance_overseer(id, &step),
+            StepRole::Router => return self.advance_router(id, &step),
+            _ => {}
         }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
@@ -157,7 +159,9 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        let only = self.run.steps.get(id).filter(|step| step.role == StepRole::Worker);
+        // A copilot's phase goes on with the next round, or with the person's turn.
+        let only =
+            self.run.steps.get(id).filter(|step| step.role == StepRole::Worker && step.round.is_none());
         if let Some(phase) = only.map(|step| step.phase.clone()) {
             self.end_phase(&phase, end);
         }
@@ -169,8 +173,15 @@ impl Draft<'_> {
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
             Content::none(),
         );
+        let continues = ["rounds", "tool_calls"].contains(&limit)
+            && self.run.steps.get(id).is_some_and(|step| step.continued < self.run.limits(id).continues);
+        if continues {
+            self.emit(Fact::LimitLifted { step: id.to_owned() }, Content::none());
+            return;
+        }
         if !self.run.definition.asking.enabled {
-            self.fail_run(&format!("limit_{limit}"), format!("the limit `{limit}` of {value} is reached"));
+            let text = format!("the limit `{limit}` of {value} is reached");
+            self.fail_phase(&self.run.phase_of_step(id), &format!("limit_{limit}"), text);
             return;
         }
         let counted = limit.replace('_', " ");
@@ -180,7 +191,9 @@ impl Draft<'_> {
         opening.step = Some(id.to_owned());
         let (spent, words) = self.run.spent_so_far(self.now());
         opening.message = words;
-        opening.payload = json!({ "limit": limit, "value": value, "spent": spent });
+        let continued = self.run.steps.get(id).map_or(0, |step| step.continued);
+        opening.payload =
+            json!({ "limit": limit, "value": value, "spent": spent, "continuations": continued });
         self.open(opening);
     }
 
@@ -201,13 +214,17 @@ impl Draft<'_> {
             self.unheard(id, &text);
             return;
         }
+        if is(StepRole::Router) {
+            self.router_unheard(id, &text);
+            return;
+        }
         let is_subtask = is(StepRole::Subtask);
         if self.run.gates(id).on_error {
             self.ask_about_failure(id, Failure { reason, text, failures });
         } else if is_subtask {
             self.close_step(id, StepEnd::Failed, &text);
         } else {
-            self.fail_run(reason, text);
+            self.fail_phase(&self.run.phase_of_step(id), reason, text);
         }
     }
 
@@ -251,7 +268,8 @@ impl Draft<'_> {
             | StepRole::Improver
             | StepRole::Judge
             | StepRole::Subtask
-            | StepRole::Overseer => {
+            | StepRole::Overseer
+            | StepRole::Router => {
                 let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
@@ -261,6 +279,10 @@ impl Draft<'_> {
 }
 
 impl Run {
+    pub(super) fn phase_of_step(&self, step: &str) -> String {
+        self.steps.get(step).map(|step| step.phase.clone()).unwrap_or_default()
+    }
+
     /// Limits of the phase that the step belongs to.
     pub(super) fn limits(&self, step: &str) -> Limits {
         self.steps
@@ -279,16 +301,19 @@ impl Run {
             | StepRole::Planner
             | StepRole::Judge
             | StepRole::Maker
-            | StepRole::Overseer => false,
+            | StepRole::Overseer
+            | StepRole::Router => false,
         };
+        let works = works && !self.is_simple(step);
         let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
         let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
         StepGates {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // A judge that can not be heard asks a person by itself.
-            on_error: step.role != StepRole::Overseer && (own.on_error || added.on_error),
+            // A judge that can not be heard asks a person by itself, and rules take the place of a router.
+            on_error: !matches!(step.role, StepRole::Overseer | StepRole::Router)
+                && (own.on_error || added.on_error),
         }
     }
 

@@ -8,6 +8,7 @@ impl Run {
         let Some(step) = self.steps.get(id) else { return String::new() };
         let Some(phase) = self.phase(&step.phase) else { return String::new() };
         match step.role {
+            StepRole::Worker if step.round.is_some() => self.round_task(phase, step),
             StepRole::Worker => match &step.input {
                 Some(input) => input.to_string(),
                 None => self.background(phase),
@@ -24,6 +25,7 @@ impl Run {
             StepRole::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
             StepRole::Judge => self.to_judge(phase),
             StepRole::Overseer => self.overseer_task(id),
+            StepRole::Router => self.wanted_task(&phase.id),
             StepRole::Subtask => {
                 let subtask = step.subtask.as_deref().unwrap_or_default();
                 let before = self.part_of(phase, step, subtask);
@@ -46,18 +48,26 @@ impl Run {
                 | StepRole::Planner
                 | StepRole::Maker
                 | StepRole::Judge
-                | StepRole::Overseer,
+                | StepRole::Overseer
+                | StepRole::Router,
                 _,
             ) => self.task_of(id),
         }
     }
 
     /// The run's task, the phase's own words, what the phases before it brought.
-    fn background(&self, phase: &Phase) -> String {
+    pub(super) fn background(&self, phase: &Phase) -> String {
         let mut text = self.earlier.as_deref().unwrap_or_default().to_owned();
-        text.push_str(&self.task());
+        // What a call asks for is the task of the phase that it begins.
+        let is_called =
+            self.called.contains_key(&phase.id) && phase.input.as_ref().is_some_and(|it| !it.is_empty());
+        if is_called {
+            text.clear();
+        } else {
+            text.push_str(&self.task());
+        }
         self.add_words(&mut text, phase);
-        text
+        text.trim_start().to_owned()
     }
 
     fn add_words(&self, text: &mut String, phase: &Phase) {

@@ -135,6 +135,13 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
         (Kind::Question, _) => {
             json!({ "requires_text_input": true, "input_placeholder": "Type your answer." })
         }
+        (Kind::Turn, About::Round(phase)) => json!({
+            "requires_text_input": true,
+            "input_placeholder": "Say what is next.",
+            "result_preview": payload.get("output"),
+            "turn": payload.get("round"),
+            "phases_executed": phases_executed(run, phase),
+        }),
         (Kind::ToolApproval, _) => {
             let whole = payload.get("arguments").map(subject::arguments).unwrap_or_default();
             json!({
@@ -155,6 +162,14 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
         _ => Value::Null,
     };
     more.as_object().cloned().unwrap_or_default()
+}
+
+/// The phases that a copilot's agents have begun and that have ended, by name.
+fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
+    let own = run.definition.phases.iter().filter(|each| each.id == phase).map(|each| each.kind.name());
+    let ended =
+        run.called.values().filter(|called| matches!(run.phases.get(&called.phase.id), Some(Some(_))));
+    own.chain(ended.map(|called| called.phase.kind.name())).collect()
 }
 
 /// A plan in the form of the source system (contract A8).

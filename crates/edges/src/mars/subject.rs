@@ -14,12 +14,32 @@ pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) ->
         (Kind::Checkpoint, About::BeforeStep(_)) => text("input"),
         (Kind::Checkpoint, About::AfterStep(_)) | (Kind::Continuation, _) => text("output"),
         (Kind::Review, _) => text("content"),
+        (Kind::Turn, _) => text("output"),
+        (Kind::Choice, _) => payload("proposals").map(proposals),
         (Kind::ToolApproval | Kind::UnknownOutcome, _) => payload("arguments").map(arguments),
         // What an agent hands over is its words.
         (Kind::Escalation, _) => context.get("agent_says").and_then(Value::as_str).map(quoted),
         _ => None,
     };
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
+}
+
+/// Numbered, as the options are.
+fn proposals(proposals: &Value) -> String {
+    let text = |proposal: &Value, key: &str| {
+        proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let points = |proposal: &Value, key: &str, sign: char| {
+        let points =
+            proposal.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        points.map(|point| format!("\n   {sign} {point}")).collect::<String>()
+    };
+    let one = |(n, proposal): (usize, &Value)| {
+        let (title, description) = (text(proposal, "title"), text(proposal, "description"));
+        let (pros, cons) = (points(proposal, "pros", '+'), points(proposal, "cons", '-'));
+        format!("{n}. {title}: {description}{pros}{cons}")
+    };
+    (1..).zip(proposals.as_array().into_iter().flatten()).map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn quoted(said: &str) -> String {

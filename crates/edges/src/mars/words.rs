@@ -85,8 +85,25 @@ fn words(opened: &Opened) -> &'static [Word] {
             Word("abort", "abort", ABORT),
         ],
         Kind::Choice => &[Word("custom", "custom", &[SUBMIT])],
-        Kind::Turn | Kind::ClientCall => &[],
+        Kind::Turn if asks_satisfaction(opened) => &[
+            Word("done", "satisfied", &["done", "approve", "approved", "accept", "continue", EXIT]),
+            Word("submit", "needs_changes", &[SUBMIT, "revise", "changes"]),
+            Word("new_task", "start_over", &["restart", "startover"]),
+        ],
+        Kind::Turn => &[
+            Word("submit", SUBMIT, &["respond", "answer", "answered"]),
+            Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+            Word("done", "done", &["complete", "completed", "finish", "finished"]),
+            Word("exit", EXIT, &["quit", "bye", "end", "reject", "rejected", "abort", "cancel"]),
+            Word("new_task", "new_task", &[]),
+        ],
+        Kind::ClientCall => &[],
     }
+}
+
+/// Whether a person is asked whether what was done meets their needs: a turn without a further one to take.
+pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
+    opened.kind == Kind::Turn && opened.options.iter().all(|offer| offer.id != "exit")
 }
 
 /// Whether it is the second layer that asks: a mandatory checkpoint, or one that a judgement added.
@@ -150,7 +167,10 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
         (About::Phase(phase), _) => of_a_phase(run, phase).unwrap_or("custom"),
         (About::Limit(_), _) => "max_rounds",
         (About::Ending(_), _) => "custom",
-        (About::Printed(_), _) | (_, Kind::Question) => "clarification",
+        (About::Round(_), Kind::Choice) => "proposal",
+        (About::Round(_), Kind::Turn) if asks_satisfaction(opened) => "satisfaction",
+        (About::Round(_), Kind::Turn) => "copilot_turn",
+        (About::Printed(_) | About::Round(_), _) | (_, Kind::Question) => "clarification",
         (About::Call(_), _) => match (of(Source::Checkpoint), of(Source::Smart)) {
             (Some(reason), _) => &reason.code,
             (None, Some(_)) => "smart_approval",
@@ -162,12 +182,14 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
 
 /// What the config calls a checkpoint that is a phase.
 fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
-    match &run.definition.phases.iter().find(|each| each.id == phase)?.kind {
+    let own = run.definition.phases.iter().find(|each| each.id == phase);
+    match &own.or_else(|| run.called.get(phase).map(|called| &called.phase))?.kind {
         PhaseKind::Checkpoint(look) => look.position.as_deref(),
         PhaseKind::OneShot { .. }
         | PhaseKind::Planning(_)
         | PhaseKind::Control(_)
         | PhaseKind::IdeaGeneration(_)
+        | PhaseKind::Copilot(_)
         | PhaseKind::Call { .. } => None,
     }
 }

@@ -120,6 +120,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::CallJudged { .. }
                         | Fact::JudgementUnusable { .. }
                         | Fact::StepJudged { .. }
+                        | Fact::PhaseCalled { .. }
+                        | Fact::TaskRouted { .. }
+                        | Fact::TaskExtended { .. }
+                        | Fact::RoundWanted { .. }
+                        | Fact::RoundsOver { .. }
                         | Fact::PlanDrafted { .. }
                         | Fact::PlanUnusable { .. }
                         | Fact::PlanProposed { .. }

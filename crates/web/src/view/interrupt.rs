@@ -220,6 +220,7 @@ fn position(opened: &Opened) -> Option<&str> {
         About::AfterStep(_) => Some("after_step"),
         About::Phase(_) => Some("phase"),
         About::Plan(_) => Some("plan"),
+        About::Round(_) => Some("round"),
         About::Failure(_) => Some("on_error"),
         About::Call(_) => mandatory().map(|reason| reason.code.as_str()),
         About::Limit(_) | About::Printed(_) | About::Ending(_) | About::External => None,

@@ -175,7 +175,7 @@ pub(super) fn of_phase(
 /// what they bring.
 fn stands(key: &str, kind: &PhaseKind) -> bool {
     match kind {
-        PhaseKind::OneShot { .. } | PhaseKind::Control(_) => true,
+        PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,
         PhaseKind::Planning(_) | PhaseKind::IdeaGeneration(_) => key == "on_error",
         PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
     }

@@ -43,7 +43,8 @@ impl Table {
             | PhaseKind::Planning(_)
             | PhaseKind::Control(_)
             | PhaseKind::IdeaGeneration(_)
-            | PhaseKind::Call { .. } => Self::of_workflow(kind),
+            | PhaseKind::Call { .. }
+            | PhaseKind::Copilot(_) => Self::of_workflow(kind),
         }
     }
 

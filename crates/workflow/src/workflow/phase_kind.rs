@@ -1,8 +1,10 @@
 //! `phases[].kind`, and the keys that belong to each kind.
 
 use holdshort_core::definition::{
-    CheckpointPhase, Control, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
+    CheckpointPhase, Control, Copilot, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
 };
+
+use holdshort_core::routing::Mode;
 
 use super::agents::Agents;
 use super::phases::Around;
@@ -10,7 +12,6 @@ use super::settings;
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
-use crate::yaml::Value;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -20,20 +21,21 @@ enum Kind {
     Control,
     HumanControl,
     IdeaGeneration,
+    Copilot,
 }
 
 /// The words of a kind: its own first, then what the systems before called it.
-const KINDS: [(&str, Kind); 8] = [
+const KINDS: [(&str, Kind); 9] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
     ("planning", Kind::Planning),
     ("control", Kind::Control),
     ("idea_generation", Kind::IdeaGeneration),
+    ("copilot", Kind::Copilot),
     ("hitl_checkpoint", Kind::Checkpoint),
     ("hitl_planning", Kind::Planning),
     ("hitl_control", Kind::HumanControl),
 ];
-const LATER: [&str; 1] = ["copilot"];
 
 /// The keys of a phase: those of every kind, then those that mean something in some kinds only.
 pub(super) const KEYS: Keys = Keys {
@@ -55,6 +57,12 @@ pub(super) const KEYS: Keys = Keys {
         "plan",
         "only",
         "ideas",
+        "routing",
+        "router",
+        "team",
+        "conversational",
+        "satisfaction",
+        "simple_words",
         "input",
         "gates",
         "limits",
@@ -67,6 +75,9 @@ const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"]
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
 /// Those of all kinds.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
+
+const ROUTING: [(&str, Mode); 3] =
+    [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
 /// What follows when nobody has approved any of the plans.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
@@ -94,6 +105,18 @@ impl Kind {
             ],
             Self::Control | Self::HumanControl => &["agent", "plan", "only", "input", "gates", "limits"],
             Self::IdeaGeneration => &["agents", "ideas", "reviews", "input", "gates", "limits"],
+            Self::Copilot => &[
+                "agent",
+                "routing",
+                "router",
+                "team",
+                "conversational",
+                "satisfaction",
+                "simple_words",
+                "input",
+                "gates",
+                "limits",
+            ],
         }
     }
 
@@ -101,7 +124,7 @@ impl Kind {
     /// plans, and only what ends in a gate is done again.
     fn without(self) -> &'static [&'static str] {
         match self {
-            Self::OneShot => &["parallel"],
+            Self::OneShot | Self::Copilot => &["parallel"],
             Self::Planning => &["redos", "parallel"],
             Self::Control | Self::HumanControl => &["plan_steps"],
             Self::IdeaGeneration => &["redos", "plan_steps", "parallel"],
@@ -131,12 +154,6 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
         of_no_kind(fields, around, problems);
         return None;
     };
-    if let Value::Text(text) = &item.node.value
-        && LATER.contains(&text.as_str())
-    {
-        problems.at(item, format!("phases of the kind `{text}` are not supported yet by this version"));
-        return None;
-    }
     let Some(kind) = item.one_of(&KINDS, problems) else {
         of_no_kind(fields, around, problems);
         return None;
@@ -159,6 +176,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
         Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)),
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
+        Kind::Copilot => PhaseKind::Copilot(copilot(fields, around, problems)),
     };
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
@@ -172,10 +190,10 @@ fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems)
         }
     }
     fields.find("workers").map(|item| workers(item, around.agents, problems));
-    for key in ["ask", "edit", "optional"] {
+    for key in ["ask", "edit", "optional", "conversational", "satisfaction"] {
         fields.find(key).and_then(|item| item.flag(problems));
     }
-    for key in ["reviews", "iterations", "only", "ideas"] {
+    for key in ["reviews", "iterations", "only", "ideas", "simple_words"] {
         fields.find(key).and_then(|item| item.count(bounds::COUNT, problems));
     }
     fields.find("message").and_then(|item| item.text(bounds::TEXT, problems));
@@ -224,6 +242,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
         reviews: if reviewer.is_some() { reviews } else { 0 },
         iterations: count(fields, "iterations", ITERATIONS, problems),
         settles: fields.find("then").and_then(|item| item.one_of(&THEN, problems)).unwrap_or_default(),
+        always_asks: false,
         optional: fields.find("optional").and_then(|item| item.flag(problems)).unwrap_or_default(),
         planner,
         improver,
@@ -252,6 +271,45 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
         ideas: count(fields, "ideas", IDEAS, problems),
         reviews: count(fields, "reviews", REVIEWS, problems),
     })
+}
+
+/// What routes a task has to be asked for: without `routing` the agent begins, and asks by itself (contract E25).
+fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
+    let agent = agent(fields, "agent", around, problems).unwrap_or_default();
+    let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
+    let router = maybe_agent(fields, "router", around, problems);
+    for key in ["router", "team"] {
+        if let Some(item) = fields.find(key).filter(|_| fields.find("routing").is_none()) {
+            problems.at(item, format!("`{key}` means nothing without `routing`: nobody routes"));
+        }
+    }
+    if let (Some(item), true) = (fields.find("router"), router.as_ref() == Some(&agent)) {
+        problems.at(item, "whoever works does not route: name another agent");
+    }
+    let flag = |key: &str, problems: &mut Problems| {
+        fields.find(key).and_then(|item| item.flag(problems)).unwrap_or_default()
+    };
+    let (conversational, satisfaction) = (flag("conversational", problems), flag("satisfaction", problems));
+    if let Some(item) = fields.find("satisfaction").filter(|_| conversational && satisfaction) {
+        problems.at(item, "means nothing where the person has a turn after every round anyway");
+    }
+    let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
+    let named = fields.find("team").map(|item| workers(item, around.agents, problems));
+    // Whoever does not route may be named by a route.
+    let everybody = || {
+        let all = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned);
+        all.filter(|name| *name != agent && router.as_ref() != Some(name)).collect()
+    };
+    let team = if routing.is_some() { named.unwrap_or_else(everybody) } else { Vec::new() };
+    Copilot {
+        routing,
+        router,
+        team,
+        conversational,
+        satisfaction,
+        simple_words: words.and_then(|words| u32::try_from(words).ok()),
+        agent,
+    }
 }
 
 fn workers(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Vec<String> {

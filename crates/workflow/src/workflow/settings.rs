@@ -7,7 +7,7 @@ use crate::item::{Item, Keys};
 use crate::problem::Problems;
 
 const LIMITS: Keys = Keys {
-    known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "budget"],
+    known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "continues", "budget"],
     later: &[],
 };
 const BUDGET: Keys = Keys { known: &["tokens"], later: &[] };
@@ -24,6 +24,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
         ("redos", &mut limits.redos),
         ("plan_steps", &mut limits.plan_steps),
         ("parallel", &mut limits.parallel),
+        ("continues", &mut limits.continues),
     ];
     for (key, limit) in counts {
         let count = fields.find(key).and_then(|item| item.count(bounds::COUNT, problems));

@@ -137,7 +137,11 @@ impl Draft<'_> {
     ) {
         match taken.offer.effect {
             Effect::Proceed => {
-                self.release_handoff(id, call);
+                if self.run.begins_phase(&call.tool) {
+                    self.release_called(id, call);
+                } else {
+                    self.release_handoff(id, call);
+                }
                 self.note(interrupt, &call.step, taken.text);
             }
             Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("instructed"), taken.text),

@@ -56,6 +56,11 @@ impl Draft<'_> {
         };
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
+        problems.extend(self.run.check_turn(
+            &interrupt,
+            &offer,
+            decision.text.as_deref().unwrap_or_default(),
+        ));
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
@@ -167,6 +172,10 @@ impl Draft<'_> {
             About::Plan(phase) => self.planned_effect(phase, taken),
             About::Failure(step) => self.failure_effect(interrupt, step, taken),
             About::Limit(step) => self.limit_effect(interrupt, step, taken),
+            About::Round(phase) => {
+                let is_expired = taken.by == By::Expiry;
+                self.round_effect(phase, interrupt.opened.kind, taken.offer, taken.text, is_expired);
+            }
             About::Printed(step) => self.printed_effect(interrupt, step, taken),
             About::Ending(step) => self.ending_effect(interrupt, step, taken),
         }

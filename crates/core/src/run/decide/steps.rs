@@ -39,7 +39,7 @@ impl Draft<'_> {
                 let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
                 if planned.iterations >= limit && !self.run.settles(phase) {
                     let text = format!("no plan was approved in {limit} iterations{}", why(taken));
-                    self.fail_run("plan_iterations", text);
+                    self.fail_phase(phase, "plan_iterations", text);
                 } else {
                     self.tell_run(&another_plan(taken.text));
                 }
@@ -53,7 +53,7 @@ impl Draft<'_> {
                 self.end_planner(phase, StepEnd::Skipped);
                 self.tell_run(taken.text);
             }
-            _ => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
+            _ => self.fail_phase(phase, "rejected", format!("the plan was rejected{}", why(taken))),
         }
     }
 
@@ -126,7 +126,9 @@ impl Draft<'_> {
                     None => self.tell_run(taken.text),
                 }
             }
-            _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
+            _ => {
+                self.fail_phase(phase, "rejected", format!("checkpoint `{phase}` was rejected{}", why(taken)))
+            }
         }
     }
 

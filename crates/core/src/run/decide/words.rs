@@ -40,6 +40,8 @@ impl Draft<'_> {
                 let why = interrupt.content_text("message");
                 format!("nobody decided in time about step `{step}`: {why}")
             }
+            (About::Round(_), Kind::Turn) => "nobody took their turn in time".to_owned(),
+            (About::Round(_), _) => "nobody answered in time".to_owned(),
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
             (About::External, _) => "nobody decided in time".to_owned(),
         }

@@ -122,7 +122,7 @@ impl Run {
 
     /// The step that carries out a subtask of this planning phase, with its id.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
-        self.definition.phases.iter().find_map(|phase| {
+        self.all_phases().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
             self.step_with_id(phase, subtask)
         })

@@ -1,10 +1,13 @@
 //! Phases: which start when, what each kind does with its steps, what the run results in.
 
+mod called;
 mod control;
+mod copilot;
 mod ideas;
 mod planning;
 mod replan;
 
+pub use called::Called;
 pub(super) use planning::improver;
 
 use std::sync::Arc;
@@ -28,7 +31,10 @@ impl Draft<'_> {
         let definition = Arc::clone(&self.run.definition);
         let mut open = definition.phases.iter().filter(|phase| self.run.is_open(phase));
         let open: Vec<&Phase> = open.by_ref().collect();
-        if open.iter().any(|phase| self.advance_phase(phase)) {
+        let called: Vec<Phase> = self.run.called.values().map(|called| called.phase.clone()).collect();
+        let mut begun = called.iter().filter(|phase| self.run.is_open(phase)).collect::<Vec<_>>();
+        begun.extend(&open);
+        if begun.into_iter().any(|phase| self.advance_phase(phase)) {
             return true;
         }
         let may_start = open.len() < definition.limits.parallel as usize;
@@ -36,8 +42,8 @@ impl Draft<'_> {
             self.start_phase(phase);
             return true;
         }
-        let done =
-            self.run.phases.len() == definition.phases.len() && self.run.phases.values().all(Option::is_some);
+        let has_ended = |phase: &Phase| matches!(self.run.phases.get(&phase.id), Some(Some(_)));
+        let done = definition.phases.iter().all(has_ended);
         if done {
             let reason = self.run.completion().to_owned();
             let result = self.run.result();
@@ -50,7 +56,7 @@ impl Draft<'_> {
         done
     }
 
-    fn start_phase(&mut self, phase: &Phase) {
+    pub(super) fn start_phase(&mut self, phase: &Phase) {
         self.emit(Fact::PhaseStarted { phase: phase.id.clone() }, Content::none());
         match &phase.kind {
             PhaseKind::Checkpoint(look) => {
@@ -67,7 +73,10 @@ impl Draft<'_> {
             }
             PhaseKind::Call { tool } => self.start_call(phase, tool),
             PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, StepRole::Worker),
-            PhaseKind::Planning(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => {
+            PhaseKind::Planning(_)
+            | PhaseKind::Control(_)
+            | PhaseKind::IdeaGeneration(_)
+            | PhaseKind::Copilot(_) => {
                 self.advance_phase(phase);
             }
         }
@@ -104,6 +113,7 @@ impl Draft<'_> {
             PhaseKind::Planning(planning) => self.advance_planning(&phase.id, planning),
             PhaseKind::Control(control) => self.advance_control(phase, control),
             PhaseKind::IdeaGeneration(ideas) => self.advance_ideas(&phase.id, ideas),
+            PhaseKind::Copilot(copilot) => self.advance_copilot(phase, copilot),
         }
     }
 
@@ -184,6 +194,7 @@ impl Run {
         };
         match &phase.kind {
             PhaseKind::Checkpoint(_) => None,
+            PhaseKind::Copilot(_) => self.last_round(&phase.id).map(|text| json!(text)),
             PhaseKind::OneShot { .. } | PhaseKind::Call { .. } => output(&phase.id).map(|text| json!(text)),
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
                 Some(plan) => Some(json!(plan)),
@@ -205,9 +216,10 @@ impl Run {
             PhaseKind::IdeaGeneration(_) => {
                 self.steps.get(&ideas::maker(&phase.id))?.output.as_deref().map(str::to_owned)
             }
-            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } | PhaseKind::Call { .. } => {
-                self.brought(phase)?.as_str().map(str::to_owned)
-            }
+            PhaseKind::Checkpoint(_)
+            | PhaseKind::OneShot { .. }
+            | PhaseKind::Call { .. }
+            | PhaseKind::Copilot(_) => self.brought(phase)?.as_str().map(str::to_owned),
         }
     }
 
@@ -223,7 +235,8 @@ impl Run {
             | PhaseKind::OneShot { .. }
             | PhaseKind::Planning(_)
             | PhaseKind::IdeaGeneration(_)
-            | PhaseKind::Call { .. } => self.told_of(phase),
+            | PhaseKind::Call { .. }
+            | PhaseKind::Copilot(_) => self.told_of(phase),
         });
         let mut result = json!({ "text": last, "phases": self.results(), "released": self.released });
         let undone = self.undone();

@@ -51,7 +51,7 @@ impl Draft<'_> {
         if has_plan || planning.optional || end == StepEnd::Skipped {
             self.end_phase(phase, end);
         } else {
-            self.fail_run("no_plan", format!("`{phase}` ended without a plan"));
+            self.fail_phase(phase, "no_plan", format!("`{phase}` ended without a plan"));
         }
     }
 
@@ -74,7 +74,9 @@ impl Draft<'_> {
         }
         let shown = self.run.plans.get(&step.phase).map_or(0, |plan| plan.iterations);
         let asked_enough = self.run.settles(&step.phase) && shown >= planning.iterations;
-        let asks = self.run.asks_about_plans() || !self.run.worries_about_plan(&step.phase).is_empty();
+        let asks = planning.always_asks
+            || self.run.asks_about_plans()
+            || !self.run.worries_about_plan(&step.phase).is_empty();
         if asks && !asked_enough {
             self.ask_about_plan(&step.phase, Some(id));
         } else {
@@ -177,7 +179,9 @@ impl Draft<'_> {
             opening.payload["iterations"] =
                 json!(self.run.planning(phase).map(|planning| planning.iterations));
             // Nothing can follow without a plan: unless the workflow says otherwise, a rejection is the end.
-            opening.reject = Some(Effect::FailRun);
+            // Of a phase that a call began the model hears it instead.
+            let is_called = self.run.called.contains_key(phase);
+            opening.reject = Some(if is_called { Effect::DropPlan } else { Effect::FailRun });
         }
         self.open(opening);
     }

@@ -107,8 +107,8 @@ impl Run {
 
     /// The phases that carry out the plan of another one.
     pub(super) fn carriers(&self, planning: &str) -> impl Iterator<Item = (&Phase, &Control)> {
-        let all = self.definition.phases.iter();
-        all.filter_map(|phase| Some((phase, phase.kind.control()?)))
+        self.all_phases()
+            .filter_map(|phase| Some((phase, phase.kind.control()?)))
             .filter(move |(_, control)| control.plan == planning)
     }
 

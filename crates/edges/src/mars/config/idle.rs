@@ -3,10 +3,9 @@
 
 use holdshort_core::definition::Definition;
 use holdshort_core::schema::Problem;
-use serde_json::Value;
 
 use super::RUN;
-use super::given::{Given, Item, Reader};
+use super::given::{Given, Reader};
 use super::mode::{Chosen, Kind};
 
 /// A key that changes nothing, as the client wrote it.
@@ -22,30 +21,18 @@ enum Holds {
     Flag,
     Count,
     Text,
-    Names,
-    OneOf(&'static [(&'static str, ())]),
 }
 
-const COPILOT: &str = "is of the copilot";
 const PAPERS: &str = "is of reading papers and scans, which no mode here does";
 const MODELS: &str = "an agent without a model of its own has `model`";
-const ROUTING: &[(&str, ())] = &[("aggressive", ()), ("balanced", ()), ("minimal", ())];
 
 /// Keys of the web UI's form that no mode here heeds (contracts A17, A32).
-const ROWS: [(&str, Holds, &str); 24] = [
-    ("available_agents", Holds::Names, COPILOT),
-    ("enable_planning", Holds::Flag, COPILOT),
-    ("use_dynamic_routing", Holds::Flag, COPILOT),
-    ("complexity_threshold", Holds::Count, COPILOT),
-    ("intelligent_routing", Holds::OneOf(ROUTING), COPILOT),
-    ("use_copilot_control", Holds::Flag, COPILOT),
-    ("auto_continue", Holds::Flag, COPILOT),
-    ("continuous_mode", Holds::Flag, COPILOT),
-    ("auto_approve_simple", Holds::Flag, COPILOT),
-    ("conversational", Holds::Flag, COPILOT),
-    ("enable_phase_tools", Holds::Flag, COPILOT),
-    ("max_turns", Holds::Count, COPILOT),
-    ("control_model", Holds::Text, COPILOT),
+const ROWS: [(&str, Holds, &str); 12] = [
+    (
+        "max_turns",
+        Holds::Count,
+        "a person's turns have no limit of their own: they end with `done` or `exit`",
+    ),
     ("session_name", Holds::Text, "names a session where one is made: POST /edges/mars/api/sessions"),
     ("additional_context", Holds::Text, "the task is all that is worked on"),
     ("default_model", Holds::Text, MODELS),
@@ -87,7 +74,7 @@ pub(super) fn of(
             }
             Some(why)
         } else if let Some((name, holds, why)) = ROWS.into_iter().find(|(name, ..)| *name == key) {
-            check(name, item, holds, top, problems);
+            check(name, holds, top, problems);
             Some(why.to_owned())
         } else {
             problems.push(Problem::new(&item.pointer, "is not a known key"));
@@ -99,7 +86,7 @@ pub(super) fn of(
     idle
 }
 
-fn check(name: &str, item: &Item, holds: Holds, top: &Given, problems: &mut Vec<Problem>) {
+fn check(name: &str, holds: Holds, top: &Given, problems: &mut Vec<Problem>) {
     let mut reader = Reader { own: top, top: None, keys: &[], problems };
     match holds {
         Holds::Flag => {
@@ -110,15 +97,6 @@ fn check(name: &str, item: &Item, holds: Holds, top: &Given, problems: &mut Vec<
         }
         Holds::Text => {
             reader.text(name);
-        }
-        Holds::OneOf(words) => {
-            reader.one_of(name, words);
-        }
-        Holds::Names => {
-            let are_names = |list: &Vec<Value>| list.iter().all(Value::is_string);
-            if !item.value.as_array().is_some_and(are_names) {
-                reader.refuse(item, "is not a list of names");
-            }
         }
     }
 }

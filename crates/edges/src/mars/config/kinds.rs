@@ -12,7 +12,7 @@ const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
 /// How long a request waits where nothing else is said, whichever phase asks; a phase that is a checkpoint has an hour.
-const USUAL: [(Interrupt, u64); 7] = [
+const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
     (Interrupt::Error, HALF_AN_HOUR_MS),
@@ -20,16 +20,21 @@ const USUAL: [(Interrupt, u64); 7] = [
     (Interrupt::Escalation, HALF_AN_HOUR_MS),
     (Interrupt::Question, HALF_AN_HOUR_MS),
     (Interrupt::Review, HALF_AN_HOUR_MS),
+    (Interrupt::Choice, HALF_AN_HOUR_MS),
+    // When it is over the work is: nobody who is not there wants another round.
+    (Interrupt::Turn, AN_HOUR_MS),
 ];
 
 /// What agents ask while they work. A limit waits as a paused run does, and a doubt about what has happened until somebody
 /// knows.
-const IN_CONVERSATIONS: [Interrupt; 5] = [
+const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::ToolApproval,
     Interrupt::PlanApproval,
     Interrupt::Escalation,
     Interrupt::Question,
     Interrupt::Review,
+    Interrupt::Choice,
+    Interrupt::Turn,
 ];
 
 /// What the source system can switch off, and the option that is gone then.
@@ -103,9 +108,10 @@ fn asks(phase: &Phase, kind: Interrupt) -> bool {
         // By the plan gate, or by a checkpoint that the second layer adds.
         (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
         (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
-        (Interrupt::Checkpoint, PhaseKind::Control(_) | PhaseKind::OneShot { .. }) => {
-            gates.before_step || gates.after_step
-        }
+        (
+            Interrupt::Checkpoint,
+            PhaseKind::Control(_) | PhaseKind::OneShot { .. } | PhaseKind::Copilot(_),
+        ) => gates.before_step || gates.after_step,
         // It has no step that could fail.
         (Interrupt::Error, PhaseKind::Checkpoint(_)) => false,
         (Interrupt::Error, _) => gates.on_error,

@@ -2,8 +2,9 @@
 //!
 //! Nothing is passed over: a key that is not known is an error that names it, and one that changes nothing is named
 //! with why (`idle.rs`). `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
-//! `gates.rs` says where people speak, `kinds.rs` what each phase says of its own requests.
+//! `copilot.rs` what is a copilot's alone, `gates.rs` says where people speak, `kinds.rs` what each phase says of its own requests.
 
+mod copilot;
 mod gates;
 mod given;
 mod idle;
@@ -80,6 +81,7 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     let made = phases::make(&chosen, &top, base, &mut problems);
     phases::check(&chosen, &top, base, &mut problems);
     gates::set(&mut definition, &made, &top, &mut problems);
+    copilot::set(&mut definition, &made, &top);
     agents(&mut definition, &top, &mut problems);
     definition.phases = made.into_iter().map(|made| made.phase).collect();
     phases::keep_what_is_used(&mut definition);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::given::{Given, Reader};
 use crate::limits::MARS_PHASES;
 
-/// The phases of the source system's registry (contract A8), the copilot aside.
+/// The phases of the source system's registry (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,
@@ -16,10 +16,11 @@ pub(super) enum Kind {
     OneShot,
     IdeaGeneration,
     HitlCheckpoint,
+    Copilot,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Planning,
         Self::HitlPlanning,
         Self::Control,
@@ -27,6 +28,7 @@ impl Kind {
         Self::OneShot,
         Self::IdeaGeneration,
         Self::HitlCheckpoint,
+        Self::Copilot,
     ];
 
     pub(super) fn as_str(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Kind {
             Self::OneShot => "one_shot",
             Self::IdeaGeneration => "idea_generation",
             Self::HitlCheckpoint => "hitl_checkpoint",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -85,6 +88,28 @@ impl Kind {
             Self::IdeaGeneration => {
                 &["n_ideas", "n_reviews", "max_rounds", "max_n_attempts", "timeout_seconds"]
             }
+            Self::Copilot => &[
+                "max_rounds",
+                "max_n_attempts",
+                "timeout_seconds",
+                "max_plan_steps",
+                "approval_mode",
+                "max_redos",
+                "show_step_context",
+                "available_agents",
+                "enable_planning",
+                "use_dynamic_routing",
+                "use_copilot_control",
+                "control_model",
+                "complexity_threshold",
+                "intelligent_routing",
+                "auto_approve_simple",
+                "auto_continue",
+                "continuous_mode",
+                "conversational",
+                "enable_phase_tools",
+                "ask_satisfaction",
+            ],
             Self::HitlCheckpoint => &[
                 "checkpoint_type",
                 "require_approval",
@@ -174,11 +199,12 @@ pub(super) const DEFAULT: &str = "one_shot";
 const HITL: &str = "hitl_interactive";
 
 /// Modes, and from `PRESETS` on presets: what each is, for those who choose one, and its phases (contract A16).
-const MODES: [(&str, &str, Phases); 8] = [
+const MODES: [(&str, &str, Phases); 9] = [
     (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
     ("planning_control", "a plan is made and carried out; people speak where the config says so", PLANNED),
     (HITL, "people decide on the plan and on its steps, as `hitl_variant` says", INTERACTIVE),
     ("idea_generation", "one agent has ideas, another one judges them", &[(Kind::IdeaGeneration, QUIET)]),
+    (COPILOT, "an assistant that asks when it must, and plans when it helps", CHATTED),
     ("autonomous", "a plan is made and carried out without a person", PLANNED),
     ("review_plan", "a person decides on the plan", REVIEWED),
     ("step_by_step", "a person decides on the plan and before each step", BY_STEPS),
@@ -190,11 +216,9 @@ const PRESETS: usize = 4;
 const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
-const COPILOT: &str = "is the copilot, which this version does not support yet";
-
-fn is_copilot(word: &str) -> bool {
-    canonical(word) == "copilot"
-}
+const COPILOT: &str = "copilot";
+/// After each round, unless its task is simple (contract E26).
+const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
 /// A mode's name, whichever of `-` and `_` it is written with.
 pub(super) fn canonical(mode: &str) -> String {
@@ -231,13 +255,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
         Some(_) => ("preset", &MODES[PRESETS..]),
         None => ("mode", &MODES[..]),
     };
-    let named = match reader.item(key) {
-        Some(item) if item.value.as_str().is_some_and(is_copilot) => {
-            reader.refuse(item, COPILOT);
-            None
-        }
-        _ => reader.one_of(key, &modes.iter().map(|mode| (mode.0, mode)).collect::<Vec<_>>()),
-    };
+    let named = reader.one_of(key, &modes.iter().map(|mode| (mode.0, mode)).collect::<Vec<_>>());
     let (name, _, phases) = named.unwrap_or(&MODES[0]);
     let has_variants = *name == HITL;
     let phases = variant.filter(|_| has_variants).unwrap_or(phases);
@@ -264,15 +282,15 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == canonical(word));
         let Some(kind) = kind else {
             let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
-            let why = if is_copilot(word) {
-                COPILOT.to_owned()
-            } else {
-                format!("is no type of phase, expected one of: {}", known.join(", "))
-            };
+            let why = format!("is no type of phase, expected one of: {}", known.join(", "));
             problems.push(Problem::new(format!("{at}/type"), why));
             continue;
         };
-        let usual = if kind == Kind::HitlControl { Approval::BeforeStep } else { Approval::Never };
+        let usual = match kind {
+            Kind::HitlControl => Approval::BeforeStep,
+            Kind::Copilot => Approval::AfterStep,
+            _ => Approval::Never,
+        };
         let mut phase = Chosen { pointer: at.clone(), ..Chosen::new(kind, Asks::Unless(usual)) };
         match fields.get("config") {
             None | Some(Value::Null) => {}

@@ -6,8 +6,8 @@ use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::schema::Problem;
 
 use super::given::{Given, Reader};
-use super::mode::{APPROVALS, Asks, COPILOT_APPROVAL, Chosen, Kind};
-use super::{gates, kinds};
+use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
+use super::{copilot, gates, kinds};
 
 /// A phase, and what the source system calls it.
 pub(super) struct Made {
@@ -67,6 +67,10 @@ pub(super) fn check(chosen: &[Chosen], top: &Given, base: &Definition, problems:
 fn filled(each: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> Option<Phase> {
     let mut phase = template(each.kind, base)?.clone();
     let asks = match each.asks {
+        // The person has a turn after every round instead.
+        Asks::Unless(_) if each.kind == Kind::Copilot && copilot::is_conversational(reader) => {
+            Approval::Never
+        }
         Asks::Unless(usual) => reader.one_of("approval_mode", &APPROVALS).unwrap_or(usual),
         Asks::Always(asks) => {
             reader.one_of("approval_mode", &[&APPROVALS[..], &[COPILOT_APPROVAL]].concat());
@@ -85,6 +89,7 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
         PhaseKind::OneShot { .. } => kind == Kind::OneShot,
         PhaseKind::IdeaGeneration(_) => kind == Kind::IdeaGeneration,
         PhaseKind::Checkpoint(_) => kind == Kind::HitlCheckpoint,
+        PhaseKind::Copilot(_) => kind == Kind::Copilot,
         PhaseKind::Call { .. } => false,
     })
 }
@@ -94,12 +99,16 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
     kind.as_str().clone_into(&mut phase.id);
     let limits = &mut phase.limits;
     limits.rounds = reader.count("max_rounds", 1).unwrap_or(match kind {
-        Kind::Control | Kind::HitlControl => 100,
+        Kind::Control | Kind::HitlControl | Kind::Copilot => 100,
         _ => 50,
     });
     limits.attempts = reader.count("max_n_attempts", 1).unwrap_or(3);
     limits.redos = reader.count("max_redos", 0).unwrap_or(2);
-    let most = if kind == Kind::HitlPlanning { 10 } else { 3 };
+    let most = match kind {
+        Kind::HitlPlanning => 10,
+        Kind::Copilot => 5,
+        _ => 3,
+    };
     limits.plan_steps = reader.count("max_plan_steps", 1).unwrap_or(most);
     // The source system goes through a plan one step at a time (contract A14).
     limits.parallel = 1;
@@ -154,6 +163,10 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
             ideas.ideas = reader.count("n_ideas", 1).unwrap_or(3);
             ideas.reviews = reader.count("n_reviews", 0).unwrap_or(1);
         }
+        PhaseKind::Copilot(copilot) => {
+            copilot::fill(copilot, limits, reader, base);
+            reader.flag("show_step_context");
+        }
         // None of that configuration's kinds.
         PhaseKind::Call { .. } => {}
         PhaseKind::Checkpoint(look) => {
@@ -189,9 +202,13 @@ pub(super) fn keep_what_is_used(definition: &mut Definition) {
         PhaseKind::Control(control) => vec![&control.agent],
         PhaseKind::OneShot { agent } => vec![agent],
         PhaseKind::IdeaGeneration(ideas) => vec![&ideas.maker, &ideas.critic],
+        PhaseKind::Copilot(copilot) => {
+            std::iter::once(&copilot.agent).chain(&copilot.router).chain(&copilot.team).collect()
+        }
         PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => Vec::new(),
     });
-    let used = definition.reached_by(named.map(String::as_str));
+    let in_phases = copilot::roles_of_phases(definition);
+    let used = definition.reached_by(named.map(String::as_str).chain(in_phases));
     let used: BTreeSet<String> = used.into_iter().map(str::to_owned).collect();
     definition.agents.retain(|name, _| used.contains(name));
     let tools: BTreeSet<&String> = definition.agents.values().flat_map(|agent| &agent.tools).collect();

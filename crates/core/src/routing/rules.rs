@@ -1,0 +1,223 @@
+//! The rules that route a task where no model does (contract A21). Data, in their order: the first that matches counts.
+//!
+//! Words are compared with words and phrases with whole words, so that `fix it` is not found in `fix item`.
+
+use super::{Mode, Proposal, Route, Routed};
+
+/// Phrases that say that the task is still to be found out. Before length: "… no further details. Generate a plan" is
+/// long, and still says nothing (contract E6).
+const META: [&str; 11] = [
+    "clarify requirements",
+    "clarify the requirements",
+    "figure out requirements",
+    "figure out the requirements",
+    "determine requirements",
+    "determine the requirements",
+    "no further details",
+    "unspecified",
+    "no details provided",
+    "plan to clarify",
+    "needs clarification",
+];
+
+/// What is to be done, and to what kind of thing: together they name no purpose.
+const GENERIC: [(&str, &[&str]); 4] = [
+    ("create", &["script", "file", "app", "function"]),
+    ("write", &["script", "code", "function"]),
+    ("make", &["script", "file", "program"]),
+    ("build", &["app"]),
+];
+/// So many words at most say no purpose ...
+const GENERIC_WORDS: usize = 5;
+/// ... or so many, where none of them is one of purpose.
+const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
+const PURPOSE: [&str; 31] = [
+    "that",
+    "which",
+    "to",
+    "for",
+    "parse",
+    "process",
+    "calculate",
+    "convert",
+    "generate",
+    "analyze",
+    "download",
+    "upload",
+    "send",
+    "read",
+    "write",
+    "filter",
+    "sort",
+    "transform",
+    "validate",
+    "check",
+    "test",
+    "monitor",
+    "extract",
+    "import",
+    "export",
+    "display",
+    "show",
+    "list",
+    "count",
+    "analyse",
+    "reads",
+];
+
+/// Words that point at something which nobody has named.
+const POINTING: [&str; 7] = ["it", "this", "that", "something", "stuff", "things", "thing"];
+
+const VAGUE: [&str; 9] = [
+    "fix it",
+    "make it work",
+    "improve this",
+    "help me",
+    "something wrong",
+    "not working",
+    "broken",
+    "do something",
+    "make it better",
+];
+
+const RESEARCH: [&str; 7] = ["research", "find", "search", "learn", "understand", "explain", "what is"];
+const RESEARCHER: &str = "researcher";
+
+pub(super) const QUESTIONS: [&str; 2] = ["What should this do?", "What functionality do you need?"];
+
+/// What a mode makes of short and of long tasks. Aggressive asks at least as often as balanced (contract E5).
+struct Thresholds {
+    /// Fewer words than this, one of them pointing, are too few.
+    pointing_below: usize,
+    /// More words than this can be done in several ways.
+    propose_above: usize,
+}
+
+fn thresholds(mode: Mode) -> Option<Thresholds> {
+    match mode {
+        Mode::Minimal => None,
+        Mode::Balanced => Some(Thresholds { pointing_below: 5, propose_above: 60 }),
+        Mode::Aggressive => Some(Thresholds { pointing_below: 8, propose_above: 40 }),
+    }
+}
+
+/// How a task is done, by its words alone.
+pub fn heuristics(task: &str, mode: Mode) -> Routed {
+    let words = Words::of(task);
+    if let Some(thresholds) = thresholds(mode) {
+        let unclear: [(&str, Option<String>); 4] = [
+            ("it says itself that it is not clear", words.first_of(&META)),
+            ("it names no purpose", words.generic()),
+            ("it points at something unnamed", words.pointing(thresholds.pointing_below)),
+            ("it is vague", words.first_of(&VAGUE)),
+        ];
+        if let Some((why, found)) = unclear.into_iter().find_map(|(why, found)| Some((why, found?))) {
+            return Routed {
+                route: Route::Clarify,
+                questions: questions(&words),
+                reasoning: format!("{why} (`{found}`)"),
+                ..Routed::default()
+            };
+        }
+        if words.first_of(&RESEARCH).is_none() && words.count() > thresholds.propose_above {
+            return Routed {
+                route: Route::Propose,
+                proposals: proposals(),
+                reasoning: format!("it has {} words", words.count()),
+                ..Routed::default()
+            };
+        }
+    }
+    match words.first_of(&RESEARCH) {
+        Some(found) => Routed {
+            agent: Some(RESEARCHER.to_owned()),
+            reasoning: format!("it asks to find something out (`{found}`)"),
+            ..Routed::default()
+        },
+        None => Routed { reasoning: "nothing in it is unclear".to_owned(), ..Routed::default() },
+    }
+}
+
+fn questions(words: &Words) -> Vec<String> {
+    let things = GENERIC.iter().flat_map(|(_, targets)| targets.iter());
+    let named = things.filter(|thing| words.has(thing)).copied().next();
+    match named {
+        Some(thing) => vec![format!("What should this {thing} do?"), QUESTIONS[1].to_owned()],
+        None => QUESTIONS.map(str::to_owned).to_vec(),
+    }
+}
+
+/// The ways that stand open to every larger task (contract A22).
+pub(super) fn proposals() -> Vec<Proposal> {
+    let proposal = |title: &str, description: &str, pro: &str, con: &str| Proposal {
+        title: title.to_owned(),
+        description: description.to_owned(),
+        pros: vec![pro.to_owned()],
+        cons: vec![con.to_owned()],
+    };
+    vec![
+        proposal(
+            "Quick & Direct",
+            "Begin at once, and adapt on the way.",
+            "the fastest",
+            "less thought through",
+        ),
+        proposal(
+            "Planned & Thorough",
+            "Make a plan first, and carry it out once you have approved it.",
+            "you see the whole way before it is gone",
+            "takes longer",
+        ),
+        proposal(
+            "Research First",
+            "Look at what is there and at what is known, then propose what to do.",
+            "decisions rest on facts",
+            "nothing is changed at first",
+        ),
+    ]
+}
+
+/// The words of a task, in lower case, without what stands around them.
+struct Words(Vec<String>);
+
+impl Words {
+    fn of(task: &str) -> Self {
+        let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        Self(task.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect())
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.0.iter().any(|each| each == word)
+    }
+
+    fn has_phrase(&self, phrase: &str) -> bool {
+        let phrase: Vec<&str> = phrase.split(' ').collect();
+        self.0
+            .windows(phrase.len())
+            .any(|window| window.iter().map(String::as_str).eq(phrase.iter().copied()))
+    }
+
+    fn first_of(&self, phrases: &[&str]) -> Option<String> {
+        phrases.iter().find(|phrase| self.has_phrase(phrase)).map(|phrase| (*phrase).to_owned())
+    }
+
+    fn generic(&self) -> Option<String> {
+        let (action, target) = GENERIC.iter().find_map(|(action, targets)| {
+            Some((action, targets.iter().find(|target| self.has(action) && self.has(target))?))
+        })?;
+        // The action itself says no purpose, also where it is a word that can.
+        let has_purpose = PURPOSE.iter().any(|word| word != action && self.has(word));
+        let is_short = self.count() <= GENERIC_WORDS;
+        let is_empty = self.count() <= GENERIC_WORDS_WITHOUT_PURPOSE && !has_purpose;
+        (is_short || is_empty).then(|| format!("{action} {target}"))
+    }
+
+    fn pointing(&self, below: usize) -> Option<String> {
+        let found = POINTING.iter().find(|word| self.has(word))?;
+        (self.count() < below).then(|| (*found).to_owned())
+    }
+}

@@ -1,0 +1,440 @@
+//! `copilot`: one agent works on what a person says, round by round (contracts A17 to A23, A26, E25, E26).
+//!
+//! A round is one step: an agent's turn loop, from what it works on to its last word. Before it the task may be routed: by
+//! a router agent, by rules where that one can not be read, or not at all. After it the person may have a turn. Every
+//! round hears what was said in the rounds before it.
+
+use serde_json::{Value, json};
+
+use super::super::draft::{Draft, Opening};
+use super::super::fact::RoutedBy;
+use super::super::state::Rounds;
+use super::super::{Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
+use crate::definition::{Copilot, Phase};
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Effect, Interrupt, Kind, Offer};
+use crate::limits;
+use crate::message::{Message, Request};
+use crate::routing::{self, Proposal, Route, Routed, SIMPLE};
+use crate::schema::Problem;
+
+/// The step of the nth round, from 1.
+pub(in super::super) fn round(phase: &str, n: u32) -> String {
+    format!("{phase}/round_{n}")
+}
+
+/// The nth time that a task is routed, from 1.
+fn router(phase: &str, n: u32) -> String {
+    format!("{phase}/route_{n}")
+}
+
+/// The option of a choice that takes a person's own words.
+const CUSTOM: &str = "custom";
+
+const SKIPPED: &str =
+    "The person skipped the questions: go on with your best guess, and say what you assumed.";
+
+/// What a person is offered after a round of a task that is done.
+const SATISFACTION: [(&str, &str); 3] =
+    [("done", "Satisfied"), ("submit", "Needs changes"), ("new_task", "Start over")];
+
+impl Draft<'_> {
+    pub(super) fn advance_copilot(&mut self, phase: &Phase, copilot: &Copilot) -> bool {
+        let rounds = self.run.rounds_of(&phase.id).clone();
+        if rounds.asked.is_some() {
+            return false;
+        }
+        if rounds.is_over {
+            self.end_phase(&phase.id, StepEnd::Completed);
+            return true;
+        }
+        if !rounds.is_wanted() {
+            let last = self.run.steps.get(&round(&phase.id, rounds.begun));
+            let Some(end) = last.and_then(|step| step.end) else { return false };
+            self.after_round(phase, copilot, end);
+            return true;
+        }
+        match (copilot.routing, &rounds.routed) {
+            (Some(_), None) if rounds.routes_next() => self.route(phase, copilot, &rounds),
+            (_, Some(routed)) if rounds.must_ask(routed) => {
+                self.ask_first(&phase.id, &routed.clone());
+                true
+            }
+            (_, routed) => {
+                let agent = routed.as_ref().and_then(|routed| routed.agent.clone());
+                let agent = agent.unwrap_or_else(|| copilot.agent.clone());
+                let id = round(&phase.id, rounds.begun + 1);
+                self.start_step(&phase.id, &id, &agent, StepRole::Worker);
+                true
+            }
+        }
+    }
+
+    /// By the router agent, where there is one; else by rules.
+    fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
+        let Some(agent) = &copilot.router else {
+            self.route_by_rules(phase, copilot, None, "no router is configured");
+            return true;
+        };
+        let step = router(&phase.id, rounds.routings + 1);
+        if self.run.steps.contains_key(&step) {
+            return false;
+        }
+        self.start_step(&phase.id, &step, agent, StepRole::Router);
+        true
+    }
+
+    fn route_by_rules(&mut self, phase: &Phase, copilot: &Copilot, step: Option<&str>, why: &str) {
+        let Some(mode) = copilot.routing else { return };
+        let mut routed = routing::heuristics(&self.run.wanted_task(&phase.id), mode).complete();
+        routed.reasoning = format!("{}: {}", why, routed.reasoning);
+        self.routed(phase, copilot, RoutedBy::Rules, step, routed);
+    }
+
+    fn routed(&mut self, phase: &Phase, copilot: &Copilot, by: RoutedBy, step: Option<&str>, routed: Routed) {
+        let agent = routed.agent.filter(|name| *name != copilot.agent && self.run.may_begin(copilot, name));
+        let rounds = self.run.rounds_of(&phase.id);
+        // A person has been asked about this task already: work begins (contract A22).
+        let route = match routed.route {
+            Route::Clarify | Route::Propose if rounds.was_asked => Route::Direct,
+            route => route,
+        };
+        let simple = match routed.complexity {
+            Some(complexity) => complexity <= SIMPLE,
+            None => self.run.has_few_words(&phase.id, copilot),
+        };
+        let fact = Fact::TaskRouted {
+            phase: phase.id.clone(),
+            by,
+            step: step.map(str::to_owned),
+            route,
+            complexity: routed.complexity,
+            agent,
+            simple: simple && copilot.simple_words.is_some(),
+        };
+        let data = json!({
+            "questions": routed.questions,
+            "proposals": routed.proposals,
+            "refined_task": routed.refined,
+        });
+        self.emit(fact, Content { text: Some(routed.reasoning), data });
+    }
+
+    /// The router has answered, or can not be heard.
+    pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
+        let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
+        if step.crashes >= limits::CRASHES {
+            self.router_unheard(id, "the process stopped again and again while it was asked");
+            return true;
+        }
+        let Some(Entry::Turn { text, .. }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)
+        else {
+            return false;
+        };
+        let mode = copilot.routing.unwrap_or(routing::Mode::Balanced);
+        match routing::read(text, mode) {
+            Some(routed) => {
+                self.routed(&phase, &copilot, RoutedBy::Router, Some(id), routed);
+                self.close_step(id, StepEnd::Completed, "");
+            }
+            None => self.router_unheard(id, "its answer can not be read"),
+        }
+        true
+    }
+
+    /// Rules take its place, and the journal says so.
+    pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
+        let Some(step) = self.run.steps.get(id).cloned() else { return };
+        let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
+        let why = format!("the router could not be heard ({why})");
+        self.route_by_rules(&phase, &copilot, Some(id), &why);
+        self.close_step(id, StepEnd::Failed, &why);
+    }
+
+    /// What a person is asked before work begins.
+    fn ask_first(&mut self, phase: &str, routed: &Routed) {
+        let about = About::Round(phase.to_owned());
+        let mut opening = if routed.route == Route::Clarify {
+            let questions = routed.questions.join("\n");
+            let mut opening = Opening::new(Kind::Question, about, questions.clone());
+            opening.payload = json!({ "question": questions, "questions": routed.questions });
+            opening
+        } else {
+            let mut opening = Opening::new(Kind::Choice, about, "Several ways are open: which one?");
+            opening.own = routed.proposals.iter().enumerate().map(offer).collect();
+            opening.payload = json!({ "proposals": routed.proposals });
+            opening
+        };
+        opening.message.clone_from(&routed.reasoning);
+        opening.payload["phase"] = json!(phase);
+        self.open(opening);
+    }
+
+    /// The person's turn, or the end of the work.
+    fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
+        let is_attended = self.run.config().is_none_or(|config| !config.unattended);
+        // Whoever has looked at what the round brought has said so already.
+        let was_looked_at = self.run.gates(&round(&phase.id, self.run.rounds_of(&phase.id).begun)).after_step;
+        let asks_satisfaction =
+            copilot.satisfaction && is_attended && end == StepEnd::Completed && !was_looked_at;
+        if !copilot.conversational && !asks_satisfaction {
+            // What earlier rounds brought stands, also where the last one was skipped.
+            let end = if self.run.last_round(&phase.id).is_some() { StepEnd::Completed } else { end };
+            self.end_phase(&phase.id, end);
+            return;
+        }
+        let rounds = self.run.rounds_of(&phase.id);
+        let (n, id) = (rounds.begun, round(&phase.id, rounds.begun));
+        let output = self.run.steps.get(&id).and_then(|step| step.output.clone()).unwrap_or_default();
+        let (title, is_satisfaction) = if copilot.conversational {
+            (format!("Your turn, after round {n}"), false)
+        } else {
+            ("Does this meet your needs?".to_owned(), true)
+        };
+        let mut opening = Opening::new(Kind::Turn, About::Round(phase.id.clone()), title);
+        opening.payload = json!({
+            "phase": phase.id,
+            "round": n,
+            "output": output,
+            "satisfaction": is_satisfaction,
+        });
+        if is_satisfaction {
+            opening.only = &["done", "submit", "new_task"];
+            opening.labels = &SATISFACTION;
+        }
+        self.open(opening);
+    }
+
+    /// What a person said before a round, or in their turn after it.
+    pub(in super::super) fn round_effect(
+        &mut self,
+        phase: &str,
+        kind: Kind,
+        offer: &Offer,
+        text: &str,
+        is_expired: bool,
+    ) {
+        let text = text.trim();
+        match (kind, offer.effect) {
+            (Kind::Question, Effect::Respond) if !is_expired => self.extend_task(phase, text),
+            (Kind::Question, _) => self.extend_task(phase, SKIPPED),
+            (Kind::Choice, _) => {
+                let told = self.run.chosen(phase, &offer.id, text);
+                self.extend_task(phase, &told);
+            }
+            (Kind::Turn, Effect::Respond) => match routing::new_task(text) {
+                Some(task) => self.want_round(phase, task, true),
+                None => self.want_round(phase, text, false),
+            },
+            (Kind::Turn, Effect::NewTask) => self.want_round(phase, text, true),
+            (Kind::Turn, Effect::Proceed) => self.want_round(phase, text, false),
+            // Done, exit, and whatever else stops.
+            _ => {
+                let fact = Fact::RoundsOver { phase: phase.to_owned() };
+                self.emit(fact, Content::maybe_text((!text.is_empty()).then(|| text.to_owned())));
+            }
+        }
+    }
+
+    fn extend_task(&mut self, phase: &str, text: &str) {
+        self.emit(Fact::TaskExtended { phase: phase.to_owned() }, Content::text(text));
+    }
+
+    fn want_round(&mut self, phase: &str, text: &str, new_task: bool) {
+        let round = self.run.rounds_of(phase).begun + 1;
+        let fresh = new_task && text.is_empty();
+        let fact = Fact::RoundWanted { phase: phase.to_owned(), round, new_task, fresh };
+        self.emit(fact, Content::text(text));
+    }
+}
+
+fn offer((i, proposal): (usize, &Proposal)) -> Offer {
+    Offer {
+        id: format!("option_{}", i + 1),
+        label: super::super::draft::clip(&proposal.title, 200),
+        effect: Effect::Respond,
+        needs_text: false,
+        needs_edit: false,
+    }
+}
+
+static NO_ROUNDS: Rounds = Rounds::NONE;
+
+impl Run {
+    pub(in super::super) fn rounds_of(&self, phase: &str) -> &Rounds {
+        self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
+    }
+
+    fn copilot(&self, phase: &str) -> Option<(Phase, Copilot)> {
+        let phase = self.phase(phase)?;
+        phase.kind.copilot().map(|copilot| (phase.clone(), copilot.clone()))
+    }
+
+    /// Whether step checkpoints are left out around a round: its task is simple (contract E26).
+    pub(in super::super) fn is_simple(&self, step: &Step) -> bool {
+        let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
+        let Some(copilot) = copilot.filter(|_| step.round.is_some()) else { return false };
+        match self.rounds_of(&step.phase).simple {
+            Some(simple) => simple,
+            None => self.has_few_words(&step.phase, copilot),
+        }
+    }
+
+    /// The turn that a person has in one of its phases.
+    pub(in super::super) fn open_turn(&self) -> Option<InterruptId> {
+        let is_turn = |interrupt: &Interrupt| {
+            interrupt.opened.kind == Kind::Turn && interrupt.offers("submit").is_some()
+        };
+        self.open_interrupts().find(|(_, interrupt)| is_turn(interrupt)).map(|(id, _)| id.clone())
+    }
+
+    /// A new task has words. Only where a person is asked whether the work was done well, none means the same task again.
+    pub(in super::super) fn check_turn(
+        &self,
+        interrupt: &Interrupt,
+        offer: &Offer,
+        text: &str,
+    ) -> Vec<Problem> {
+        let asks_satisfaction =
+            interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
+        let lacks_words = offer.effect == Effect::NewTask && !asks_satisfaction && text.trim().is_empty();
+        if lacks_words {
+            vec![Problem::new("/text", "is missing: say what the new task is")]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn has_few_words(&self, phase: &str, copilot: &Copilot) -> bool {
+        let Some(most) = copilot.simple_words else { return false };
+        let is_alone = self.definition.reached_by([copilot.agent.as_str()]).len() <= 1;
+        is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
+    }
+
+    /// A router may name whoever works here: those that the phase's agent can hand over to, or that are named as its team.
+    fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
+        self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
+    }
+
+    /// The task that the next round, or the one at work, is about.
+    pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
+        let rounds = self.rounds_of(phase);
+        let mut task = match &rounds.task {
+            Some(task) => task.to_string(),
+            None => self.task().into_owned(),
+        };
+        for added in &rounds.added {
+            task.extend(["\n", added]);
+        }
+        task
+    }
+
+    fn chosen(&self, phase: &str, option: &str, text: &str) -> String {
+        let routed = self.rounds_of(phase).routed.as_ref();
+        let proposal = option
+            .strip_prefix("option_")
+            .and_then(|n| n.parse::<usize>().ok())
+            .and_then(|n| routed.and_then(|routed| routed.proposals.get(n.checked_sub(1)?)));
+        let mut told = match proposal {
+            Some(Proposal { title, description, .. }) if description.is_empty() => {
+                format!("The person chose this way: {title}.")
+            }
+            Some(Proposal { title, description, .. }) => {
+                format!("The person chose this way: {title}. {description}")
+            }
+            None if option == CUSTOM && !text.is_empty() => {
+                return format!("The person wants it done like this: {text}");
+            }
+            None => "The person chose none of the ways: go on as you think best.".to_owned(),
+        };
+        if !text.is_empty() {
+            told.extend(["\nThe person adds: ", text]);
+        }
+        told
+    }
+
+    /// What a round works on: the run's task or what a person said, with what was answered before it began.
+    pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
+        if let Some(input) = &step.input {
+            return input.to_string();
+        }
+        let rounds = self.rounds_of(&phase.id);
+        let n = step.round.unwrap_or(rounds.begun);
+        let Some(brief) = rounds.briefs.get(&n) else { return self.background(phase) };
+        let said = if n == rounds.fresh_from { self.background(phase) } else { brief.words() };
+        let parts = std::iter::once(said).chain(brief.beside.iter().map(ToString::to_string));
+        parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The rounds that one remembers, in order, with what each worked on; the first message of all is what the first of
+    /// them worked on. Nothing, where the step is no round.
+    pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
+        let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
+        let rounds = self.rounds_of(&phase.id);
+        let own = step.round.unwrap_or(rounds.begun);
+        let mut messages = Vec::new();
+        for n in rounds.fresh_from..=own {
+            let Some(each) = self.steps.get(&round(&phase.id, n)) else { continue };
+            let text = self.round_task(phase, each);
+            if !text.trim().is_empty() {
+                messages.push(Message::User { text });
+            }
+            if n < own {
+                messages.extend(self.conversation(each.entries.iter()));
+            }
+        }
+        messages
+    }
+
+    pub(in super::super) fn router_request(&self, step: &Step) -> Option<Request> {
+        let (phase, copilot) = self.copilot(&step.phase)?;
+        let agent = self.definition.agents.get(&step.agent)?;
+        let mode = copilot.routing?;
+        let team = std::iter::once(&copilot.agent).chain(&copilot.team);
+        let names: Vec<&str> = team.map(String::as_str).collect();
+        let system = format!(
+            "Agent: {}\n\n{}\n\n{}\nAgents: {}.\n{}",
+            step.agent,
+            agent.instructions.trim_end(),
+            mode.guide(),
+            names.join(", "),
+            routing::FORM,
+        );
+        let task = format!("{}{}", self.earlier.as_deref().unwrap_or_default(), self.wanted_task(&phase.id));
+        let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
+        let refused = matches!(step.last_failure, Some((crate::message::FailureKind::Rejected, _)));
+        Some(Request {
+            agent: step.agent.clone(),
+            model,
+            messages: vec![Message::System { text: system }, Message::User { text: task }],
+            tools: Vec::new(),
+            response_schema: (!refused).then(routing::response_schema),
+        })
+    }
+
+    /// The last word of the last round that was not skipped.
+    pub(super) fn last_round(&self, phase: &str) -> Option<String> {
+        let rounds = self.rounds_of(phase);
+        let ends = (1..=rounds.begun).rev().filter_map(|n| self.steps.get(&round(phase, n)));
+        let last =
+            ends.filter(|step| step.end != Some(StepEnd::Skipped)).find_map(|step| step.output.clone())?;
+        Some(last.to_string())
+    }
+}
+
+impl Rounds {
+    /// Whether a round is to begin: the first, or another one that a person wants.
+    fn is_wanted(&self) -> bool {
+        self.begun == 0 || self.wanted
+    }
+
+    /// Whether the next round's task is a new one. A person's word about the work at hand goes to whoever is at it.
+    fn routes_next(&self) -> bool {
+        self.begun == 0 || self.is_new_task
+    }
+
+    fn must_ask(&self, routed: &Routed) -> bool {
+        !self.was_asked && matches!(routed.route, Route::Clarify | Route::Propose)
+    }
+}

@@ -1,0 +1,163 @@
+//! How tasks are routed: every rule with its near miss, and what a router's answer is read as.
+
+use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
+
+const MODES: [Mode; 3] = [Mode::Minimal, Mode::Balanced, Mode::Aggressive];
+
+/// So many words that say nothing in particular.
+fn words(n: usize) -> String {
+    vec!["word"; n].join(" ")
+}
+
+/// What the rules make of a task: in minimal, balanced and aggressive mode. `c` clarify, `p` propose, `r` the researcher
+/// begins, `d` the phase's own agent begins.
+fn routes(task: &str) -> String {
+    let route = |mode| {
+        let routed = heuristics(task, mode);
+        match (routed.route, routed.agent.as_deref()) {
+            (Route::Clarify, _) => 'c',
+            (Route::Propose, _) => 'p',
+            (_, Some("researcher")) => 'r',
+            (_, _) => 'd',
+        }
+    };
+    MODES.into_iter().map(route).collect()
+}
+
+#[test]
+fn every_rule_and_its_near_miss() {
+    let long = |n: usize| words(n);
+    let table: Vec<(String, &str)> = [
+        // 1: phrases that say that nothing is clear yet, before length (E6).
+        ("write python script. No further details. Generate a plan", "dcc"),
+        ("Clarify the requirements of the import job with the team today please", "dcc"),
+        ("please determine requirements for the billing page before anything else", "dcc"),
+        ("the format is unspecified so choose the one that the parser wants", "dcc"),
+        ("generate a plan to clarify how the importer treats empty cells", "dcc"),
+        ("write down the further details of the importer for the new colleagues", "ddd"),
+        ("specified by the schema: reject rows without a date in the importer", "ddd"),
+        // 2: an action and a thing, without a purpose.
+        ("write python script", "dcc"),
+        ("Write code", "dcc"),
+        ("create a file", "dcc"),
+        ("build app", "dcc"),
+        ("create script to parse csv", "dcc"),
+        ("write a python script that parses csv files", "ddd"),
+        ("create a nice new shiny little python script today", "dcc"),
+        ("create a nice new shiny little python script today with love", "ddd"),
+        ("write the scripture down", "ddd"),
+        ("rewrite code", "ddd"),
+        ("make program", "dcc"),
+        ("make coffee", "ddd"),
+        // 3: it points at something that nobody has named.
+        ("refactor it", "dcc"),
+        ("polish this module", "dcc"),
+        ("rename that old helper function", "ddc"),
+        ("sort things in util.py", "dcc"),
+        ("edit items in the list", "ddd"),
+        ("move it into the folder of the parser", "ddd"),
+        // 4: vague, at any length.
+        ("the login page of the shop is not working since the deploy of last friday", "dcc"),
+        ("please fix it for all of the customers in the shop today", "dcc"),
+        ("fix item totals in the invoice of the web shop", "ddd"),
+        ("something wrong happens with totals in the invoice of the web shop", "dcc"),
+        ("unbroken lines in the report should be cut at 80 columns", "ddd"),
+        // 5: who begins, and several ways.
+        ("explain how the parser treats quotes", "rrr"),
+        ("what is the licence of serde_json", "rrr"),
+        ("finder windows open on the wrong screen", "ddd"),
+        ("add type hints to calculate_total in utils.py", "ddd"),
+        // Of other scripts nothing is guessed.
+        ("写一个脚本", "ddd"),
+    ]
+    .map(|(task, expected)| (task.to_owned(), expected))
+    .into_iter()
+    .chain([
+        (long(40), "ddd"),
+        (long(41), "ddp"),
+        (long(60), "ddp"),
+        (long(61), "dpp"),
+        (format!("research {}", long(60)), "rrr"),
+        (String::new(), "ddd"),
+    ])
+    .collect();
+    for (task, expected) in table {
+        assert_eq!(routes(&task), expected, "{task}");
+    }
+}
+
+#[test]
+fn aggressive_asks_wherever_balanced_does() {
+    let tasks = ["fix it", "write code", "polish this", "no further details", "help me with the parser"];
+    for task in tasks.map(str::to_owned).into_iter().chain((0..80).map(words)) {
+        let asks = |mode| heuristics(&task, mode).route != Route::Direct;
+        assert!(!asks(Mode::Balanced) || asks(Mode::Aggressive), "{task}");
+        assert!(!asks(Mode::Minimal), "{task}");
+    }
+}
+
+#[test]
+fn what_is_asked_has_words() {
+    let routed = heuristics("write python script", Mode::Balanced);
+    assert_eq!(routed.questions, ["What should this script do?", "What functionality do you need?"]);
+    let titles = heuristics(&words(61), Mode::Balanced).proposals;
+    let titles: Vec<&str> = titles.iter().map(|proposal| proposal.title.as_str()).collect();
+    assert_eq!(titles, ["Quick & Direct", "Planned & Thorough", "Research First"]);
+}
+
+#[test]
+fn a_routers_answer_is_read_or_not() {
+    let route = |text: &str, mode| read(text, mode).map(|routed| (routed.route, routed.complexity));
+    let direct = Some((Route::Direct, Some(20)));
+    let table = [
+        (r#"{"route_type": "direct", "complexity": 20}"#, direct),
+        (r#"{"route_type": "one_shot", "complexity_score": 20}"#, direct),
+        ("```json\n{\"route_type\": \"Direct\", \"complexity\": 19.6}\n```", direct),
+        (r#"I think: {"route_type": "direct", "complexity": 20} is best."#, direct),
+        (r#"{"route_type": "planned", "complexity": 80}"#, Some((Route::Plan, Some(80)))),
+        (r#"{"route_type": "phase"}"#, Some((Route::Plan, None))),
+        (
+            r#"{"route_type": "clarify", "clarifying_questions": ["Which file?"]}"#,
+            Some((Route::Clarify, None)),
+        ),
+        (r#"{"route_type": "propose", "proposals": []}"#, Some((Route::Propose, None))),
+        (r#"{"route_type": "direct", "complexity": 101}"#, None),
+        (r#"{"route_type": "direct", "complexity": -1}"#, None),
+        (r#"{"route_type": "ponder"}"#, None),
+        (r#"{"complexity": 20}"#, None),
+        (r#"{"route_type": "clarify", "clarifying_questions": "Which?"}"#, None),
+        ("Just do it.", None),
+        ("", None),
+        ("}{", None),
+    ];
+    for (text, expected) in table {
+        assert_eq!(route(text, Mode::Balanced), expected, "{text}");
+    }
+    // The mode that asks nobody holds against a router that would.
+    assert_eq!(route(r#"{"route_type": "clarify"}"#, Mode::Minimal), Some((Route::Direct, None)));
+    let asked = read(r#"{"route_type": "propose", "proposals": [{"title": "One"}]}"#, Mode::Balanced);
+    assert!(asked.is_some_and(|routed| routed.proposals.len() >= 2));
+    let asked = read(r#"{"route_type": "clarify", "clarifying_questions": ["  "]}"#, Mode::Balanced);
+    assert!(asked.is_some_and(|routed| !routed.questions.is_empty()));
+}
+
+#[test]
+fn a_new_task_is_named_by_its_first_words() {
+    let table = [
+        ("new task: Y", Some("Y")),
+        ("  New Task:  write it down ", Some("write it down")),
+        ("do: this", Some("this")),
+        ("now: that", Some("that")),
+        ("Switch to: the parser", Some("the parser")),
+        ("instead, use JSON", Some("use JSON")),
+        ("instead use JSON", None),
+        ("new task:", None),
+        ("a new task: Y", None),
+        ("shorter", None),
+        ("", None),
+        ("дo: это", None),
+    ];
+    for (text, expected) in table {
+        assert_eq!(new_task(text), expected, "{text}");
+    }
+}

@@ -1,0 +1,138 @@
+//! What the config says of a copilot (contracts A17 to A23, E25, E26): who works, who routes, when a person speaks.
+
+use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
+use holdshort_core::routing::Mode;
+use holdshort_core::tool::Runs;
+
+use super::given::{Given, Reader};
+use super::phases::Made;
+
+/// The agent of the base that has every tool: what the others get of them is taken from it.
+const EVERY_TOOL: &str = "copilot";
+/// Whoever routes, and reads no task of its own.
+const ROUTER: &str = "copilot_control";
+/// Agents by their work in phases. None of them begins a task.
+const ROLES: [&str; 6] = [ROUTER, "planner", "plan_reviewer", "task_improver", "idea_maker", "idea_hater"];
+/// Who works where nobody is named.
+const USUAL: [&str; 2] = ["engineer", "researcher"];
+
+const ROUTING: [(&str, Mode); 3] =
+    [("balanced", Mode::Balanced), ("minimal", Mode::Minimal), ("aggressive", Mode::Aggressive)];
+/// Words of a simple task (contract A17).
+const SIMPLE_WORDS: u32 = 50;
+/// Fresh budgets that a run takes by itself where the config lets it go on.
+const CONTINUES: u32 = 100;
+
+/// Whether the person has a turn after every round: by its own key, or as `approval_mode`.
+pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
+    let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());
+    reader.flag("conversational") == Some(true) || by_mode == Some("conversational")
+}
+
+pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Reader<'_>, base: &Definition) {
+    let team = team(reader, base);
+    // Whoever writes code begins, where one is there.
+    let first = [EVERY_TOOL, USUAL[0]].into_iter().find(|name| team.iter().any(|each| each == name));
+    if let Some(agent) = first.or(team.first().map(String::as_str)) {
+        agent.clone_into(&mut copilot.agent);
+    }
+    copilot.team = team.into_iter().filter(|name| *name != copilot.agent).collect();
+    copilot.routing = Some(reader.one_of("intelligent_routing", &ROUTING).unwrap_or(ROUTING[0].1));
+    // Each of the two switches the model off that routes; rules are left.
+    let by_model = [reader.flag("use_dynamic_routing"), reader.flag("use_copilot_control")];
+    let by_model = by_model.iter().all(|flag| flag.unwrap_or(true));
+    copilot.router = Some(ROUTER.to_owned()).filter(|name| by_model && base.agents.contains_key(name));
+    copilot.conversational = is_conversational(reader);
+    copilot.satisfaction = !copilot.conversational && reader.flag("ask_satisfaction").unwrap_or(true);
+    let words = reader.count("complexity_threshold", 0).unwrap_or(SIMPLE_WORDS);
+    copilot.simple_words = reader.flag("auto_approve_simple").unwrap_or(true).then_some(words);
+    let goes_on = [reader.flag("auto_continue"), reader.flag("continuous_mode")];
+    if goes_on.contains(&Some(true)) {
+        limits.continues = CONTINUES;
+    }
+    for key in ["enable_planning", "enable_phase_tools"] {
+        reader.flag(key);
+    }
+    reader.text("control_model");
+}
+
+/// Who works: the agents that are named, without those that have a role in phases alone.
+fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
+    let usual = || USUAL.map(str::to_owned).to_vec();
+    let Some(item) = reader.item("available_agents") else { return usual() };
+    let names: Option<Vec<&str>> = item
+        .value
+        .as_array()
+        .map(|names| names.iter().map(|name| name.as_str().unwrap_or_default()).collect());
+    let Some(names) = names else {
+        reader.refuse(item, "is not a list of names");
+        return usual();
+    };
+    for name in names.iter().filter(|name| !base.agents.contains_key(**name)) {
+        let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
+        reader.refuse(item, format!("`{name}` is no agent; there are: {}", known.join(", ")));
+    }
+    let workers = names.into_iter().filter(|name| base.agents.contains_key(*name) && !ROLES.contains(name));
+    let mut team: Vec<String> = Vec::new();
+    for name in workers {
+        if !team.iter().any(|each| each == name) {
+            team.push(name.to_owned());
+        }
+    }
+    if team.is_empty() { usual() } else { team }
+}
+
+/// Plans and phases are tools of whoever works in a copilot, as far as the config lets them be.
+pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given) {
+    let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
+    if copilots().next().is_none() {
+        return;
+    }
+    let flag = |key: &str| top.get(key).and_then(|item| item.value.as_bool()).unwrap_or(true);
+    let (plans, phases) = (flag("enable_planning"), flag("enable_phase_tools"));
+    if plans {
+        // A plan that an agent makes waits for a person (contract E27).
+        definition.gates.plan = PlanGate::Ask;
+    }
+    let is_given = |name: &str| match definition.tools.get(name).map(|spec| &spec.runs) {
+        Some(Runs::Begins(_)) => phases,
+        Some(Runs::Opens(_)) if name == "create_plan" => plans,
+        _ => false,
+    };
+    let all = definition.agents.get(EVERY_TOOL).map(|agent| agent.tools.clone()).unwrap_or_default();
+    let given: Vec<String> = all.iter().filter(|name| is_given(name)).cloned().collect();
+    let taken: Vec<String> = all
+        .into_iter()
+        .filter(|name| {
+            let begins = definition.tools.get(name).is_some_and(|spec| matches!(spec.runs, Runs::Begins(_)));
+            (begins && !phases) || (name == "create_plan" && !plans)
+        })
+        .collect();
+    let workers: Vec<String> = copilots()
+        .flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team).cloned().collect::<Vec<_>>())
+        .collect();
+    let control_model = top.get("control_model").and_then(|item| item.value.as_str());
+    for (name, agent) in &mut definition.agents {
+        if name == ROUTER {
+            agent.model = control_model.map(str::to_owned).or(agent.model.take());
+        }
+        if workers.contains(name) {
+            agent.tools.retain(|tool| !taken.contains(tool));
+            let missing: Vec<String> =
+                given.iter().filter(|tool| !agent.tools.contains(tool)).cloned().collect();
+            agent.tools.extend(missing);
+        }
+    }
+}
+
+/// The agents that phases are done by which calls begin.
+pub(super) fn roles_of_phases(definition: &Definition) -> Vec<&'static str> {
+    let copilots = definition.phases.iter().filter_map(|phase| phase.kind.copilot());
+    let mut workers = copilots.flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team));
+    let begins =
+        |tool: &String| definition.tools.get(tool).is_some_and(|spec| matches!(spec.runs, Runs::Begins(_)));
+    let begins_phases =
+        workers.any(|name| definition.agents.get(name).is_some_and(|agent| agent.tools.iter().any(begins)));
+    let roles = ROLES.into_iter().filter(|name| *name != ROUTER && begins_phases);
+    roles.filter(|name| definition.agents.contains_key(*name)).collect()
+}
