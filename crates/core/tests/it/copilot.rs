@@ -249,7 +249,7 @@ fn whoever_is_asked_whether_it_meets_their_needs_has_three_answers() {
 
 #[test]
 fn step_checkpoints_stand_around_every_round_that_is_not_simple() {
-    let mut gated = copilot(Copilot { satisfaction: true, ..Copilot::default() });
+    let mut gated = copilot(Copilot { conversational: true, ..Copilot::default() });
     gated.phases[0].gates.before_step = true;
     gated.phases[0].gates.after_step = true;
     let scripts = [("round_1", vec![says("One."), says("Better.")]), ("round_2", vec![says("Two.")])];
@@ -266,8 +266,16 @@ fn step_checkpoints_stand_around_every_round_that_is_not_simple() {
     assert_eq!(world.run.interrupts[&before].content["payload"]["input"], json!("more"));
     world.decide(Kind::Checkpoint, choose("skip"));
     world.work();
+    world.decide(Kind::Turn, choose("done"));
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     assert_eq!(text(&world), "Better.", "what a skipped round would have brought is nobody's word");
+
+    // Whoever has looked at what a round brought is not asked whether it meets their needs.
+    let mut looked_at = copilot(Copilot { satisfaction: true, ..Copilot::default() });
+    looked_at.phases[0].gates.after_step = true;
+    let mut world = begun_with(looked_at, Config::default(), "do it", &scripts);
+    world.decide(Kind::Checkpoint, choose("continue"));
+    assert_eq!(end(&world), Some((Status::Completed, "done")));
 
     let simple = |words| {
         let mut definition = gated.clone();

@@ -156,6 +156,7 @@ fn kinds() -> [PhaseKind; 3] {
             iterations: 3,
             settles: false,
             agents: texts(&["pair"]),
+            always_asks: false,
             optional: false,
         }),
         PhaseKind::Control(Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: None }),

@@ -27,6 +27,7 @@ fn free() -> Definition {
         iterations: 3,
         agents: vec!["pair".to_owned()],
         settles: false,
+        always_asks: false,
         optional: false,
     };
     let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: None };

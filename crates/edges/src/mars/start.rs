@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use holdshort_core::definition::Definition;
+use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Origin;
-use holdshort_engine::{Error, IdempotencyKey, StartRun};
+use holdshort_engine::{Error, IdempotencyKey, StartRun, TakesFront};
 use holdshort_protocol::Code;
 use holdshort_store::Log;
 use holdshort_web::app::{App, detached};
@@ -104,6 +104,10 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     let mut translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
     folder::settle(app, task, &mut translated).await?;
     let idle = translated.idle;
+    let front = match translated.definition.phases.first().map(|phase| &phase.kind) {
+        Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
+        _ => None,
+    };
     let start = StartRun {
         definition: Arc::new(translated.definition),
         session,
@@ -112,16 +116,35 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         origin: Origin::Native,
         ask: None,
         key: Some(key),
-        front: None,
+        front,
     };
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
-    match detached(async move { driver.start(start, actor).await }).await {
+    let started = detached(async move {
+        match driver.start(start.clone(), actor.clone()).await {
+            // Somebody else began to talk in the session meanwhile: this task goes on beside it.
+            Err(Error::FrontTaken) => driver.start(StartRun { front: None, ..start }, actor).await,
+            started => started,
+        }
+    });
+    match started.await {
         Ok(started) if started.is_replayed() => Ok(Begun::before(started.run)),
         Ok(started) => Ok(Begun { run: started.run, is_new: true, idle }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
         Err(error) => Err(in_words(error.into())),
     }
+}
+
+/// A copilot's task goes on with what was said in its session (contract A32), unless an earlier one is still at work.
+async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFront>> {
+    let Some(session) = session else { return Ok(Some(TakesFront { agent: None, after: None })) };
+    let after = app.driver.session(session).await?.front_run().cloned();
+    if let Some(before) = &after
+        && app.driver.now(before).await?.ended.is_none()
+    {
+        return Ok(None);
+    }
+    Ok(Some(TakesFront { agent: None, after }))
 }
 
 /// A refusal of the native API in the words of this one.

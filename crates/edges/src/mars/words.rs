@@ -152,6 +152,7 @@ pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
         Kind::PlanApproval => Kind::PlanApproval.as_str(),
         Kind::Escalation => "ag2_dynamic",
         Kind::ToolApproval if is_of_an_agent(opened) => "ag2_dynamic",
+        Kind::Turn => "copilot_turn",
         _ => position(run, opened),
     }
 }

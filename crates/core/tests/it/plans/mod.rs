@@ -42,6 +42,7 @@ fn planning() -> Planning {
         iterations: 3,
         agents: vec!["pair".to_owned(), "writer".to_owned()],
         settles: false,
+        always_asks: false,
         optional: false,
     }
 }

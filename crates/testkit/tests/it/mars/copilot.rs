@@ -1,0 +1,292 @@
+//! The copilot over the MARS wire: cases 12 to 16 and 19 to 23 (contracts A17 to A26).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::{Mars, options, sound};
+use crate::play::{command, count, done, one};
+
+/// A copilot without a router, so that rules route; and the rest of a config.
+fn by_rules(more: &Value) -> Value {
+    let mut config = json!({ "mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false });
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    config
+}
+
+async fn server(scripts: &[(&str, Vec<Scripted>)]) -> (ScriptedModel, TestServer) {
+    let model = ScriptedModel::start().await;
+    for (agent, script) in scripts {
+        model.script(agent, script.clone());
+    }
+    let server = TestServer::setup().model(&model).start().await;
+    (model, server)
+}
+
+fn said_to(model: &ScriptedModel, agent: &str, n: usize) -> String {
+    model.requests_of(agent)[n].texts().join("\n")
+}
+
+/// Cases 12 and 13.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_vague_task_is_clarified_before_anybody_works() {
+    let (model, server) = server(&[("engineer", vec![one(count("sort")), done()])]).await;
+    let mut mars = Mars::start(&server, "t1", "fix it", by_rules(&json!({}))).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (asked["checkpoint_type"].as_str(), options(&asked)),
+        (Some("clarification"), vec!["submit", "skip", "cancel"])
+    );
+    assert_eq!(asked["context"]["requires_text_input"], true);
+    assert!(model.requests().is_empty());
+    // Words are wanted, and the request stays open without them.
+    mars.refused(
+        &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "submit"}),
+    )
+    .await;
+    mars.resolve(&asked, "submit", json!({"feedback": "sort in util.py"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(said_to(&model, "engineer", 0).contains("sort in util.py"));
+    assert_eq!(
+        (
+            mars.told().iter().filter(|f| f["event_type"] == "approval_requested").count(),
+            server.lines("count.txt")
+        ),
+        (1, 1)
+    );
+    sound(&server, &mars).await;
+}
+
+/// Case 14.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clarification_is_skipped_or_never_asked() {
+    let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
+    let mut mars = Mars::start(&server, "t1", "fix it", by_rules(&json!({}))).await;
+    let asked = mars.asked().await;
+    mars.resolve(&asked, "skip", json!({})).await;
+    mars.wait("workflow_completed").await;
+    assert!(said_to(&model, "engineer", 0).contains("best guess"));
+    sound(&server, &mars).await;
+    let minimal = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t2", "fix it", minimal).await;
+    mars.wait("workflow_completed").await;
+    assert!(!mars.types().contains(&"approval_requested"));
+}
+
+/// Case 15: the router errors, and rules take its place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_its_router_a_task_is_routed_by_rules() {
+    let (_model, server) = server(&[
+        ("copilot_control", vec![Scripted::status(400).repeat()]),
+        ("engineer", vec![done().repeat()]),
+    ])
+    .await;
+    let config = || json!({ "mode": "copilot", "ask_satisfaction": false });
+    let mut mars = Mars::start(&server, "t1", "write code", config()).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["checkpoint_type"], "clarification");
+    mars.say(&json!({"type": "cancel"})).await;
+    mars.wait("workflow_cancelled").await;
+
+    let long = ["word"; 61].join(" ");
+    let mut mars = Mars::start(&server, "t2", &long, config()).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["checkpoint_type"], "proposal");
+    assert_eq!(options(&asked), ["option_1", "option_2", "option_3", "custom"]);
+    assert_eq!(asked["context"]["proposals"].as_array().unwrap().len(), 3);
+    assert!(asked["description"].as_str().unwrap().contains("Planned & Thorough"));
+    mars.refused(
+        &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "option_9"}),
+    )
+    .await;
+    mars.resolve(&asked, "option_2", json!({})).await;
+    // Not simple: what the round brought is looked at.
+    let after = mars.asked().await;
+    assert_eq!(
+        (after["checkpoint_type"].as_str(), options(&after)),
+        (Some("after_step"), vec!["continue", "redo", "abort"])
+    );
+    mars.resolve(&after, "continue", json!({})).await;
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// Case 16: two commands of one kind are one question, another kind is another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_allowed_for_the_session() {
+    let calls = vec![one(count("a")), one(count("b")), one(command("pip install x")), done()];
+    let (_model, server) = server(&[("engineer", calls)]).await;
+    let config = by_rules(&json!({"toolApproval": "prompt", "intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
+    let first = mars.asked().await;
+    assert_eq!(
+        (first["checkpoint_type"].as_str(), &first["context"]["tool_category"]),
+        (Some("tool_approval"), &json!("bash"))
+    );
+    mars.resolve(&first, "allow_session", json!({})).await;
+    let other = mars.asked().await;
+    assert_eq!(other["context"]["tool_category"], "install");
+    assert_eq!(server.lines("count.txt"), 2);
+    mars.resolve(&other, "deny", json!({"feedback": "not today"})).await;
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// Case 19, and the document's issue 2.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
+    let call =
+        ("invoke_hitl_checkpoint", json!({"checkpoint_type": "confirm", "message": "Delete the old data?"}));
+    let (model, server) = server(&[("engineer", vec![one(call), done()])]).await;
+    let config = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "clean the data folder", config).await;
+    let asked = mars.asked().await;
+    assert!(asked["message"].as_str().unwrap().contains("Delete the old data?"), "{asked}");
+    assert_eq!(asked["position"], "confirm");
+    assert_eq!(model.requests_of("engineer").len(), 1);
+    mars.resolve(&asked, "approve", json!({"feedback": "but keep 2026"})).await;
+    mars.wait("workflow_completed").await;
+    let told = said_to(&model, "engineer", 1);
+    assert!(told.contains("success") && told.contains("but keep 2026"), "{told}");
+    sound(&server, &mars).await;
+}
+
+/// Flow 1: a plan is made in a phase, decided on by a person, and carried out.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plan_and_control_are_chained() {
+    let plan = json!({"subtasks": [{"id": "s1", "description": "count", "agent": "researcher"}]}).to_string();
+    let chain = (
+        "chain_phases",
+        json!({"phases": [{"phase": "planning", "task": "count it"}, {"phase": "control"}]}),
+    );
+    let (model, server) = server(&[
+        ("planner", vec![Scripted::text(plan)]),
+        ("plan_reviewer", vec![Scripted::text("Fine.").repeat()]),
+        ("researcher", vec![Scripted::text("Counted: 3.")]),
+        ("engineer", vec![one(chain), done()]),
+    ])
+    .await;
+    model.script(
+        "planner",
+        [Scripted::text(
+            json!({"subtasks": [{"id": "s1", "description": "count", "agent": "researcher"}]}).to_string(),
+        )],
+    );
+    let config = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["checkpoint_type"], "plan_approval");
+    assert!(model.requests_of("researcher").is_empty());
+    mars.resolve(&asked, "approve", json!({})).await;
+    mars.wait("workflow_completed").await;
+    assert!(said_to(&model, "engineer", 1).contains("Counted: 3."));
+    sound(&server, &mars).await;
+}
+
+/// Case 20.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_has_a_turn_after_every_round() {
+    let answers = ["One.", "Two.", "Three."].map(Scripted::text).to_vec();
+    let (model, server) = server(&[("engineer", answers)]).await;
+    let config = by_rules(&json!({"conversational": true, "intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "write a poem on boats", config).await;
+    let turn = mars.asked().await;
+    assert_eq!(turn["checkpoint_type"], "copilot_turn");
+    assert_eq!(options(&turn), ["submit", "new_task", "continue", "done", "exit"]);
+    assert_eq!(turn["context"]["result_preview"], "One.");
+    mars.resolve(&turn, "submit", json!({"feedback": "new task: Y"})).await;
+    let turn = mars.asked().await;
+    assert!(said_to(&model, "engineer", 1).contains("New task: Y"));
+    mars.resolve(&turn, "submit", json!({"feedback": "shorter"})).await;
+    let turn = mars.asked().await;
+    assert!(said_to(&model, "engineer", 2).contains("shorter"));
+    mars.resolve(&turn, "done", json!({})).await;
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// Case 21.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
+    let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
+    let (model, server) = server(&[("engineer", calls)]).await;
+    let config = by_rules(&json!({"max_rounds": 2, "intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["checkpoint_type"], "max_rounds");
+    mars.resolve(&asked, "continue", json!({"feedback": "hint"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(said_to(&model, "engineer", 2).contains("hint"));
+    let again =
+        json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "finish"});
+    assert_eq!(mars.refused(&again).await["status"], 409);
+    sound(&server, &mars).await;
+
+    // Continuous mode takes the fresh budget by itself.
+    let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
+    model.script("engineer", calls);
+    let config = by_rules(&json!({"max_rounds": 2, "intelligentRouting": "minimal", "continuousMode": true}));
+    let mut mars = Mars::start(&server, "t2", "count the files of the folder", config).await;
+    mars.wait("workflow_completed").await;
+    assert!(!mars.types().contains(&"approval_requested"));
+}
+
+/// Case 23, and flow 2.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_not_satisfied_says_what_is_to_change() {
+    let answers = ["One.", "Two."].map(Scripted::text).to_vec();
+    let (model, server) = server(&[("engineer", answers)]).await;
+    let config = by_rules(&json!({"ask_satisfaction": true, "intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "t1", "write a poem on boats", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (options(&asked), &asked["position"]),
+        (vec!["needs_changes", "start_over", "satisfied"], &json!("satisfaction"))
+    );
+    mars.resolve(&asked, "needs_changes", json!({"feedback": "x"})).await;
+    let asked = mars.asked().await;
+    assert!(said_to(&model, "engineer", 1).contains('x'));
+    mars.resolve(&asked, "satisfied", json!({})).await;
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// Every message is a task of its own in the same session, and the copilot remembers (contract A32).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_message_goes_on_in_its_session() {
+    let answers = ["The boat is blue.", "Red now."].map(Scripted::text).to_vec();
+    let (model, server) = server(&[("engineer", answers)]).await;
+    let config = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut mars = Mars::start(&server, "m1", "paint the boat of the sample", config.clone()).await;
+    let result = mars.wait("result").await;
+    mars.wait("workflow_completed").await;
+    let mut next = config;
+    next["copilotSessionId"] = result["session_id"].clone();
+    let mut mars = Mars::start(&server, "m2", "another colour would be nicer", next).await;
+    mars.wait("workflow_completed").await;
+    let told = said_to(&model, "engineer", 1);
+    assert!(told.contains("paint the boat") && told.contains("The boat is blue."), "{told}");
+    let session = result["session_id"].as_str().unwrap();
+    let shown = server.get(&format!("/edges/mars/api/sessions/{session}")).await.ok();
+    assert_eq!(shown["conversation_history"].as_array().unwrap().len(), 4, "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_copilot_is_not_is_refused_by_name() {
+    let (_model, server) = server(&[]).await;
+    let table = [
+        (json!({"available_agents": ["engineer", "hacker"]}), "/config/available_agents"),
+        (json!({"available_agents": "engineer"}), "/config/available_agents"),
+        (json!({"intelligentRouting": "wild"}), "/config/intelligentRouting"),
+        (json!({"complexity_threshold": -1}), "/config/complexity_threshold"),
+        (json!({"approvalMode": "sometimes"}), "/config/approvalMode"),
+        (json!({"enable_planning": "yes"}), "/config/enable_planning"),
+        (json!({"conversational": 1}), "/config/conversational"),
+    ];
+    for (i, (more, pointer)) in table.into_iter().enumerate() {
+        let mut mars = Mars::connect(&server, &format!("b{i}")).await;
+        let frame = super::first(&server, "count the files", by_rules(&more));
+        let refused = mars.refused(&frame).await;
+        assert_eq!(super::words(&refused).1, pointer, "{refused}");
+    }
+}
