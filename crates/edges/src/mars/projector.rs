@@ -273,8 +273,8 @@ fn started(run: &Run, workflow: &str) -> Said {
     let (task, config) = (task(run), config::of(run));
     let told = json!({
         "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": mode(run),
-        "workflow": workflow, "work_dir": work_dir(run), "agent": run.definition.front_agent().unwrap_or_default(),
-        "model": model_of(run), "config": config,
+        "workflow": workflow, "work_dir": work_dir(run), "agent": agent_of(run), "model": model_of(run),
+        "config": config,
     });
     ("workflow_started", told)
 }
@@ -283,6 +283,11 @@ fn started(run: &Run, workflow: &str) -> Said {
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::of(run)) }
+}
+
+/// Who begins it. Where no agent does it is the workflow that works.
+pub(super) fn agent_of(run: &Run) -> &str {
+    run.definition.front_agent().unwrap_or(&run.definition.name)
 }
 
 /// What a run without a model of its own is said to have.

@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
 use super::past::Past;
-use super::projector::{State, mode, model_of, work_dir};
+use super::projector::{State, agent_of, mode, model_of, work_dir};
 use super::{CHANNEL, approval, start, tabs};
 use crate::glance::Glance;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
@@ -250,7 +250,7 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
             "run_id": row.run.to_string(),
             "task": task,
             "task_description": task,
-            "agent": begun.definition.front_agent().unwrap_or_default(),
+            "agent": agent_of(&begun),
             "model": model_of(&begun),
             "completed_at": row.ended_seq.map(|_| row.updated_at.to_string()),
             "is_branch": false,
