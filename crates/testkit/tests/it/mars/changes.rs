@@ -13,7 +13,7 @@ use crate::play::{command, done, one, write};
 /// The agents of this edge, whose commands are tried first.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
-async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
+pub(super) async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let calls = calls.iter().cloned().map(one).chain([done()]);
     model.script("engineer", calls.collect::<Vec<Scripted>>());
@@ -25,7 +25,7 @@ async fn tried(calls: &[(&'static str, Value)]) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-const LINE: &str =
+pub(super) const LINE: &str =
     "rm old.txt && mkdir -p made && echo b > made/b.txt && echo a > a.txt && echo new >> kept.txt";
 
 /// The names of its files.
