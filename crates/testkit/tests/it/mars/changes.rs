@@ -173,8 +173,8 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     next.wait("workflow_completed").await;
 
     let runs = get(&server, &format!("sessions/{session}/runs")).await["runs"].clone();
-    let modes: Vec<_> = runs.as_array().unwrap().iter().map(|run| run["mode"].as_str().unwrap()).collect();
-    assert_eq!(modes, ["one-shot", "undo", "one-shot"]);
+    let kinds: Vec<_> = runs.as_array().unwrap().iter().map(|run| run["mode"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["one-shot", "undo", "one-shot"]);
     assert_eq!([&runs[1]["id"], &runs[1]["status"]], [&json!(undo), &json!("waiting_approval")]);
 
     // Under the id of its run it is followed and decided, and no task begins under that id.
