@@ -141,6 +141,9 @@ class Ide:
                 await self.say(answer | {"request_id": metadata["request_id"]})
             elif metadata.get("limit"):
                 await self.decide(metadata["request_id"], "Let it go on?")
+            elif metadata.get("approval"):
+                # It runs on the server.
+                await self.decide(metadata["request_id"], "Let it run?")
         elif kind == "agent_switched":
             print(f"[{frame['from_agent']} -> {frame['to_agent']}]")
         elif kind == "plan_notification":

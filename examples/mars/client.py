@@ -98,6 +98,17 @@ async def answer(asked, lines):
     raise Left
 
 
+def show_change(change):
+    """What a call would change. A path is data: it is written out, whatever stands in it."""
+    say(f"  {change['summary']}")
+    for file in change["files"]:
+        say(f"  {json.dumps(file['file_path'])}: {file['words']}")
+        for line in file.get("diff", "").splitlines():
+            say(f"    {line}")
+    if "not_shown" in change:
+        say(f"  {change['not_shown']}")
+
+
 def show(frame):
     """A line for what happened, if there is one to show."""
     data = frame["data"]
@@ -107,8 +118,8 @@ def show(frame):
             say(f"  {data['agent']} says: {data['context']['agent_says']}")
         for step in data["context"].get("plan") or []:
             say(f"  - {step['sub_task']} ({step['sub_task_agent'] or 'engineer'})")
-        if "diff" in data["context"]:
-            say(f"  {json.dumps(data['context']['diff'])}")
+        if "change" in data["context"]:
+            show_change(data["context"]["change"])
     elif frame["event_type"] == "approval_received":
         say(f"{data['resolution'] or data['outcome']} by {data['by']}: approved is {data['approved']}")
     elif frame["event_type"] in SHOWN:

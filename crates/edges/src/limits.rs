@@ -25,6 +25,8 @@ pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;
 /// What a call would do, beside it in a MARS client's request (contract A24). All of it stands in the description.
 pub(crate) const MARS_PROMPT_CHARS: usize = 500;
+/// Files of one call that a MARS client is told by name. The others are counted.
+pub(crate) const MARS_FILES: usize = 200;
 /// A line of the console of a MARS client: what is longer comes in several.
 pub(crate) const MARS_LINE_BYTES: usize = 4_096;
 /// Tasks whose last frame a server remembers, for clients that come back without a place.

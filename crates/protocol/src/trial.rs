@@ -167,9 +167,14 @@ impl<'a> TrialChange<'a> {
         has_text && ["diff", "not_text", "ignored"].iter().all(|key| self.0.get(key).is_none())
     }
 
+    /// `created`, `changed`, `deleted`, `replaced` or `mode`.
+    pub fn does(self) -> &'a str {
+        self.text("does").unwrap_or("changed")
+    }
+
     /// `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
     pub fn words(self) -> String {
-        let does = self.text("does").unwrap_or("changed");
+        let does = self.does();
         let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };
         if self.is_folder() {
             words.push("a folder".to_owned());

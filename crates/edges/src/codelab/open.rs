@@ -3,10 +3,13 @@
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::run::Run;
+use holdshort_core::tool::Runs;
+use holdshort_protocol::plain;
 use serde_json::{Value, json};
 
 use super::frame::Frame;
 use super::{ids, names, plan};
+use crate::change::{self, Change};
 
 /// Open interrupts of a run, oldest first.
 pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
@@ -18,6 +21,7 @@ pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
 pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     match interrupt.opened.kind {
         Kind::PlanApproval => plan_frames(run, interrupt),
+        Kind::ToolApproval if runs_elsewhere(run, interrupt) => vec![on_the_server(run, interrupt)],
         Kind::ToolApproval => call_frame(run, interrupt, true).into_iter().collect(),
         Kind::ClientCall => call_frame(run, interrupt, false).into_iter().collect(),
         Kind::Question => vec![question(interrupt)],
@@ -82,6 +86,50 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
         reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
         metadata: (!asks && run.is_approved(id)).then(|| json!({ "approved": true })),
     })
+}
+
+/// Whether it asks about a call that no client runs. A client that is handed a `tool_call` may run what it approves
+/// (contract B11), and knows its own tools alone: it is told of such a call in words.
+pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
+    let About::Call(id) = &interrupt.opened.about else { return false };
+    let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
+    spec.is_some_and(|spec| !matches!(spec.runs, Runs::Client { .. }))
+}
+
+/// A call of a tool that runs on the server, with all that it would change.
+fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
+    let arguments = payload.get("arguments").map(change::arguments);
+    let reasons = interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str());
+    let why = Some(reasons.collect::<Vec<_>>().join("; ")).filter(|why| !why.is_empty());
+    let mut parts = vec![interrupt.content_text("title").to_owned()];
+    parts.extend(why.map(|why| format!("Asked because {why}.")));
+    parts.extend(arguments.into_iter().chain(change::of_trial(payload)).filter(|part| !part.is_empty()));
+    parts.push(format!(
+        "It runs on the server, and not in your editor. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \
+         \"{id}\", \"decision\": \"approve\"}}, or with the decision \"reject\" and `feedback`."
+    ));
+    Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
+}
+
+/// The same as data.
+pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
+    let mut about = json!({ "request_id": interrupt.opened.interrupt.as_str(), "approval": true });
+    if let Some(agent) = &interrupt.opened.agent {
+        about["agent"] = json!(names::agent(agent));
+    }
+    if let About::Call(id) = &interrupt.opened.about
+        && let Some(call) = run.calls.get(id)
+    {
+        about["call_id"] = json!(ids::call(&run.id, id));
+        about["tool_name"] = json!(call.tool);
+        about["arguments"] = call.arguments.clone();
+    }
+    if let Some(change) = interrupt.content.get("payload").and_then(Change::of) {
+        about["change"] = change.to_value();
+    }
+    about
 }
 
 /// A limit is reached. Words do not decide it (contract B4).

@@ -58,7 +58,7 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let (Kind::ToolApproval | Kind::ClientCall, About::Call(id)) = (opened.kind, &opened.about) else {
         return None;
     };
-    let call = run.calls.get(id)?;
+    let call = run.calls.get(id).filter(|_| !open::runs_elsewhere(run, interrupt))?;
     let (tool, asks) = (names::tool(&call.tool), opened.kind == Kind::ToolApproval);
     let mut item = request(interrupt, "tool", tool);
     item["details"] = json!({
@@ -73,23 +73,27 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// A limit or a question of an agent.
-fn question(_: &Run, interrupt: &Interrupt) -> Option<Value> {
+/// A limit, a question of an agent, or a call that no client runs.
+fn question(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let kind = match opened.kind {
         Kind::Continuation => "limit",
         Kind::Question => "question",
+        Kind::ToolApproval if open::runs_elsewhere(run, interrupt) => "approval",
         _ => return None,
     };
     let mut item = request(interrupt, kind, interrupt.content_text("title"));
     item["details"] = json!({ "agent": opened.agent.as_deref().map(names::agent) });
+    if kind == "approval" {
+        item["details"] = open::about_the_call(run, interrupt);
+    }
     let payload = interrupt.content.get("payload").filter(|_| kind == "question");
     for field in ["question", "context", "choices"] {
         if let Some(found) = payload.and_then(|payload| payload.get(field)).filter(|found| !found.is_null()) {
             item["details"][field] = found.clone();
         }
     }
-    if kind == "limit" {
+    if kind != "question" {
         item["call_id"] = json!(opened.interrupt.as_str());
     }
     Some(item)

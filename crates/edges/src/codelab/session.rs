@@ -19,7 +19,8 @@ use holdshort_web::auth::Caller;
 use holdshort_web::call_claims::Key;
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
-use serde_json::{Map, json};
+use holdshort_web::view::session::opened_with;
+use serde_json::{Map, Value, json};
 
 use super::{WORKFLOW, names};
 
@@ -192,6 +193,13 @@ impl Session {
         Err(Refused::invalid_at("/agent_type", rule))
     }
 
+    /// The folder that tools of the server work in: a session has one that was opened over the native API with it.
+    async fn workspace(&self, session: &SessionId) -> Answer<Option<String>> {
+        let app = &self.caller.app;
+        let opened = opened_with(app, &*app.driver.session(session).await?).await?;
+        Ok(opened.pointer("/config/workspace").and_then(Value::as_str).map(str::to_owned))
+    }
+
     /// Says something in it.
     pub(super) async fn say(&self, words: Words<'_>) -> Answer<()> {
         let app = &self.caller.app;
@@ -199,13 +207,15 @@ impl Session {
         let mut input = Map::new();
         input.insert("session_id".to_owned(), json!(self.name));
         input.extend(words.reason.map(|reason| ("reason".to_owned(), json!(reason))));
+        let session = self.opened().await?;
         let config = Config {
+            workspace: self.workspace(&session).await?,
             // Without a model the agents play their script, and `session_info` says so.
             model: app.model.rehearsal.then(|| REHEARSAL.to_owned()),
             ..Config::default()
         };
         let say = Say {
-            session: self.opened().await?,
+            session,
             text: words.text.to_owned(),
             to: words.to.cloned(),
             agent: words.agent.map(str::to_owned),

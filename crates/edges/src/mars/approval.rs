@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{self, Display};
 use super::{subject, summary, words};
+use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
 /// `approval_requested`. `with` is what the interrupt was opened with.
@@ -105,6 +106,9 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
         context.insert("plan".to_owned(), plan);
         context.insert("previous_feedback".to_owned(), summary::plan_feedback(run).into());
     }
+    if let Some(change) = asked.get("payload").and_then(Change::of) {
+        context.insert("change".to_owned(), change.to_value());
+    }
     context.extend(beside(run, opened, &context));
     if matches!(opened.about, About::Phase(_))
         && let Some(results) = context.remove("results")
@@ -143,7 +147,7 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
             "phases_executed": phases_executed(run, phase),
         }),
         (Kind::ToolApproval, _) => {
-            let whole = payload.get("arguments").map(subject::arguments).unwrap_or_default();
+            let whole = payload.get("arguments").map(change::arguments).unwrap_or_default();
             json!({
                 "tool_category": payload.get("category").and_then(Value::as_str).unwrap_or("code_exec"),
                 "agent_name": opened.agent.as_deref().unwrap_or("unknown"),

@@ -3,7 +3,7 @@
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches (`folder.rs`), `act.rs` carries out what a client wants,
 //! with `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `approval.rs`
-//! (`subject.rs`), `steps.rs`, `calls.rs`, `graph.rs` and `summary.rs`; `retell.rs` has the run and follows its events,
+//! (`subject.rs`), `steps.rs`, `calls.rs` (`files.rs`), `graph.rs` and `summary.rs`; `retell.rs` has the run and follows its events,
 //! `console.rs` makes lines of text on its way.
 //! `config/` makes a workflow of a config, `words.rs` is the table of options; `sessions.rs` and `tabs.rs` (`past.rs`,
 //! `history.rs`) are the REST beside it.
@@ -16,6 +16,7 @@ mod calls;
 pub mod config;
 mod console;
 mod edit;
+mod files;
 mod folder;
 mod frame;
 mod graph;

@@ -7,7 +7,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Fact, Listed, Run, Step};
+use holdshort_core::run::{Fact, Listed, Run, Step, undo};
 use holdshort_protocol::plain;
 use holdshort_web::view::word;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub(super) fn status(run: &Run) -> Value {
         "message": message,
         "status": state,
         "task": task(run),
-        "mode": config::mode_of(&config::of(run)),
+        "mode": mode(run),
         "seq": run.seq,
         "open_approvals": open,
         "dag": graph::of(run),
@@ -217,6 +217,8 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         Fact::LimitReached { step, limit, value } => {
             vec![error("limit_reached", &format!("the limit `{limit}` of {value} is reached"), step)]
         }
+        // Of an undo, which no reply has brought.
+        Fact::CallMade { call, .. } => calls::proposed(run, call).into_iter().collect(),
         Fact::CallJudged { call, by, judgement } => {
             let mut told = message(steps::agent(run, by), "judge", judgement, None);
             let about = json!({
@@ -270,11 +272,22 @@ fn error(kind: impl Serialize, text: &str, step: &str) -> Said {
 fn started(run: &Run, workflow: &str) -> Said {
     let (task, config) = (task(run), config::of(run));
     let told = json!({
-        "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": config::mode_of(&config),
-        "workflow": workflow, "work_dir": work_dir(run), "agent": run.definition.front_agent().unwrap_or_default(),
-        "model": model_of(run), "config": config,
+        "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": mode(run),
+        "workflow": workflow, "work_dir": work_dir(run), "agent": agent_of(run), "model": model_of(run),
+        "config": config,
     });
     ("workflow_started", told)
+}
+
+/// What its config names; an undo has none.
+pub(super) fn mode(run: &Run) -> String {
+    let is_undo = run.definition.name == undo::WORKFLOW;
+    if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::of(run)) }
+}
+
+/// Who begins it. Where no agent does it is the workflow that works.
+pub(super) fn agent_of(run: &Run) -> &str {
+    run.definition.front_agent().unwrap_or(&run.definition.name)
 }
 
 /// What a run without a model of its own is said to have.

@@ -11,7 +11,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
-use holdshort_core::run::{Fact, Run};
+use holdshort_core::run::{Fact, Run, undo};
 use holdshort_core::session::{End, Open, Session, State as SessionState};
 use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
 use super::past::Past;
-use super::projector::{State, model_of, work_dir};
+use super::projector::{State, agent_of, mode, model_of, work_dir};
 use super::{CHANNEL, approval, start, tabs};
 use crate::glance::Glance;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
@@ -116,7 +116,7 @@ struct Known {
 impl Known {
     async fn of(app: &App, row: SessionRow) -> Answer<Self> {
         let session = app.driver.session(&row.session).await?;
-        let runs = runs_of(app, &row.session).await?;
+        let runs = runs_of(app, &row.session, WORKFLOW).await?;
         Ok(Self { row, session, runs })
     }
 
@@ -235,24 +235,27 @@ pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     Ok(Json(shown))
 }
 
-/// `GET /{id}/runs`: newest first.
+/// `GET /{id}/runs`: newest first, those that take back what others changed among them.
 pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let mut listed = Vec::new();
-    for row in known(&caller.app, &id).await?.runs.into_iter().take(SESSION_RUNS) {
+    let mut rows = known(&caller.app, &id).await?.runs;
+    rows.extend(runs_of(&caller.app, &id, undo::WORKFLOW).await?);
+    rows.sort_by(|one, other| (other.created_at, &other.run).cmp(&(one.created_at, &one.run)));
+    for row in rows.into_iter().take(SESSION_RUNS) {
         let begun = caller.app.driver.load_at(&row.run, 1).await?;
-        let (task, config) = (begun.task(), config::of(&begun));
+        let task = begun.task();
         listed.push(json!({
             "id": row.run.to_string(),
             "run_id": row.run.to_string(),
             "task": task,
             "task_description": task,
-            "agent": begun.definition.front_agent().unwrap_or_default(),
+            "agent": agent_of(&begun),
             "model": model_of(&begun),
             "completed_at": row.ended_seq.map(|_| row.updated_at.to_string()),
             "is_branch": false,
             "meta": { "work_dir": work_dir(&begun) },
-            "mode": config::mode_of(&config),
+            "mode": mode(&begun),
             "status": State::from(row.status),
             "started_at": row.created_at.to_string(),
             "updated_at": row.updated_at.to_string(),
@@ -366,10 +369,19 @@ async fn known(app: &App, id: &SessionId) -> Answer<Known> {
     if is_ours { Ok(known) } else { Err(none()) }
 }
 
-/// All of the session's runs of this edge, newest first.
-async fn runs_of(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
+/// Whether a session is one of this edge.
+pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
+    match known(app, id).await {
+        Ok(_) => Ok(true),
+        Err(refused) if refused.code() == Code::NotFound => Ok(false),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// All of the session's runs of a workflow, newest first.
+async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow>> {
     let filter =
-        RunFilter { workflow: Some(WORKFLOW.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
+        RunFilter { workflow: Some(workflow.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
     let (mut runs, mut cursor) = (Vec::new(), None);
     loop {
         let page = app.journal().runs(&filter, cursor.as_ref(), AT_ONCE).await?;

@@ -6,10 +6,11 @@ use std::sync::{Arc, LazyLock};
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::run::Origin;
+use holdshort_core::projection::RunRow;
+use holdshort_core::run::{Origin, undo};
 use holdshort_engine::{Error, IdempotencyKey, StartRun, TakesFront};
 use holdshort_protocol::Code;
-use holdshort_store::Log;
+use holdshort_store::{Log, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;
@@ -54,11 +55,29 @@ impl TaskId {
     }
 }
 
-/// The run of a task, if it was started.
+/// The run of a task, if it was started. An undo is no task: it is found by the id of its run.
 pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     let known = app.journal().key(&task.scope(), &task.name).await?;
-    let parse = |text: String| text.parse().map_err(|_| Refused::of(Code::Internal));
-    known.map(|key| parse(key.reference)).transpose()
+    match known {
+        Some(key) => key.reference.parse().map(Some).map_err(|_| Refused::of(Code::Internal)),
+        None => undo_of_this_name(app, task).await,
+    }
+}
+
+async fn undo_of_this_name(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
+    let Ok(run) = task.name.parse::<RunId>() else { return Ok(None) };
+    let row = app.journal().run(&run).await?;
+    let Some(row) = row.filter(|row| row.workflow == undo::WORKFLOW) else { return Ok(None) };
+    Ok(is_told(app, &row).await?.then_some(run))
+}
+
+/// Whether a run is one that clients of this edge hear of: a task's, or an undo in a session of theirs.
+pub(super) async fn is_told(app: &App, row: &RunRow) -> Answer<bool> {
+    match row.workflow.as_str() {
+        WORKFLOW => Ok(true),
+        undo::WORKFLOW => sessions::is_ours(app, &row.session).await,
+        _ => Ok(false),
+    }
 }
 
 /// A task that was started, now or before.
@@ -91,6 +110,9 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         }
         Err(Error::KeyReused) => return Err(another()),
         Err(error) => return Err(error.into()),
+    }
+    if undo_of_this_name(app, task).await?.is_some() {
+        return Err(another());
     }
     let named = config::said(&json!(start.config), "session_id");
     let session = match caller.session(named.as_ref().and_then(|named| named.as_str())).await {

@@ -2,8 +2,10 @@
 //! and nothing of it is cut.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
-use holdshort_protocol::plain;
+use holdshort_protocol::{TrialCard, plain};
 use serde_json::{Map, Value};
+
+use crate::change;
 
 /// `context` is what the client is shown beside it.
 pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
@@ -16,7 +18,7 @@ pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) ->
         (Kind::Review, _) => text("content"),
         (Kind::Turn, _) => text("output"),
         (Kind::Choice, _) => payload("proposals").map(proposals),
-        (Kind::ToolApproval | Kind::UnknownOutcome, _) => payload("arguments").map(arguments),
+        (Kind::ToolApproval | Kind::UnknownOutcome, _) => call(with),
         // What an agent hands over is its words.
         (Kind::Escalation, _) => context.get("agent_says").and_then(Value::as_str).map(quoted),
         _ => None,
@@ -62,11 +64,11 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// One a line; of one that is a text the text itself.
-pub(super) fn arguments(arguments: &Value) -> String {
-    let line = |(name, value): (&String, &Value)| match value.as_str() {
-        Some(text) => format!("{name}: {text}"),
-        None => format!("{name}: {value}"),
-    };
-    arguments.as_object().into_iter().flatten().map(line).collect::<Vec<_>>().join("\n")
+/// Its arguments, and what it would change. An undo is no more than that.
+fn call(with: &Value) -> Option<String> {
+    let payload = with.get("payload")?;
+    let is_undo = TrialCard::of(payload).is_some_and(TrialCard::is_undo);
+    let arguments = payload.get("arguments").filter(|_| !is_undo).map(change::arguments);
+    let parts: Vec<String> = arguments.into_iter().chain(change::of_trial(payload)).collect();
+    Some(parts.join("\n\n"))
 }

@@ -14,12 +14,11 @@ use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::config::WORKFLOW;
 use super::history::{self, text};
 use super::past::Past;
 use super::sessions::{NoQuery, person};
 use super::start::{self, TaskId};
-use super::{graph, steps};
+use super::{files, graph, steps};
 use crate::limits::MARS_HISTORY;
 use crate::who::Guest;
 
@@ -62,8 +61,8 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     let Ok(run) = id.parse::<RunId>() else {
         return start::find(&caller.app, &TaskId::of(caller, id)?).await?.ok_or_else(none);
     };
-    let row = caller.app.journal().run(&run).await?.filter(|row| row.workflow == WORKFLOW);
-    row.map(|row| row.run).ok_or_else(none)
+    let row = caller.app.journal().run(&run).await?.ok_or_else(none)?;
+    if start::is_told(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
 /// `GET …/dag`: the graph as it stands; nothing in it where nothing is planned.
@@ -118,11 +117,18 @@ pub(super) async fn console(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>
     Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
 }
 
-/// `GET …/files`: what file tools wrote, each file once.
+/// `GET …/files`: what was written and is there, each file once.
 pub(super) async fn files(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
-    let files = written(&mut past).await?;
-    Ok(past.answer(json!({ "files": files })))
+    let left = files::left(&past.run);
+    let listed = written(&mut past, &left).await?;
+    let named = listed.iter().map(|file| text(file, "file_path")).collect();
+    let not_told = files::others(&left, &named);
+    let mut answer = json!({ "files": listed });
+    if not_told > 0 {
+        answer["not_told"] = not_told.into();
+    }
+    Ok(past.answer(answer))
 }
 
 /// `GET /api/nodes/{id}/files?run_id=`.
@@ -132,16 +138,19 @@ pub(super) async fn node_files(
     Params(query): Params<NodeQuery>,
 ) -> Answer<Json<Value>> {
     let mut past = past(guest, query.run()?).await?;
-    let mut files = written(&mut past).await?;
+    let left = files::left(&past.run);
+    let mut files = written(&mut past, &left).await?;
     files.retain(|file| file["node_id"] == *node);
     Ok(past.answer(json!({ "node_id": node, "files": files })))
 }
 
-/// As they are now; a file that was written again is where it was first.
-async fn written(past: &mut Past) -> Answer<Vec<Value>> {
+/// As they are now; a file that was written again is where it was first, and one that the run has removed since is none.
+async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for mut file in past.newest(usize::MAX, history::file).await? {
-        match files.iter_mut().find(|known| known["file_path"] == file["file_path"]) {
+        let place = *places.entry(text(&file, "file_path").to_owned()).or_insert(files.len());
+        match files.get_mut(place) {
             Some(known) => {
                 for first in ["id", "created_at"] {
                     file[first] = known[first].take();
@@ -151,6 +160,15 @@ async fn written(past: &mut Past) -> Answer<Vec<Value>> {
             None => files.push(file),
         }
     }
+    files.retain_mut(|file| match left.get(text(file, "file_path")) {
+        Some(Some(bytes)) => {
+            file["size_bytes"] = (*bytes).into();
+            true
+        }
+        Some(None) => false,
+        // Of a run from before changesets.
+        None => true,
+    });
     Ok(files)
 }
 

@@ -231,6 +231,27 @@ fn options_can_be_switched_off() {
     );
 }
 
+/// As it ships nothing is tried. A base that tries commands keeps that, unless a person is to be asked before anything is
+/// executed: a trial executes it.
+#[test]
+fn a_base_may_try_commands_and_a_checkpoint_comes_before() {
+    for approval in ["none", "auto_allow_all", "prompt"] {
+        assert!(!made(&json!({"tool_approval": approval})).gates.trial, "{approval}");
+    }
+    let mut base = shipped().unwrap();
+    base.gates.trial = true;
+    base.gates.trial_before_execution = true;
+    let table = [
+        (json!({"tool_approval": "prompt"}), true),
+        (json!({"use_ag2_handoffs": true, "ag2_mandatory_checkpoints": ["before_file_edit"]}), true),
+        (json!({"use_ag2_handoffs": true, "ag2_mandatory_checkpoints": ["before_execution"]}), false),
+    ];
+    for (config, before) in table {
+        let gates = over(&base, &config).unwrap().definition.gates;
+        assert_eq!((gates.trial, gates.trial_before_execution), (true, before), "{config}");
+    }
+}
+
 /// The matrix of MARS (contract A2): the layers are independent.
 #[test]
 fn the_second_layer_is_off_unless_it_is_switched_on() {

@@ -91,6 +91,10 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
     let smart = smart(reader);
     if is_on {
+        // Who wants to be asked before anything is executed is asked before it is tried, too.
+        if mandatory.contains(&Checkpoint::BeforeExecution) {
+            definition.gates.trial_before_execution = false;
+        }
         definition.gates.mandatory.extend(mandatory);
         if let Some(smart) = smart {
             add(&mut definition.gates.smart, smart);

@@ -3,6 +3,7 @@
 mod away;
 mod bad;
 mod calls;
+mod changes;
 mod clients;
 mod docs;
 mod example;

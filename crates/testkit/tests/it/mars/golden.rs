@@ -96,6 +96,16 @@ fn settle(text: &str, workspace: &Path) -> String {
         } else if is_digest(rest) {
             out.push_str("DIGEST");
             64
+        } else if let Some(spent) = rest.strip_prefix("\"duration_ms\":") {
+            out.push_str("\"duration_ms\":0");
+            rest.len() - spent.trim_start_matches(|c: char| c.is_ascii_digit()).len()
+        } else if let Some(length) = spent(rest) {
+            out.push_str(" after DURATION");
+            length
+        } else if rest.starts_with("\"over\":\"copy\"") {
+            // What a machine has no room for.
+            out.push_str("\"over\":\"overlay\"");
+            "\"over\":\"copy\"".len()
         } else if let Some(spent) = rest.strip_prefix("\"ms\":") {
             out.push_str("\"ms\":0");
             rest.len() - spent.trim_start_matches(|c: char| c.is_ascii_digit()).len()
@@ -129,6 +139,13 @@ fn time(text: &str) -> Option<usize> {
         _ => byte.is_ascii_digit(),
     };
     time.bytes().enumerate().all(fits).then_some(24)
+}
+
+/// How long the words ` after 2.1 s` are.
+fn spent(text: &str) -> Option<usize> {
+    let seconds = text.strip_prefix(" after ")?;
+    let after = seconds.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').strip_prefix(" s")?;
+    Some(text.len() - after.len()).filter(|_| seconds.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn is_digest(text: &str) -> bool {
@@ -231,6 +248,17 @@ async fn two_open_requests() {
     story.resolve(&question, "skip", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("two_requests").await;
+}
+
+/// A command that was tried is asked about with its change; its files are told after the commit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_was_tried() {
+    let (_model, server) = super::changes::tried(&[crate::play::command(super::changes::LINE)]).await;
+    let mut story = Story::start(&server, json!({ "tool_approval": "prompt" })).await;
+    let asked = story.asked().await;
+    story.resolve(&asked, "allow", "").await;
+    story.mars.wait("workflow_completed").await;
+    story.is("changes").await;
 }
 
 /// A provider that fails once, one that fails for good and a person who retries, skips or stops it.

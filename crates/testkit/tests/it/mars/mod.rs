@@ -1,6 +1,7 @@
 //! The MARS edge over the real binary: the cases of MARS at the level of phases, on their own wire.
 
 mod bad;
+mod changes;
 mod copilot;
 mod docs;
 mod example;

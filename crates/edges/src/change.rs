@@ -1,0 +1,158 @@
+//! What a call would change, for clients that know no card: a line that sums it up, its files, each with its diff as text,
+//! and all of it as one text. It is read from the payload of the request, so it is the change that the approval binds to;
+//! what the card has no room for is counted and never left out in silence.
+
+use holdshort_protocol::{Diff, TrialCard, TrialChange, plain};
+use serde_json::{Value, json};
+
+/// The change that a request is about.
+pub(crate) struct Change {
+    summary: String,
+    files: Vec<Value>,
+    /// What is not shown of it, in words.
+    unseen: Option<String>,
+}
+
+impl Change {
+    /// That of a request's payload: of a trial or an undo, or of a file that a tool writes.
+    pub(crate) fn of(payload: &Value) -> Option<Self> {
+        let unseen = Diff::unseen_of(payload);
+        if let Some(trial) = TrialCard::of(payload) {
+            let files = trial.changes().map(file).collect();
+            return Some(Self { summary: summary(trial), files, unseen });
+        }
+        let diff = Diff::of(payload)?;
+        let path = payload.pointer("/arguments/path")?.as_str()?;
+        let is_new = payload.get("new_file") == Some(&Value::Bool(true));
+        let does = if is_new { "created" } else { "changed" };
+        let summary = format!("{path} is {does} (+{} −{} lines)", diff.added, diff.removed);
+        let file = json!({ "file_path": path, "does": does, "words": does, "diff": unified(&diff) });
+        Some(Self { summary: plain::line(&summary).into_owned(), files: vec![file], unseen })
+    }
+
+    /// `{summary, files[{file_path, does, words, diff?}], not_shown?}`. `words` and `diff` are safe to show.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value = json!({ "summary": self.summary, "files": self.files });
+        if let Some(unseen) = &self.unseen {
+            value["not_shown"] = json!(unseen);
+        }
+        value
+    }
+}
+
+fn summary(trial: TrialCard<'_>) -> String {
+    let head = if trial.is_undo() { "Undo" } else { "Tried" };
+    format!("{head}: {}.", trial.words())
+}
+
+fn file(change: TrialChange<'_>) -> Value {
+    let mut file = json!({
+        "file_path": change.path(), "does": change.does(), "words": plain::line(&change.words()),
+    });
+    if let Some(diff) = change.diff() {
+        file["diff"] = json!(unified(&diff));
+    }
+    file
+}
+
+/// All that a card says of a trial, as text; or why there was none.
+pub(crate) fn of_trial(payload: &Value) -> Option<String> {
+    let Some(trial) = TrialCard::of(payload) else {
+        return TrialCard::missing(payload).map(|why| format!("It was not tried: {why}."));
+    };
+    let mut lines = vec![summary(trial)];
+    lines.extend(payload.get("note").and_then(Value::as_str).map(str::to_owned));
+    lines.extend(trial.git().map(|words| plain::line(words).into_owned()));
+    for change in trial.changes() {
+        lines.push(String::new());
+        lines.push(format!("{}: {}", plain::line(change.path()), plain::line(&change.words())));
+        lines.extend(change.diff().map(|diff| unified(&diff)).filter(|diff| !diff.is_empty()));
+    }
+    let left = trial.left().into_iter().map(|line| plain::line(&line).into_owned());
+    let rest: Vec<String> = left.chain(trial.unseen()).collect();
+    if !rest.is_empty() {
+        lines.push(String::new());
+        lines.extend(rest);
+    }
+    let output = trial.output().trim_end();
+    if !output.is_empty() {
+        lines.extend([String::new(), "It printed:".to_owned(), output.to_owned()]);
+    }
+    Some(plain::text(&lines.join("\n")).into_owned())
+}
+
+/// As every tool writes it, without the names of the files. No line of it can pass for another one.
+fn unified(diff: &Diff) -> String {
+    let mut lines = Vec::new();
+    for hunk in &diff.hunks {
+        lines.push(hunk.head());
+        for line in &hunk.lines {
+            lines.push(format!("{}{}", line.op, plain::text(&line.text)));
+            if line.no_newline_at_end {
+                lines.push("\\ No newline at end of file".to_owned());
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// The arguments of a call, one a line; of one that is a text the text itself.
+pub(crate) fn arguments(arguments: &Value) -> String {
+    let line = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    };
+    arguments.as_object().into_iter().flatten().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(lines: &Value, added: usize) -> Value {
+        let hunk = json!({ "old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 2, "lines": lines });
+        json!({ "hunks": [hunk], "added": added, "removed": 1, "truncated": added > 1 })
+    }
+
+    #[test]
+    fn what_was_tried_is_told_whole_and_what_is_not_shown_is_counted() {
+        let lines = json!([
+            { "op": "-", "text": "old" }, { "op": "+", "text": "new\u{202e}", "no_newline_at_end": true },
+        ]);
+        let changes = json!([
+            { "path": "gone", "does": "deleted", "kind": "file" },
+            { "path": "a\nb", "does": "changed", "kind": "file", "bytes": 3, "diff": diff(&lines, 3) },
+        ]);
+        let trial = json!({
+            "files": 1, "deleted": 1, "exit_code": 0, "output": "out\n", "changes": changes, "not_shown": 2,
+        });
+        let payload = json!({ "trial": trial, "note": "Nothing has happened yet." });
+        let shown = "@@ -1,1 +1,2 @@\n-old\n+new\\u{202e}\n\\ No newline at end of file";
+        let unseen =
+            "Not shown here: 2 more paths, what changes in 1 of its files, 2 lines of changes that are cut.";
+        let change = Change::of(&payload).unwrap().to_value();
+        assert_eq!(change["summary"], "Tried: 1 file changed, 1 deleted; exit code 0.");
+        assert_eq!(change["files"][0], json!({ "file_path": "gone", "does": "deleted", "words": "deleted" }));
+        assert_eq!(change["files"][1]["diff"], shown);
+        assert_eq!(change["not_shown"], unseen);
+        let text = of_trial(&payload).unwrap();
+        let expected = format!(
+            "Tried: 1 file changed, 1 deleted; exit code 0.\nNothing has happened yet.\n\ngone: deleted\n\n\
+             a\\nb: changed, 3 bytes\n{shown}\n\n{unseen}\n\nIt printed:\nout"
+        );
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_file_tool_has_a_change_and_a_call_without_one_has_none() {
+        let lines = json!([{ "op": "-", "text": "old" }, { "op": "+", "text": "new" }]);
+        let write = json!({ "arguments": { "path": "a.txt" }, "diff": diff(&lines, 1) });
+        let change = Change::of(&write).unwrap().to_value();
+        assert_eq!(change["summary"], "a.txt is changed (+1 −1 lines)");
+        assert_eq!(change["files"][0]["diff"], "@@ -1,1 +1,2 @@\n-old\n+new");
+        let untried = json!({ "arguments": { "command": "x" }, "untried": "its commands reach the network" });
+        assert!(Change::of(&untried).is_none());
+        assert_eq!(of_trial(&untried).as_deref(), Some("It was not tried: its commands reach the network."));
+        assert_eq!(of_trial(&write), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! The files that a call changed, as this wire tells them (contracts A28, A32): a frame for each that was made or changed,
+//! once it is committed, in the order of their paths. The wire has no frame for a file that is gone: `files_updated`, which
+//! stands at the end, names it.
+//!
+//! Which files they are is read from the changeset that was committed, of a file tool, a command and an undo alike. What a
+//! command does that ran without a trial nobody knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::Path;
+
+use holdshort_core::changeset::{self, Change, Entry};
+use holdshort_core::run::{Call, CallEnd, CallState, Found, Run};
+use holdshort_core::tool::{Category, Precondition};
+use serde_json::{Value, json};
+
+use super::projector::Said;
+use super::steps::{merge, node_of};
+use crate::limits::MARS_FILES;
+
+/// The frames of a call that is done.
+pub(super) fn of(run: &Run, call: &Call) -> Vec<Said> {
+    let files = match call.committing() {
+        Some(found) => Files::committed(found),
+        None => Files::written(call),
+    };
+    if files.touched == 0 {
+        return Vec::new();
+    }
+    let mut updated = json!({
+        "run_id": run.id.as_str(), "node_id": node_of(run, &call.step), "step_id": call.step,
+        "files_tracked": files.touched,
+    });
+    if !files.gone.is_empty() {
+        merge(&mut updated, &json!({ "files_deleted": files.gone }));
+    }
+    if files.not_told > 0 {
+        merge(&mut updated, &json!({ "files_not_told": files.not_told }));
+    }
+    let there = files.there.iter().map(|file| file.told(call));
+    there.chain([("files_updated", updated)]).collect()
+}
+
+/// What became of files, by path.
+#[derive(Default)]
+struct Files {
+    there: Vec<There>,
+    gone: Vec<String>,
+    /// All of them, also those that are not told by name.
+    touched: usize,
+    not_told: usize,
+}
+
+struct There {
+    path: String,
+    is_new: bool,
+    bytes: u64,
+}
+
+impl Files {
+    /// Of what was committed. Where there is room for some of the files only, those come first that git does not ignore.
+    /// What git keeps for itself is counted.
+    fn committed(found: &Found) -> Self {
+        let Some(changes) = found.changeset.as_deref() else {
+            // Erased: nobody can say any more which they were.
+            return Self { touched: found.changed, not_told: found.changed, ..Self::default() };
+        };
+        let of_content: Vec<&Change> =
+            changes.changes().iter().filter(|change| change.is_of_content()).collect();
+        let mut named: Vec<&Change> = of_content.iter().copied().filter(|change| !is_gits(change)).collect();
+        named.sort_by_key(|change| change.ignored);
+        named.truncate(MARS_FILES);
+        named.sort_by_key(|change| &change.path);
+        let gone = named.iter().filter(|change| change.deletes()).map(|change| shown(&change.path));
+        let there = named.iter().filter(|change| !change.deletes()).map(|change| There {
+            path: shown(&change.path),
+            is_new: !change.before.as_ref().is_some_and(is_file),
+            bytes: change.after.as_ref().map(bytes).unwrap_or_default(),
+        });
+        let (touched, not_told) = (of_content.len(), of_content.len() - named.len());
+        Self { there: there.collect(), gone: gone.collect(), touched, not_told }
+    }
+
+    /// Of a run from before changesets: what a file tool relied on is what it wrote.
+    fn written(call: &Call) -> Self {
+        let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
+        let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
+        let bytes = call.outcome.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+        let there = |Precondition { path, sha256, .. }: &Precondition| There {
+            path: path.clone(),
+            is_new: sha256.is_none(),
+            bytes,
+        };
+        let there: Vec<There> = files.map(there).collect();
+        Self { touched: there.len(), there, ..Self::default() }
+    }
+}
+
+impl There {
+    fn told(&self, call: &Call) -> Said {
+        let path = Path::new(&self.path);
+        let part = |part: Option<&OsStr>| part.map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+        let told = json!({
+            "file_path": self.path, "filename": part(path.file_name()), "file_type": part(path.extension()),
+            "size_bytes": self.bytes, "agent": call.agent, "step_id": call.step,
+        });
+        (if self.is_new { "file_created" } else { "file_updated" }, told)
+    }
+}
+
+/// Of each path that a run has committed a change of, the size of the file that its last commit left there; `None` where
+/// it left none.
+pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
+    let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
+    let mut done: Vec<(Option<u64>, &Found)> =
+        done.filter_map(|call| Some((call.ended_at, &**call.committing()?))).collect();
+    done.sort_by_key(|(ended_at, _)| *ended_at);
+    let changesets = done.iter().filter_map(|(_, found)| found.changeset.as_deref());
+    let changes = changesets.flat_map(changeset::Changeset::changes).filter(|change| change.is_of_content());
+    let kept = changes.filter(|change| !is_gits(change));
+    kept.map(|change| (shown(&change.path), change.after.as_ref().filter(|it| is_file(it)).map(bytes)))
+        .collect()
+}
+
+/// How many files a run has left that are not among these.
+pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
+    left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
+}
+
+fn is_gits(change: &Change) -> bool {
+    changeset::is_of_git(&change.path)
+}
+
+/// A file or a link.
+fn is_file(entry: &Entry) -> bool {
+    !matches!(entry, Entry::Folder { .. })
+}
+
+fn bytes(entry: &Entry) -> u64 {
+    match entry {
+        Entry::File { bytes, .. } => *bytes,
+        Entry::Symlink { .. } | Entry::Folder { .. } => 0,
+    }
+}
+
+/// A path as its client opens it; one that is no UTF-8 as it is written down.
+fn shown(path: &str) -> String {
+    let raw = changeset::bytes_of(path).and_then(|bytes| String::from_utf8(bytes).ok());
+    raw.unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use holdshort_core::changeset::Changeset;
+    use holdshort_core::digest::Digest;
+
+    use super::*;
+
+    fn file(bytes: u64) -> Entry {
+        Entry::File { digest: Digest::of(&bytes.to_be_bytes()), bytes, mode: 0o644 }
+    }
+
+    fn change(path: &str, before: Option<Entry>, after: Option<Entry>) -> Change {
+        Change { path: path.to_owned(), before, after, ignored: path.starts_with("target/") }
+    }
+
+    fn found(changes: Vec<Change>) -> Found {
+        let changeset = Changeset::new(changes).unwrap();
+        Found {
+            digest: changeset.digest(),
+            changed: changeset.changes().len(),
+            deleted: changeset.deletions().count(),
+            ask_because: Vec::new(),
+            changeset: Some(Arc::new(changeset)),
+            text: Arc::from(""),
+            data: Value::Null,
+            card: Value::Null,
+        }
+    }
+
+    #[test]
+    fn a_file_is_created_updated_or_gone_and_folders_are_none() {
+        let folder = || Some(Entry::Folder { mode: 0o755 });
+        let files = Files::committed(&found(vec![
+            change(".git/index", None, Some(file(9))),
+            change("a", None, folder()),
+            change("a/new", None, Some(file(1))),
+            change("b\\\\c", Some(file(1)), Some(file(2))),
+            change("d", Some(file(1)), None),
+            change("e", folder(), Some(file(3))),
+            change("f", Some(file(1)), folder()),
+            change("l", None, Some(Entry::Symlink { target: "a".to_owned() })),
+        ]));
+        let there: Vec<_> =
+            files.there.iter().map(|file| (file.path.as_str(), file.is_new, file.bytes)).collect();
+        assert_eq!(there, [("a/new", true, 1), ("b\\c", false, 2), ("e", true, 3), ("l", true, 0)]);
+        assert_eq!((files.gone, files.touched, files.not_told), (vec!["d".to_owned(), "f".to_owned()], 7, 1));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_counted_and_caches_go_first() {
+        let made = |path: String| change(&path, None, Some(file(1)));
+        let caches = (0..MARS_FILES).map(|n| made(format!("target/{n}")));
+        let files = Files::committed(&found(caches.chain([made("z.txt".to_owned())]).collect()));
+        assert_eq!((files.there.len(), files.touched, files.not_told), (MARS_FILES, MARS_FILES + 1, 1));
+        assert_eq!(files.there.last().map(|file| file.path.as_str()), Some("z.txt"));
+        let erased = Files::committed(&Found { changeset: None, ..found(vec![made("a".to_owned())]) });
+        assert_eq!((erased.there.len(), erased.touched, erased.not_told), (0, 1, 1));
+    }
+}
