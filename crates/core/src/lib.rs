@@ -31,3 +31,4 @@ pub mod strict;
 pub mod system;
 pub mod time;
 pub mod tool;
+pub mod web;

@@ -137,6 +137,7 @@ pub(crate) fn definition() -> Definition {
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
+        web: holdshort_core::web::Web::default(),
     }
 }
 
@@ -317,6 +318,8 @@ impl World {
             formats: "src/a=1".to_owned(),
             prints: String::new(),
             network: false,
+            web: holdshort_core::web::Web::default(),
+        web: holdshort_core::web::Web::default(),
             effects: Vec::new(),
             commits: Vec::new(),
             seeds: 0,

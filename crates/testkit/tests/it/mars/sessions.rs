@@ -105,7 +105,7 @@ async fn lists_and_ends() {
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
     assert_eq!(
-        holdshort_models::http::client().build().unwrap().get(url).send().await.unwrap().status(),
+        holdshort_http::client().build().unwrap().get(url).send().await.unwrap().status(),
         200
     );
 }
