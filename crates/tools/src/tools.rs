@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Changeset};
@@ -54,6 +55,8 @@ pub struct Settings {
     pub allow_addresses: Vec<String>,
     /// Says which redirects are followed.
     pub follow: Follow,
+    /// How long getting a page may take.
+    pub fetch_time: Duration,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     /// Commands never read it.
@@ -79,6 +82,7 @@ impl Settings {
             network: false,
             allow_addresses: Vec::new(),
             follow: Follow::never(),
+            fetch_time: limits::FETCH_TIME,
             sandbox_program,
             data_dir,
             home: std::env::home_dir(),
@@ -159,10 +163,7 @@ impl Tools {
                 let effect = effect.cloned().unwrap_or(CommandEffect::Reads);
                 command::run(&self.0, request, preconditions, effect, output).await
             }
-            Request::Fetch(request) => {
-                let Settings { allow_addresses, follow, .. } = &self.0.settings;
-                web::run(&request, allow_addresses, follow).await
-            }
+            Request::Fetch(request) => web::run(&request, &self.0.settings).await,
             Request::Files(request) => {
                 let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)

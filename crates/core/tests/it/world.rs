@@ -318,8 +318,6 @@ impl World {
             formats: "src/a=1".to_owned(),
             prints: String::new(),
             network: false,
-            web: holdshort_core::web::Web::default(),
-        web: holdshort_core::web::Web::default(),
             effects: Vec::new(),
             commits: Vec::new(),
             seeds: 0,

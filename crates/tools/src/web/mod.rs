@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::WebFetch;
+use crate::tools::Settings;
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, \
@@ -100,13 +101,13 @@ fn refused(error: &guard::Error) -> Refusal {
 }
 
 /// Gets the page. Dropping the future closes the connection.
-pub(crate) async fn run(request: &WebFetch, allowed: &[String], follow: &Follow) -> Outcome {
-    match tokio::time::timeout(limits::FETCH_TIME, fetch(request, allowed, follow)).await {
+pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
+    let within = settings.fetch_time;
+    match tokio::time::timeout(within, fetch(request, &settings.allow_addresses, &settings.follow)).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(refusal)) => refusal.into(),
         Err(_) => {
-            let seconds = limits::FETCH_TIME.as_secs();
-            Refusal::new("timed_out", format!("the page was not there after {seconds} seconds")).into()
+            Refusal::new("timed_out", format!("the page was not there after {} ms", within.as_millis())).into()
         }
     }
 }
