@@ -173,7 +173,9 @@ enum HostPattern {
 impl Pattern {
     /// Reads a pattern. The error says what is wrong with it, in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if let Some(stray) = text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c)) {
+        if let Some(stray) =
+            text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
+        {
             return Err(match stray {
                 '%' => "a path is compared decoded: write it as it reads, without `%`".to_owned(),
                 '?' | '#' => format!("a pattern names host and path; with `{stray}` it would never match"),
@@ -183,7 +185,9 @@ impl Pattern {
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme @ ("http" | "https"), rest)) => (Some(scheme.to_owned()), rest),
             Some((scheme, _)) => {
-                return Err(format!("only `http` and `https` can be fetched, in small letters, not `{scheme}`"));
+                return Err(format!(
+                    "only `http` and `https` can be fetched, in small letters, not `{scheme}`"
+                ));
             }
             None => (None, text),
         };
@@ -198,7 +202,12 @@ impl Pattern {
             }
             _ => (authority, None),
         };
-        Ok(Self { scheme, host: HostPattern::parse(host)?, port, path: path.map(path_pattern).transpose()?.flatten() })
+        Ok(Self {
+            scheme,
+            host: HostPattern::parse(host)?,
+            port,
+            path: path.map(path_pattern).transpose()?.flatten(),
+        })
     }
 
     /// Whether a rule that releases covers the address, for sure.
@@ -234,7 +243,9 @@ impl Pattern {
         let host = target.host();
         let is_host = match &self.host {
             HostPattern::Exactly(name) => name == host,
-            HostPattern::Below(name) => host.strip_suffix(name.as_str()).is_some_and(|sub| sub.ends_with('.')),
+            HostPattern::Below(name) => {
+                host.strip_suffix(name.as_str()).is_some_and(|sub| sub.ends_with('.'))
+            }
         };
         is_host && self.scheme.as_ref().is_none_or(|scheme| scheme == target.url.scheme())
     }

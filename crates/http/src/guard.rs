@@ -79,11 +79,13 @@ impl Guard {
         let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let addresses: Vec<SocketAddr> = match name.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, port)],
-            Err(_) => match tokio::time::timeout(within, tokio::net::lookup_host((name.as_str(), port))).await {
-                Err(_) => return Err(Error::Slow { host }),
-                Ok(Err(source)) => return Err(Error::NotFound { host, source }),
-                Ok(Ok(found)) => found.collect(),
-            },
+            Err(_) => {
+                match tokio::time::timeout(within, tokio::net::lookup_host((name.as_str(), port))).await {
+                    Err(_) => return Err(Error::Slow { host }),
+                    Ok(Err(source)) => return Err(Error::NotFound { host, source }),
+                    Ok(Ok(found)) => found.collect(),
+                }
+            }
         };
         self.check_all(url, host, addresses)
     }

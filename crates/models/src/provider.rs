@@ -123,7 +123,8 @@ impl Provider {
         model: String,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        let http = route.server().map_or_else(holdshort_http::client, |server| holdshort_http::client_to(&server));
+        let http =
+            route.server().map_or_else(holdshort_http::client, |server| holdshort_http::client_to(&server));
         let mut http = WebConfig::default()
             .with_connect_timeout(CONNECT_TIMEOUT)
             .apply_to_builder(http)

@@ -186,7 +186,9 @@ impl Tools {
         }
         match Request::parse(&call.tool, &call.arguments) {
             Ok(Request::Command(request)) => trial::run(&self.0, request, preconditions, output).await,
-            Ok(Request::Files(_) | Request::Fetch(_)) => Tried::Impossible { why: "it is no command".to_owned() },
+            Ok(Request::Files(_) | Request::Fetch(_)) => {
+                Tried::Impossible { why: "it is no command".to_owned() }
+            }
             Err(refusal) => Tried::Failed { text: refusal.message },
         }
     }
@@ -235,8 +237,7 @@ impl Tools {
         let why = match Request::parse(&call.tool, &call.arguments) {
             Err(refusal) => refusal.message,
             Ok(
-                Request::Fetch(_)
-                | Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_)),
+                Request::Fetch(_) | Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_)),
             ) => {
                 return Probed::NotHappened;
             }

@@ -4,8 +4,8 @@
 //! Look-alike letters are printed as their code points.
 
 use holdshort_protocol::{
-    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer, Origin,
-    Outcome, Script, TrialCard, plain,
+    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer,
+    Origin, Outcome, Script, TrialCard, plain,
 };
 use serde_json::Value;
 

@@ -233,7 +233,8 @@ impl Run {
     /// Whether a started call may go on to another URL, which its server names: the gates vote on that one as on the
     /// first, and what released the first counts as far as it reaches.
     pub fn may_follow(&self, id: &str, url: &str, session: &Session, system: &System) -> bool {
-        let Some(call) = self.calls.get(id).filter(|call| matches!(call.state, CallState::Started { .. })) else {
+        let Some(call) = self.calls.get(id).filter(|call| matches!(call.state, CallState::Started { .. }))
+        else {
             return false;
         };
         let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };

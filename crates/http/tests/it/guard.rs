@@ -100,8 +100,17 @@ fn a_range_that_is_named_is_allowed_and_no_more() {
 async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_written() {
     let guard = Guard::default();
     for host in [
-        "localhost", "LOCALHOST", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]",
-        "[::ffff:7f00:1]", "0", "[64:ff9b::7f00:1]",
+        "localhost",
+        "LOCALHOST",
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "0",
+        "[64:ff9b::7f00:1]",
     ] {
         let url = Url::parse(&format!("http://{host}/")).unwrap();
         assert!(matches!(guard.check(&url, TIME).await, Err(Error::Refused { .. })), "{host}");

@@ -21,8 +21,12 @@ const LOOPBACK: &str = "web: {allow_addresses: [\"127.0.0.1/32\"]}\n";
 
 /// A site with a few pages; gives its address.
 async fn site() -> String {
-    let to = |location: &'static str| get(move || async move { (StatusCode::FOUND, [(header::LOCATION, location)]) });
-    let page = get(|| async { ([(header::CONTENT_TYPE, "text/html")], "<h1>Guide</h1><p>Obey.</p>").into_response() });
+    let to = |location: &'static str| {
+        get(move || async move { (StatusCode::FOUND, [(header::LOCATION, location)]) })
+    };
+    let page = get(|| async {
+        ([(header::CONTENT_TYPE, "text/html")], "<h1>Guide</h1><p>Obey.</p>").into_response()
+    });
     let app = Router::new()
         .route("/guide", page.clone())
         .route("/secret", page)
@@ -93,8 +97,12 @@ async fn without_a_word_of_the_workflow_nothing_here_is_reached() {
     let (model, server) = play(&workflow(""), steps).await;
     let run = server.start_run("solo", "read it").await;
     server.wait_status(&run, &["completed"]).await;
-    let codes: Vec<_> =
-        server.events_of(&run, "tool_finished").await.iter().map(|event| event["data"]["code"].clone()).collect();
+    let codes: Vec<_> = server
+        .events_of(&run, "tool_finished")
+        .await
+        .iter()
+        .map(|event| event["data"]["code"].clone())
+        .collect();
     assert_eq!(codes, [json!("address_refused"), json!("address_refused")]);
     assert!(last_told(&model).contains("this machine, which nobody has allowed"), "{}", last_told(&model));
 }

@@ -60,13 +60,15 @@ impl Unpacking {
 
 pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body, Refusal> {
     let origin = target.origin();
-    let packed = super::header(response.headers(), CONTENT_ENCODING).unwrap_or("identity").to_ascii_lowercase();
+    let packed =
+        super::header(response.headers(), CONTENT_ENCODING).unwrap_or("identity").to_ascii_lowercase();
     let empty = Limited(Body { bytes: Vec::new(), is_cut: false });
     let mut body = match packed.trim() {
         "identity" | "" => Unpacking::Plain(empty),
         "gzip" | "x-gzip" => Unpacking::Gzip(Box::new(MultiGzDecoder::new(empty))),
         other => {
-            let message = format!("`{origin}` packs its answer as `{}`, which is not unpacked", other.escape_debug());
+            let message =
+                format!("`{origin}` packs its answer as `{}`, which is not unpacked", other.escape_debug());
             return Err(Refusal::new("bad_answer", message));
         }
     };

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use holdshort_core::tool::{Inspection, Outcome};
 use holdshort_core::web::Target;
 use holdshort_http::guard::{self, Guard};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
+};
 use reqwest::{Response, StatusCode};
 use serde_json::json;
 
@@ -107,7 +109,8 @@ pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(refusal)) => refusal.into(),
         Err(_) => {
-            Refusal::new("timed_out", format!("the page was not there after {} ms", within.as_millis())).into()
+            Refusal::new("timed_out", format!("the page was not there after {} ms", within.as_millis()))
+                .into()
         }
     }
 }
@@ -120,7 +123,10 @@ async fn fetch(request: &WebFetch, allowed: &[String], follow: &Follow) -> Resul
         let Some(next) = redirect(&response, &target) else { return answer(&target, response, hops).await };
         let status = response.status();
         let next = next.map_err(|why| {
-            Refusal::new("bad_redirect", format!("`{target}` answered {status} with an address to go on to: {why}"))
+            Refusal::new(
+                "bad_redirect",
+                format!("`{target}` answered {status} with an address to go on to: {why}"),
+            )
         })?;
         if !target.leads_home(&next) || !follow.may(&next).await {
             return Ok(led_away(&target, status, &next));
@@ -199,7 +205,8 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
         }
     } else {
         let kind = if media.name().is_empty() { "something of no named type" } else { media.name() };
-        let size = length.map_or("of a size that it does not tell".to_owned(), |bytes| format!("of {bytes} bytes"));
+        let size =
+            length.map_or("of a size that it does not tell".to_owned(), |bytes| format!("of {bytes} bytes"));
         format!("{about} with {kind}, {size}. Only text can be read, so it was not fetched.")
     };
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })

@@ -37,7 +37,9 @@ impl Media {
         let (kind, of) = self.name.split_once('/').unwrap_or_default();
         kind == "text"
             || (kind == "application"
-                && (matches!(of, "json" | "xml" | "xhtml+xml") || of.ends_with("+json") || of.ends_with("+xml")))
+                && (matches!(of, "json" | "xml" | "xhtml+xml")
+                    || of.ends_with("+json")
+                    || of.ends_with("+xml")))
     }
 
     fn is_html(&self) -> bool {
@@ -47,7 +49,7 @@ impl Media {
 
 /// The text; `None` where there is none in the bytes, whatever they are said to be.
 pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
-    let text = characters(&body.bytes, media);
+    let text = characters(body, media);
     if text.contains('\0') {
         return None;
     }
@@ -56,11 +58,12 @@ pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
 }
 
 /// A mark at the beginning says best which characters they are, then the header, then the document.
-fn characters(bytes: &[u8], media: &Media) -> String {
+fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     let said = media.charset.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or_else(|| declared(bytes)).unwrap_or_else(|| {
         // A cut may go through a character at the end.
-        let is_utf8 = std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+        let is_torn = |error: std::str::Utf8Error| *is_cut && error.error_len().is_none();
+        let is_utf8 = std::str::from_utf8(bytes).map_or_else(is_torn, |_| true);
         if is_utf8 { UTF_8 } else { WINDOWS_1252 }
     });
     encoding.decode(bytes).0.into_owned()
@@ -87,10 +90,47 @@ const HIDDEN: [&str; 9] =
     ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "select"];
 /// Elements that stand on lines of their own.
 const BLOCKS: [&str; 41] = [
-    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "dialog", "div", "dl",
-    "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head",
-    "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "title", "tr",
-    "ul", "textarea",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "br",
+    "caption",
+    "dd",
+    "details",
+    "dialog",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "title",
+    "tr",
+    "ul",
+    "textarea",
 ];
 
 /// What a reader would see, with the addresses of links.

@@ -15,7 +15,18 @@ use crate::problem::Problems;
 use crate::yaml::Value;
 
 const KEYS: Keys = Keys {
-    known: &["tools", "commands", "paths", "urls", "categories", "agents", "changes", "deletes", "do", "reason"],
+    known: &[
+        "tools",
+        "commands",
+        "paths",
+        "urls",
+        "categories",
+        "agents",
+        "changes",
+        "deletes",
+        "do",
+        "reason",
+    ],
     later: &[],
 };
 const CRITERIA: [&str; 8] =
@@ -229,7 +240,8 @@ fn can_match(
         let Some(item) = fields.find(key).filter(|_| !patterns.is_empty()) else { continue };
         let takes_it = |spec: &tool::Spec| spec.parameters.pointer(argument).is_some();
         if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_it(spec)) {
-            problems.at(item, format!("none of the tools of this rule takes {what}, so it would never match"));
+            problems
+                .at(item, format!("none of the tools of this rule takes {what}, so it would never match"));
         }
     }
 }

@@ -71,9 +71,14 @@ pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Probl
         match text.parse::<IpNet>() {
             Ok(range) if range.trunc() == range => allow_addresses.push(text),
             Ok(range) => {
-                problems.at(&item, format!("`{text}` has bits beyond its length; the range is `{}`", range.trunc()));
+                problems.at(
+                    &item,
+                    format!("`{text}` has bits beyond its length; the range is `{}`", range.trunc()),
+                );
             }
-            Err(_) => problems.at(&item, "expected a range of addresses such as `192.168.1.0/24` or `::1/128`"),
+            Err(_) => {
+                problems.at(&item, "expected a range of addresses such as `192.168.1.0/24` or `::1/128`")
+            }
         }
     }
     Some(Web { allow_addresses })

@@ -1,6 +1,8 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
-use holdshort_protocol::{Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, plain};
+use holdshort_protocol::{
+    Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, plain,
+};
 use serde::Serialize;
 use serde_json::Value;
 
