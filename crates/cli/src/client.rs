@@ -177,7 +177,7 @@ impl Client {
     }
 
     fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
-        let http = holdshort_models::http::client_to(&target.base)
+        let http = holdshort_http::client_to(&target.base)
             .user_agent(concat!("holdshort/", env!("CARGO_PKG_VERSION")))
             // A proxy of the environment does not reach a server on this machine, and must not see its token.
             .no_proxy()

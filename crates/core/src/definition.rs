@@ -13,6 +13,7 @@ use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
 use crate::routing;
 use crate::tool;
+use crate::web::Web;
 
 /// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
 pub const EXTERNAL: &str = "external";
@@ -33,6 +34,9 @@ pub struct Definition {
     pub asking: Asking,
     /// Whether commands reach the network.
     pub network: bool,
+    /// What the tool for the web may reach.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub web: Web,
 }
 
 impl Definition {
@@ -433,6 +437,9 @@ pub struct Rule {
     pub commands: Vec<String>,
     /// Globs over paths relative to the workspace.
     pub paths: Vec<String>,
+    /// [Patterns](crate::web::Pattern) over host and path of a URL.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
     pub categories: Vec<tool::Category>,
     pub agents: Vec<String>,
     /// What the call changes, as its trial shows it.

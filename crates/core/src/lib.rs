@@ -32,3 +32,4 @@ pub mod strict;
 pub mod system;
 pub mod time;
 pub mod tool;
+pub mod web;

@@ -3,6 +3,9 @@
 /// A text that a person or an agent gives: an answer, a note, a message.
 pub const TEXT_BYTES: usize = 64 * 1024;
 
+/// Characters of a URL that is fetched: what browsers and servers take everywhere.
+pub const URL_CHARS: usize = 2_048;
+
 /// Title of an interrupt.
 pub const TITLE_BYTES: usize = 500;
 

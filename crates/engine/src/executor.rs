@@ -11,6 +11,7 @@ use holdshort_core::message::Request;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{CommandEffect, Precondition};
+use holdshort_tools::Follow;
 use serde_json::Value;
 
 use crate::Error;
@@ -24,6 +25,8 @@ pub struct Job {
     pub work: Work,
     pub definition: Arc<Definition>,
     pub config: Config,
+    /// Whether what it gets from the web may lead it on.
+    pub follow: Follow,
 }
 
 #[derive(Clone, Debug)]

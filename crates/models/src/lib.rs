@@ -7,7 +7,6 @@ mod arguments;
 mod base_url;
 mod failure;
 mod frames;
-pub mod http;
 mod mask;
 mod outgoing;
 mod probe;

@@ -12,8 +12,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// answered.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
-    let mut http =
-        crate::http::client_to(base_url.url()).timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    let mut http = holdshort_http::client_to(base_url.url())
+        .timeout(TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none());
     if base_url.is_loopback() {
         http = http.no_proxy();
     }

@@ -22,7 +22,7 @@ use crate::base_url::BaseUrl;
 use crate::frames::{Frames, Seen};
 use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
-use crate::{Description, Model, arguments, failure, http, outgoing, stop};
+use crate::{Description, Model, arguments, failure, outgoing, stop};
 
 /// Refused or unreachable shows within this; the idle time-out covers the rest.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -123,7 +123,8 @@ impl Provider {
         model: String,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        let http = route.server().map_or_else(http::client, |server| http::client_to(&server));
+        let http =
+            route.server().map_or_else(holdshort_http::client, |server| holdshort_http::client_to(&server));
         let mut http = WebConfig::default()
             .with_connect_timeout(CONNECT_TIMEOUT)
             .apply_to_builder(http)

@@ -10,6 +10,7 @@ mod covered;
 mod diff;
 mod effect;
 mod event;
+mod fetch;
 mod form;
 pub mod frame;
 mod interrupt;
@@ -31,6 +32,7 @@ pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
+pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{
     Ask, AskAssignment, AskChoice, Assignment, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,

@@ -193,6 +193,9 @@ pub struct Rule {
     /// Globs over paths relative to the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// Patterns over host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

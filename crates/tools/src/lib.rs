@@ -1,8 +1,8 @@
 //! The built-in tools: what they take, what a call would do, doing it, and looking whether it happened.
 //!
 //! Decides nothing: gates, digests and approvals are the core's. Never touches a file outside the
-//! workspace, and never runs a command except through [`sandbox`]. Read `tools` first, then `files`
-//! for what happens beneath the workspace and `command` for what happens in a process.
+//! workspace, never runs a command except through [`sandbox`], and reaches the network through `web` alone. Read
+//! `tools` first, then `files` for what happens beneath the workspace and `command` for what happens in a process.
 
 mod catalogue;
 mod changeset;
@@ -17,6 +17,7 @@ mod tools;
 mod trial;
 mod turns;
 pub mod undo;
+mod web;
 mod workspace;
 
 pub use catalogue::catalogue;
@@ -25,4 +26,5 @@ pub use refusal::argument;
 pub use tools::{Call, Looked, Settings, Tools};
 pub use trial::{Layers, Trial, Tried};
 pub use turns::Turn;
+pub use web::Follow;
 pub use workspace::{Error, Workspace};

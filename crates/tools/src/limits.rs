@@ -113,3 +113,14 @@ pub const RLIMIT_OPEN_FILES: u64 = 4096;
 pub const RLIMIT_ADDRESS_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 /// Entries of `/etc` looked at for what every user may read; beyond that the rest stays closed.
 pub const ETC_ENTRIES: usize = 20_000;
+
+/// How long getting one page may take altogether: its redirects, its body.
+pub const FETCH_TIME: Duration = Duration::from_secs(30);
+/// How long looking a host up may take, and connecting to it.
+pub const FETCH_CONNECT_TIME: Duration = Duration::from_secs(10);
+/// Bytes of a page that are read, as they come and when they are unpacked.
+pub const FETCH_BODY_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a page's text that an agent is given: as much as of a file.
+pub const FETCH_TEXT_BYTES: usize = 256 * 1024;
+/// Redirects within one host that are followed for one page.
+pub const FETCH_REDIRECTS: usize = 5;

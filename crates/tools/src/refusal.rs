@@ -28,6 +28,7 @@ pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
         ("edit_file", "old_not_found" | "old_not_unique" | "nothing_to_change") => "old",
         ("edit_file", "too_large") => "new",
         ("search_codebase", "bad_pattern") => "pattern",
+        ("web_fetch", "bad_url" | "address_refused") => "url",
         (
             "read_file" | "list_directory" | "search_codebase" | "write_file" | "edit_file",
             "bad_path" | "outside_workspace" | "protected_path" | "symlink" | "not_a_directory"

@@ -1,5 +1,6 @@
 //! The arguments of a call as types. The JSON Schemas beside them are in `catalogue`; never looser here.
 
+use holdshort_core::web::FETCH;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use crate::refusal::Refusal;
 pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
+    Fetch(WebFetch),
 }
 
 /// A call that works on files in this process.
@@ -80,6 +82,12 @@ pub(crate) struct RunCommand {
     pub timeout_s: Option<u64>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WebFetch {
+    pub url: String,
+}
+
 impl Request {
     /// Reads a call; a tool that does not run here is refused.
     pub(crate) fn parse(tool: &str, arguments: &Value) -> Result<Self, Refusal> {
@@ -90,6 +98,7 @@ impl Request {
             "write_file" => Self::Files(OnFiles::Change(Change::Write(typed(arguments)?))),
             "edit_file" => Self::Files(OnFiles::Change(Change::Edit(typed(arguments)?))),
             "run_command" => Self::Command(typed(arguments)?),
+            FETCH => Self::Fetch(typed(arguments)?),
             other => {
                 return Err(Refusal::new(
                     "unknown_tool",

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Changeset};
@@ -27,6 +28,7 @@ use crate::sandbox;
 use crate::trial::{self, Layers, Tried};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
+use crate::web::{self, Follow};
 use crate::workspace::Workspace;
 
 /// One call. The arguments were validated against the tool's schema.
@@ -49,6 +51,12 @@ pub struct Looked {
 pub struct Settings {
     /// Whether commands reach the network.
     pub network: bool,
+    /// Ranges of addresses that are not public and that a page may be got from.
+    pub allow_addresses: Vec<String>,
+    /// Says which redirects are followed.
+    pub follow: Follow,
+    /// How long getting a page may take.
+    pub fetch_time: Duration,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     /// Commands never read it.
@@ -68,10 +76,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// No network, the usual limits, `HOME` and `PATH` of this process.
+    /// No network, no address that is not public, no redirect, the usual limits, `HOME` and `PATH` of this process.
     pub fn new(sandbox_program: PathBuf, data_dir: PathBuf) -> Self {
         Self {
             network: false,
+            allow_addresses: Vec::new(),
+            follow: Follow::never(),
+            fetch_time: limits::FETCH_TIME,
             sandbox_program,
             data_dir,
             home: std::env::home_dir(),
@@ -152,6 +163,7 @@ impl Tools {
                 let effect = effect.cloned().unwrap_or(CommandEffect::Reads);
                 command::run(&self.0, request, preconditions, effect, output).await
             }
+            Request::Fetch(request) => web::run(&request, &self.0.settings).await,
             Request::Files(request) => {
                 let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
@@ -174,7 +186,9 @@ impl Tools {
         }
         match Request::parse(&call.tool, &call.arguments) {
             Ok(Request::Command(request)) => trial::run(&self.0, request, preconditions, output).await,
-            Ok(Request::Files(_)) => Tried::Impossible { why: "it is no command".to_owned() },
+            Ok(Request::Files(_) | Request::Fetch(_)) => {
+                Tried::Impossible { why: "it is no command".to_owned() }
+            }
             Err(refusal) => Tried::Failed { text: refusal.message },
         }
     }
@@ -222,7 +236,9 @@ impl Tools {
     pub fn probe(&self, call: &Call) -> Probed {
         let why = match Request::parse(&call.tool, &call.arguments) {
             Err(refusal) => refusal.message,
-            Ok(Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_))) => {
+            Ok(
+                Request::Fetch(_) | Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_)),
+            ) => {
                 return Probed::NotHappened;
             }
             Ok(Request::Files(OnFiles::Change(_))) => {
@@ -307,6 +323,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             inspection.proposed = Some(Box::new(planned.proposed(workspace)?));
             bodies = planned.into_bodies();
         }
+        Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;
             command.look(inner, &mut inspection);

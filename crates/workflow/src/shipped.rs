@@ -85,6 +85,7 @@ pub fn external() -> Definition {
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
+        web: holdshort_core::web::Web::default(),
     }
 }
 

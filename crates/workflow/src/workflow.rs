@@ -15,10 +15,11 @@
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
 //! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `smart`, `rules`, `kinds` |
-//! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
+//! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
 //! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `budget: {tokens}` (**none**) | `settings` |
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
 //! | `network` | whether commands reach the network (**false**) | here |
+//! | `web` | `allow_addresses[]`: ranges that `web_fetch` may reach although they are not public (**none**) | `settings` |
 //!
 //! A phase's `gates` (the three step gates, and those of the kinds that it opens) and `limits` are merged over the
 //! workflow's. Tools match by full
@@ -58,6 +59,7 @@ const KEYS: Keys = Keys {
         "limits",
         "asking",
         "network",
+        "web",
         "tools",
     ],
     later: &["mcp_servers"],
@@ -120,6 +122,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
         None => Some(agents::Agents::default()),
     };
     let known = known.as_ref();
+    let web = fields.find("web").and_then(|item| settings::web(item, known, problems)).unwrap_or_default();
     let (step_gates, gates) = match fields.find("gates") {
         Some(item) => gates::read(item, known, catalogue, problems),
         None => Default::default(),
@@ -132,7 +135,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
     let (agents, tools) = known.map(|known| known.resolve(asking, catalogue)).unwrap_or_default();
     let description = description.unwrap_or_default();
     let definition =
-        Definition { name, description, input, agents, tools, phases, gates, limits, asking, network };
+        Definition { name, description, input, agents, tools, phases, gates, limits, asking, network, web };
     Some((definition, place))
 }
 
@@ -145,6 +148,7 @@ fn alone(top: &Item<'_>, problems: &mut Problems) {
     fields.find("limits").map(|item| settings::limits(item, Limits::default(), problems));
     fields.find("asking").and_then(|item| settings::asking(item, problems));
     fields.find("network").and_then(|item| item.flag(problems));
+    fields.find("web").and_then(|item| settings::web(item, None, problems));
 }
 
 fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<String> {

@@ -2133,6 +2133,8 @@ export interface components {
             reason?: string | null;
             /** @description Full names; `*` for every tool. */
             tools?: string[];
+            /** @description Patterns over host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`. */
+            urls?: string[];
         };
         /** @enum {string} */
         RuleAction: "allow" | "ask" | "forbid";

@@ -4,8 +4,8 @@
 //! Look-alike letters are printed as their code points.
 
 use holdshort_protocol::{
-    Before, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer, Origin,
-    Outcome, Script, TrialCard, plain,
+    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer,
+    Origin, Outcome, Script, TrialCard, plain,
 };
 use serde_json::Value;
 
@@ -299,6 +299,15 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
         out.push(String::new());
         out.extend(diff.into_iter().map(|line| format!("  {line}")));
+    } else if let Some(fetch) = FetchCard::of(payload) {
+        for (label, text) in fetch.parts() {
+            let text = match label {
+                "host" => paint.bold(&text),
+                "by" if fetch.is_open() => paint.yellow(&text),
+                _ => text,
+            };
+            out.extend(fact(label, &text, paint));
+        }
     } else if let Some(trial) = TrialCard::of(payload) {
         out.push(String::new());
         out.extend(tried(trial, cap, paint));

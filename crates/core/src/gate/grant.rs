@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::changeset::{Change, Changeset};
 use crate::gate::{Changes, Subject};
 use crate::tool::Precondition;
+use crate::web::Target;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
 
-/// Covers a call by its tool's full name and, for a command, by program, subcommand, the shape of its options and the
+/// Covers a call by its tool's full name; for one that gets something from the web, by where it gets it from; for a
+/// command, by program, subcommand, the shape of its options and the
 /// folder it runs in: never by the whole line, which would never match again, and never by less, which would match too
 /// much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,9 @@ pub struct Matcher {
     pub tool: String,
     /// The canonical workspace it was given for.
     pub workspace: String,
+    /// For a tool that gets something from the web: scheme, host and port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// For commands: every part of the line must be one of these, or known to be read-only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
@@ -155,6 +160,10 @@ impl Matcher {
     pub fn of(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
+        let origin = match subject.url {
+            Some(url) => Some(Target::parse(url).ok()?.origin()),
+            None => None,
+        };
         if let Some(line) = subject.command {
             let command = holdshort_command::parse(line);
             let is_safe = command.opaque.is_none() && command.own_tools(subject.cwd).is_none();
@@ -172,7 +181,7 @@ impl Matcher {
             Changes::Untried | Changes::Nothing | Changes::File { .. } => None,
             Changes::Erased => return None,
         };
-        Some(Self { tool, workspace, commands, scripts, within })
+        Some(Self { tool, workspace, origin, commands, scripts, within })
     }
 
     /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
@@ -206,6 +215,14 @@ impl Matcher {
 
     pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         if self.tool != subject.tool || self.workspace != subject.workspace {
+            return false;
+        }
+        let is_there = match (&self.origin, subject.url) {
+            (None, None) => true,
+            (Some(origin), Some(url)) => Target::parse(url).is_ok_and(|target| target.origin() == *origin),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if !is_there {
             return false;
         }
         let is_of_changes = match subject.changes {
@@ -254,6 +271,9 @@ impl Matcher {
 
     /// What it covers, for the person who is about to give it.
     pub fn words(&self) -> String {
+        if let Some(origin) = &self.origin {
+            return format!("every page that `{}` gets from `{origin}`, in this workspace", self.tool);
+        }
         if self.commands.is_empty() {
             return format!("every call of `{}` in this workspace", self.tool);
         }

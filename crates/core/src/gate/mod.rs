@@ -32,6 +32,8 @@ pub struct Subject<'a> {
     pub category: Category,
     /// The `path` argument of a file tool.
     pub path: Option<&'a str>,
+    /// The `url` argument of a tool that gets something from the web.
+    pub url: Option<&'a str>,
     /// The `command` argument of `run_command`.
     pub command: Option<&'a str>,
     pub workspace: &'a str,

@@ -4,6 +4,8 @@ mod place;
 
 use crate::definition::{Rule, RuleAction};
 use crate::gate::{Subject, changes};
+use crate::tool::Category;
+use crate::web::{Pattern, Target};
 use holdshort_command::{Command, Part};
 
 /// The first rule of the list that matches the call.
@@ -30,6 +32,20 @@ fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> boo
         && (rule.commands.is_empty() || commands(&rule.commands, command, releases))
         && changes::matches(rule, subject, releases)
         && (rule.paths.is_empty() || paths(&rule.paths, subject, command, releases))
+        && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
+}
+
+/// Of a tool for the web alone something is released: what another one does with a URL, nobody can tell from the URL.
+fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
+    let Some(url) = subject.url else { return false };
+    // What can not be read holds back, and releases nothing.
+    let Ok(target) = Target::parse(url) else { return !releases };
+    let mut patterns = patterns.iter().map(|pattern| Pattern::parse(pattern));
+    if releases {
+        subject.category == Category::Web && patterns.any(|it| it.is_ok_and(|it| it.covers(&target)))
+    } else {
+        patterns.any(|it| it.map_or(true, |it| it.may_cover(&target)))
+    }
 }
 
 /// By what the call says, and where it was tried by what it did: a rule that holds back meets either.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::draft::clip;
 use super::state::Trial;
-use super::{Authority, Call, Look, Run};
+use super::{Authority, Call, CallState, Look, Run};
 use super::{stakes, undo};
 use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
@@ -16,7 +16,8 @@ use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Category, CommandEffect, Inspection, Runs, SandboxLevel};
+use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
+use crate::web::Target;
 
 /// What kind of call it is; a command's category comes from its parsed words.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
@@ -59,7 +60,14 @@ pub(super) fn title(call: &Call) -> String {
             None => format!("{}: {command}", call.tool),
         },
         (None, Some(path)) => format!("{}: {path}", call.tool),
-        (None, None) => call.tool.clone(),
+        (None, None) => match call.argument("url") {
+            // As it is requested, which may not be how the agent wrote it.
+            Some(url) => match Target::parse(url) {
+                Ok(target) => format!("{}: {target}", call.tool),
+                Err(_) => format!("{}: {url}", call.tool),
+            },
+            None => call.tool.clone(),
+        },
     }
 }
 
@@ -187,6 +195,7 @@ impl Run {
             tool: &call.tool,
             category: look.map_or_else(|| category(self, call), |look| look.category),
             path: call.argument("path").or_else(|| whole_workspace(&call.tool)),
+            url: call.argument("url"),
             command: call.argument("command"),
             workspace: look.map(|look| look.workspace.as_str()).unwrap_or_default(),
             cwd: look.map(|look| look.cwd.as_str()).unwrap_or_default(),
@@ -209,8 +218,36 @@ impl Run {
         let category = call.look.as_ref().map_or_else(|| category(self, call), |look| look.category);
         match (category, call.argument("path").filter(|_| self.runs_here(&call.tool))) {
             (Category::ReadOnly, _) => Changes::Nothing,
+            (Category::Web, _) if self.only_gets(&call.tool) => Changes::Nothing,
             (Category::FileWrite, Some(path)) => Changes::File { path },
             _ => Changes::Untried,
+        }
+    }
+
+    /// Whether a tool of ours gets something from the web and changes nothing here.
+    fn only_gets(&self, tool: &str) -> bool {
+        let runs = self.spec(tool).map(|spec| &spec.runs);
+        matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
+    }
+
+    /// Whether a started call may go on to another URL, which its server names: the gates vote on that one as on the
+    /// first, and what released the first counts as far as it reaches.
+    pub fn may_follow(&self, id: &str, url: &str, session: &Session, system: &System) -> bool {
+        let Some(call) = self.calls.get(id).filter(|call| matches!(call.state, CallState::Started { .. }))
+        else {
+            return false;
+        };
+        let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };
+        match (&call.authority, self.vote(&hop, session, system)) {
+            (Some(Authority::Interrupt(_) | Authority::Gate(_)), Verdict::Allow(_)) => true,
+            // A person has seen why the first one asked, and nothing more is to be said against this one.
+            (Some(Authority::Interrupt(_)), Verdict::Ask { reasons, .. }) => {
+                match self.vote(call, session, system) {
+                    Verdict::Ask { reasons: seen, .. } => reasons.iter().all(|reason| seen.contains(reason)),
+                    Verdict::Allow(_) | Verdict::Forbid(_) => false,
+                }
+            }
+            (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)) | None, _) => false,
         }
     }
 
@@ -251,6 +288,9 @@ impl Run {
         });
         if let Some(found) = call.found() {
             bound["changeset"] = json!(found.digest);
+        }
+        if self.only_gets(&call.tool) {
+            bound["web"] = json!(self.definition.web);
         }
         Digest::of_json(&bound)
     }

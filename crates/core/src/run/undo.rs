@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::id::RunId;
 use crate::interrupt::{KEEP_SOME, Kind};
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
+use crate::web::Web;
 
 /// The workflow of runs that take back what other runs did.
 pub const WORKFLOW: &str = "undo";
@@ -200,5 +201,6 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
+        web: Web::default(),
     })
 }

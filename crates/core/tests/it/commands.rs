@@ -16,6 +16,7 @@ fn subject(line: &str) -> Subject<'_> {
         tool: "run_command",
         category: Category::Bash,
         path: None,
+        url: None,
         command: Some(line),
         workspace: WORKSPACE,
         cwd: WORKSPACE,

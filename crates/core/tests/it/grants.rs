@@ -345,6 +345,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         tool: "write_file",
         category: holdshort_core::tool::Category::FileWrite,
         path: Some("a"),
+        url: None,
         command: None,
         workspace,
         cwd: workspace,

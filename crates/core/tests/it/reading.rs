@@ -39,6 +39,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         tool: "run_command",
         category: parse(line).class().into(),
         path: None,
+        url: None,
         command: Some(line),
         workspace: WORKSPACE,
         cwd: WORKSPACE,

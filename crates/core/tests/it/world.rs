@@ -137,6 +137,7 @@ pub(crate) fn definition() -> Definition {
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
+        web: holdshort_core::web::Web::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Call, CallState, Input, ModelCall, Rejection, Run};
 use holdshort_core::tool::Precondition;
 use holdshort_store::Journal;
+use holdshort_tools::Follow;
 
 use super::Driver;
 use super::run_cache::LoadedRun;
@@ -49,6 +50,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !loaded.in_flight.insert(action.clone()) {
                 continue;
             }
+            let follow = match &work {
+                Work::CallTool { call, .. } => self.follow(loaded.run.id.clone(), call.clone()),
+                _ => Follow::never(),
+            };
             let job = Job {
                 run: loaded.run.id.clone(),
                 action: action.clone(),
@@ -56,9 +61,32 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 work,
                 definition: loaded.run.definition.clone(),
                 config: loaded.run.config().cloned().unwrap_or_default(),
+                follow,
             };
             self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));
         }
+    }
+
+    /// Asks the gates, as they stand then. Where nobody can tell, the answer is no.
+    fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
+        let driver = Arc::downgrade(self);
+        Follow::new(move |url| {
+            let (driver, run, call) = (driver.clone(), run.clone(), call.clone());
+            async move {
+                let Some(driver) = driver.upgrade() else { return false };
+                driver.may_follow(&run, &call, &url).await.unwrap_or_else(|error| {
+                    tracing::warn!(%run, %call, %error, "a redirect is not followed: nobody can tell whether it may be");
+                    false
+                })
+            }
+        })
+    }
+
+    async fn may_follow(&self, run: &RunId, call: &str, url: &str) -> Result<bool, Error> {
+        let run = self.load(run).await?;
+        let session = self.session(run.session().ok_or(Error::NotFound)?).await?;
+        let system = self.system().await?;
+        Ok(!system.frozen && run.may_follow(call, url, &session, &system))
     }
 
     fn deliver(self: &Arc<Self>, run: RunId, action: ActionId) -> Deliver {

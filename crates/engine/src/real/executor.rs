@@ -16,7 +16,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Looked, Settings, Step, Tools, Workspace};
+use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
@@ -128,7 +128,7 @@ impl RealExecutor {
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
-        tools(&self.data, &self.sandbox_program, workspace, run.definition.network, step)
+        tools(&self.data, &self.sandbox_program, workspace, &run.definition, Follow::never(), step)
     }
 }
 
@@ -274,18 +274,21 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// The tools of a run: in its workspace, with its network.
+/// The tools of a run: in its workspace, with what its workflow lets them reach.
 fn tools(
     data: &Path,
     sandbox_program: &Path,
     workspace: Option<&str>,
-    network: bool,
+    definition: &Definition,
+    follow: Follow,
     commit_step: Option<Step>,
 ) -> Result<Tools, String> {
     let path = workspace.ok_or("the run has no workspace")?;
     let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
     let mut settings = Settings::new(sandbox_program.to_owned(), data.to_owned());
-    settings.network = network;
+    settings.network = definition.network;
+    settings.allow_addresses.clone_from(&definition.web.allow_addresses);
+    settings.follow = follow;
     settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
 }
@@ -303,8 +306,11 @@ struct Worker {
 impl Worker {
     async fn work(&self, job: &Job) -> Input {
         let workspace = job.config.workspace.as_deref();
-        let network = job.definition.network;
-        let tools = || tools(&self.data, &self.sandbox_program, workspace, network, self.commit_step);
+        let (definition, follow) = (&*job.definition, &job.follow);
+        let tools = || {
+            let follow = follow.clone();
+            tools(&self.data, &self.sandbox_program, workspace, definition, follow, self.commit_step)
+        };
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => {
                 let inspected = match tools() {

@@ -58,6 +58,7 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
         ("tools", &rule.tools),
         ("commands", &rule.commands),
         ("paths", &rule.paths),
+        ("urls", &rule.urls),
         ("agents", &rule.agents),
         ("changes", changes),
     ];
@@ -69,7 +70,7 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
     }
     let speaks_of_changes = rule.changes.is_some() || rule.deletes.is_some();
     if rule.categories.is_empty() && !speaks_of_changes && lists.iter().all(|(_, list)| list.is_empty()) {
-        let message = "needs a criterion: `tools`, `commands`, `paths`, `categories`, `agents`, `changes` or `deletes`; \
+        let message = "needs a criterion: `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`; \
                        `tools: [\"*\"]` matches every call";
         problems.push(Problem::new(at, message));
     }
@@ -80,6 +81,8 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
             } else if key == "tools" && each != "*" && !definition.tools.contains_key(each) {
                 let known: Vec<&str> = definition.tools.keys().map(String::as_str).collect();
                 Some(format!("`{each}` is no tool of this workflow; it has: {}", known.join(", ")))
+            } else if key == "urls" {
+                holdshort_core::web::Pattern::parse(each).err()
             } else if key == "agents" && !definition.agents.contains_key(each) {
                 let known: Vec<&str> = definition.agents.keys().map(String::as_str).collect();
                 Some(format!("`{each}` is no agent of this workflow; it has: {}", known.join(", ")))
@@ -147,6 +150,7 @@ fn rule(rule: Rule) -> definition::Rule {
         tools: rule.tools,
         commands: rule.commands,
         paths: rule.paths,
+        urls: rule.urls,
         categories: rule.categories.into_iter().map(category).collect(),
         agents: rule.agents,
         changes: rule.changes.map(|scope| match scope {

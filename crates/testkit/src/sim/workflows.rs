@@ -52,6 +52,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         limits,
         asking,
         network: false,
+        web: holdshort_core::web::Web::default(),
     })
 }
 
@@ -174,6 +175,7 @@ pub(super) fn external() -> Arc<Definition> {
         limits: Limits::default(),
         asking: Asking::default(),
         network: false,
+        web: holdshort_core::web::Web::default(),
     })
 }
 

@@ -13,7 +13,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of what is sent", &["core/src/limits.rs"]),
     ("Of a workflow's file", &["workflow/src/bounds.rs"]),
     ("Of models", &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs"]),
-    ("Of tools", &["tools/src/limits.rs"]),
+    ("Of tools", &["tools/src/limits.rs", "http/src/guard.rs"]),
     ("Of command lines", &["command/src/limits.rs"]),
     ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),

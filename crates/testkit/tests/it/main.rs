@@ -37,3 +37,4 @@ mod trials;
 mod undo;
 mod verbs;
 mod versions;
+mod web;

@@ -9,6 +9,7 @@ fn names_and_natures() {
     let read = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };
     let write = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Probe };
     let bash = Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask };
+    let web = Runs::Here { effect: Effect::Read, category: Category::Web, on_crash: OnCrash::Rerun };
     let mut found: Vec<_> = catalogue().into_iter().map(|spec| (spec.name, spec.runs)).collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     let expected = [
@@ -22,6 +23,7 @@ fn names_and_natures() {
         ("request_review", Runs::Opens(Opens::Review)),
         ("run_command", bash),
         ("search_codebase", read),
+        ("web_fetch", web),
         ("write_file", write),
     ];
     assert_eq!(found, expected.map(|(name, runs)| (name.to_owned(), runs)));
@@ -55,6 +57,10 @@ fn schemas_accept_and_refuse() {
         ("list_directory", json!({}), true),
         ("run_command", json!({"command": "ls", "cwd": "src", "timeout_s": 5}), true),
         ("run_command", json!({"command": "ls", "timeout_s": 0}), false),
+        ("web_fetch", json!({"url": "https://docs.rs/"}), true),
+        ("web_fetch", json!({"url": ""}), false),
+        ("web_fetch", json!({"url": "https://docs.rs/".to_owned() + &"a".repeat(2048)}), false),
+        ("web_fetch", json!({"url": "https://docs.rs/", "method": "POST"}), false),
         ("ask_user", json!({"question": "Which?", "choices": ["a", "b"]}), true),
         ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "depends_on": ["0"]}]}), true),
         ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "extra": 1}]}), false),

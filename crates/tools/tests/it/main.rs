@@ -22,4 +22,5 @@ mod real;
 mod tree;
 mod trial;
 mod undo;
+mod web;
 mod workspace;

@@ -148,6 +148,7 @@ fn rule(rule: &Rule) -> wire::Rule {
         tools: rule.tools.clone(),
         commands: rule.commands.clone(),
         paths: rule.paths.clone(),
+        urls: rule.urls.clone(),
         categories: rule.categories.iter().map(|category| self::category(*category)).collect(),
         agents: rule.agents.clone(),
         changes: rule.changes.as_ref().map(|scope| match scope {

@@ -6,6 +6,7 @@
 
 use holdshort_core::definition::{ChangeScope, Rule, RuleAction};
 use holdshort_core::tool::{self, Category};
+use holdshort_core::web::Pattern;
 
 use super::agents::{Agents, listed};
 use crate::bounds;
@@ -14,10 +15,22 @@ use crate::problem::Problems;
 use crate::yaml::Value;
 
 const KEYS: Keys = Keys {
-    known: &["tools", "commands", "paths", "categories", "agents", "changes", "deletes", "do", "reason"],
+    known: &[
+        "tools",
+        "commands",
+        "paths",
+        "urls",
+        "categories",
+        "agents",
+        "changes",
+        "deletes",
+        "do",
+        "reason",
+    ],
     later: &[],
 };
-const CRITERIA: [&str; 7] = ["tools", "commands", "paths", "categories", "agents", "changes", "deletes"];
+const CRITERIA: [&str; 8] =
+    ["tools", "commands", "paths", "urls", "categories", "agents", "changes", "deletes"];
 const SCOPES: [(&str, Scope); 2] = [("none", Scope::None), ("ignored", Scope::Ignored)];
 const ACTIONS: [(&str, RuleAction); 3] =
     [("allow", RuleAction::Allow), ("ask", RuleAction::Ask), ("forbid", RuleAction::Forbid)];
@@ -61,7 +74,7 @@ fn rule(
     }
     let is_bare = CRITERIA.iter().all(|key| fields.find(key).is_none() && !fields.was_meant(key));
     if is_bare {
-        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `categories`, `agents`, `changes` or `deletes`); \
+        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes` or `deletes`); \
                        `tools: [\"*\"]` matches every call";
         problems.at(item, message);
     }
@@ -69,6 +82,7 @@ fn rule(
         tools: tools(&fields, agents, catalogue, problems),
         commands: commands(&fields, problems),
         paths: paths(&fields, problems),
+        urls: urls(&fields, problems),
         categories: categories(&fields, problems),
         agents: rule_agents(&fields, agents, problems),
         changes: fields.find("changes").and_then(|item| scope(item, problems)),
@@ -177,6 +191,19 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     paths
 }
 
+/// Patterns over host and path.
+fn urls(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
+    let mut patterns = strings(fields, "urls", problems);
+    patterns.retain(|(pattern, item)| match Pattern::parse(pattern) {
+        Ok(_) => true,
+        Err(why) => {
+            problems.at(item, why);
+            false
+        }
+    });
+    patterns.into_iter().map(|(pattern, _)| pattern).collect()
+}
+
 fn categories(fields: &Fields<'_>, problems: &mut Problems) -> Vec<Category> {
     let items = fields.find("categories").and_then(|item| item.list(bounds::LIST, problems));
     items.unwrap_or_default().iter().filter_map(|item| item.one_of(&CATEGORIES, problems)).collect()
@@ -195,7 +222,7 @@ fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Prob
     names
 }
 
-/// Patterns over commands need a tool that takes one.
+/// Patterns over commands and URLs need a tool that takes one.
 fn can_match(
     fields: &Fields<'_>,
     rule: &Rule,
@@ -203,12 +230,18 @@ fn can_match(
     catalogue: &[tool::Spec],
     problems: &mut Problems,
 ) {
-    let Some(item) = fields.find("commands").filter(|_| !rule.commands.is_empty()) else { return };
     let had = agents.tools();
     let is_covered =
         |name: &str| had.contains(name) && (rule.tools.is_empty() || rule.tools.iter().any(|t| t == name));
-    let takes_command = |spec: &tool::Spec| spec.parameters.pointer("/properties/command").is_some();
-    if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_command(spec)) {
-        problems.at(item, "none of the tools of this rule takes a command, so it would never match");
+    for (key, patterns, argument, what) in [
+        ("commands", &rule.commands, "/properties/command", "a command"),
+        ("urls", &rule.urls, "/properties/url", "a URL"),
+    ] {
+        let Some(item) = fields.find(key).filter(|_| !patterns.is_empty()) else { continue };
+        let takes_it = |spec: &tool::Spec| spec.parameters.pointer(argument).is_some();
+        if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_it(spec)) {
+            problems
+                .at(item, format!("none of the tools of this rule takes {what}, so it would never match"));
+        }
     }
 }

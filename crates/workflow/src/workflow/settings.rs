@@ -1,7 +1,10 @@
-//! `limits` and `asking`: numbers and switches. No defaults of its own: those are the core's.
+//! `limits`, `asking` and `web`: numbers, switches and addresses. No defaults of its own: those are the core's.
 
 use holdshort_core::definition::{Asking, Limits};
+use holdshort_core::web::{FETCH, Web};
+use ipnet::IpNet;
 
+use super::agents::Agents;
 use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
@@ -11,6 +14,7 @@ const LIMITS: Keys = Keys {
     later: &[],
 };
 const BUDGET: Keys = Keys { known: &["tokens"], later: &[] };
+const WEB: Keys = Keys { known: &["allow_addresses"], later: &[] };
 const ASKING: Keys = Keys { known: &["enabled"], later: &["deliver", "timeout"] };
 
 /// The limits written here, over the `base`.
@@ -54,4 +58,29 @@ pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking>
     let fields = item.fields(&ASKING, problems)?;
     let enabled = fields.find("enabled")?.flag(problems)?;
     Some(Asking { enabled })
+}
+
+/// What the tool for the web may reach; without such a tool it would mean nothing.
+pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
+    let fields = item.fields(&WEB, problems)?;
+    if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {
+        problems.at(item, format!("no agent has the tool `{FETCH}`, so this means nothing"));
+    }
+    let ranges = fields.need("allow_addresses", problems)?.texts(bounds::LIST, bounds::NAME, problems)?;
+    let mut allow_addresses = Vec::new();
+    for (text, item) in ranges {
+        match text.parse::<IpNet>() {
+            Ok(range) if range.trunc() == range => allow_addresses.push(text),
+            Ok(range) => {
+                problems.at(
+                    &item,
+                    format!("`{text}` has bits beyond its length; the range is `{}`", range.trunc()),
+                );
+            }
+            Err(_) => {
+                problems.at(&item, "expected a range of addresses such as `192.168.1.0/24` or `::1/128`")
+            }
+        }
+    }
+    Some(Web { allow_addresses })
 }

@@ -13,6 +13,7 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("edit_file", &["path", "old", "new"], write()),
         spec("write_file", &["path", "content"], write()),
         spec("run_command", &["command"], here(Effect::Write, Category::Bash, OnCrash::Ask)),
+        spec("web_fetch", &["url"], here(Effect::Read, Category::Web, OnCrash::Rerun)),
         spec("ask_human", &["question"], Runs::Opens(Opens::Question)),
         spec("create_plan", &["subtasks"], Runs::Opens(Opens::Plan)),
         spec("request_review", &["title", "content"], Runs::Opens(Opens::Review)),

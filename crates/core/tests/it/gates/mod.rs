@@ -3,6 +3,7 @@
 mod checkpoints;
 mod rules;
 mod stakes;
+mod urls;
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,7 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
         tool: "run_command",
         category: holdshort_command::parse(line).class().into(),
         path: None,
+        url: None,
         command: Some(line),
         workspace: WORKSPACE,
         cwd: WORKSPACE,
@@ -41,6 +43,7 @@ fn file(path: &str) -> Subject<'_> {
         tool: "write_file",
         category: Category::FileWrite,
         path: Some(path),
+        url: None,
         command: None,
         workspace: WORKSPACE,
         cwd: WORKSPACE,

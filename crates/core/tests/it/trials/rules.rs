@@ -31,6 +31,7 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
         tool: "run_command",
         category: Category::Bash,
         path: None,
+        url: None,
         command: Some("make x"),
         workspace: WORKSPACE,
         cwd: WORKSPACE,

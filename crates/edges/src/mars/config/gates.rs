@@ -61,6 +61,7 @@ fn frees_every_call(rule: &Rule) -> bool {
         && (rule.tools.is_empty() || rule.tools.iter().any(|tool| tool == "*"))
         && rule.commands.is_empty()
         && rule.paths.is_empty()
+        && rule.urls.is_empty()
         && rule.categories.is_empty()
 }
 

@@ -1,6 +1,8 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
-use holdshort_protocol::{Before, CommandEffect, Diff, Interrupt, Kind, Origin, Script, TrialCard, plain};
+use holdshort_protocol::{
+    Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, plain,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -112,6 +114,14 @@ fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
         let said = format!("{}, which {}", plain::line(before.title), before.state());
         if before.is_missing() { Fact::notice("After", said) } else { Fact::new("After", said) }
     }));
+    if let Some(fetch) = FetchCard::of(payload) {
+        let labels = [("host", "Host"), ("path", "Path"), ("query", "Query"), ("by", "By")];
+        facts.extend(fetch.parts().into_iter().filter_map(|(of, text)| {
+            let label = labels.iter().find(|(label, _)| *label == of)?.1;
+            let is_notice = of == "by" && fetch.is_open();
+            Some(if is_notice { Fact::notice(label, text) } else { Fact::new(label, text) })
+        }));
+    }
     for (key, label) in [("path", "Path"), ("cwd", "In")] {
         let value = text(payload, key);
         if !value.is_empty() {

@@ -1,7 +1,10 @@
-//! Where every HTTP client of the project begins: with the one TLS implementation, and the roots of this machine.
+//! Where every HTTP client of the project begins: with the one TLS implementation, and the roots of this machine; and the
+//! [guard] over addresses that others name.
 //!
 //! `reqwest` is built without a TLS implementation of its own and panics where none is installed, so clippy refuses
 //! its constructors everywhere else (`clippy.toml`).
+
+pub mod guard;
 
 use reqwest::{Client, ClientBuilder, Url};
 

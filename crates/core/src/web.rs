@@ -1,0 +1,315 @@
+//! Web addresses as rules, grants and cards see them: a URL read once, by the parser that the request is made with, and
+//! patterns over its host and path.
+//!
+//! What is written in two ways is one address here: letters of the host in either case, its punycode, a dot at its end,
+//! numbers that stand for an IP address, `..` in the path. A path that servers read in more than one way (encoded
+//! slashes, `//`, `;`, encodings of encodings) is [ambiguous](Target::path): a pattern that releases covers it only with
+//! the whole host, one that holds back meets it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+use crate::limits;
+
+/// The built-in tool that gets a page.
+pub const FETCH: &str = "web_fetch";
+
+/// What the built-in tool for the web may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Web {
+    /// Ranges (`127.0.0.1/32`) of addresses that are refused unless they are named here.
+    pub allow_addresses: Vec<String>,
+}
+
+/// An address that a request may go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    url: Url,
+    path: Option<String>,
+}
+
+impl Target {
+    /// Reads a URL. The error says what is wrong with it, in lower case.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.chars().count() > limits::URL_CHARS {
+            return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
+        }
+        // The parser would leave these out, or take a `\` for `/`: a person reads them otherwise.
+        if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+            return Err("a URL holds no spaces, control characters or `\\`".to_owned());
+        }
+        let url = Url::parse(text).map_err(|error| format!("this is no URL: {error}"))?;
+        Self::of(url, text)
+    }
+
+    /// The address that a redirect from here names.
+    pub fn join(&self, location: &str) -> Result<Self, String> {
+        let url = self.url.join(location).map_err(|error| format!("this is no URL: {error}"))?;
+        Self::parse(url.as_str())
+    }
+
+    fn of(mut url: Url, text: &str) -> Result<Self, String> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("only `http` and `https` URLs can be fetched".to_owned());
+        }
+        let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+        if !url.username().is_empty() || url.password().is_some() || authority.contains('@') {
+            return Err("a URL with a user name or a password is not fetched".to_owned());
+        }
+        if url.port() == Some(0) {
+            return Err("there is no port 0".to_owned());
+        }
+        let host = match url.host() {
+            Some(Host::Domain(name)) => Some(plain_name(name).ok_or("the host is not a name")?.to_owned()),
+            Some(Host::Ipv4(_) | Host::Ipv6(_)) => None,
+            None => return Err("the URL names no host".to_owned()),
+        };
+        if let Some(host) = host {
+            url.set_host(Some(&host)).map_err(|error| format!("the host is not a name: {error}"))?;
+        }
+        url.set_fragment(None);
+        let path = decoded(url.path());
+        Ok(Self { url, path })
+    }
+
+    /// The address as it is requested, without a fragment.
+    pub fn as_str(&self) -> &str {
+        self.url.as_str()
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// In small letters and ASCII; an IPv6 address in brackets.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
+    /// Where it is not the usual one of the scheme.
+    pub fn port(&self) -> Option<u16> {
+        self.url.port()
+    }
+
+    /// Scheme, host and port: what a grant covers.
+    pub fn origin(&self) -> String {
+        let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}://{}{port}", self.url.scheme(), self.host())
+    }
+
+    /// Decoded; `None` where servers may read it in more than one way.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Whether another address is of the same host: there, or the same with encryption.
+    pub fn leads_home(&self, other: &Self) -> bool {
+        let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
+        self.host() == other.host()
+            && (self.origin() == other.origin()
+                || (is_safer && self.port().is_none() && other.port().is_none()))
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A name without the dot at its end; `None` where a part of it is empty.
+fn plain_name(name: &str) -> Option<&str> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name.split('.').all(|part| !part.is_empty()).then_some(name)
+}
+
+/// A path as its server reads it, where every server reads it so.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let code = after.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
+        let code = std::str::from_utf8(code).ok()?;
+        let byte = u8::from_str_radix(code, 16).ok()?;
+        // What an encoding hides from one reader and not from the next.
+        if byte.is_ascii_control() || matches!(byte, b'/' | b'\\' | b'%' | b'.' | b';' | b'?' | b'#') {
+            return None;
+        }
+        bytes.push(byte);
+        rest = &after[2..];
+    }
+    let path = String::from_utf8(bytes).ok()?;
+    let is_plain = path.starts_with('/') && !path.contains("//") && !path.contains(['\\', ';']);
+    (is_plain && !path.split('/').any(|name| matches!(name, "." | ".."))).then_some(path)
+}
+
+/// Which addresses a rule speaks of: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// `None`: both.
+    scheme: Option<String>,
+    host: HostPattern,
+    /// `None`: the usual one of the scheme.
+    port: Option<u16>,
+    /// Over the decoded path: `*` is anything within a name, `**` anything. `None`: every path.
+    path: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum HostPattern {
+    Exactly(String),
+    Below(String),
+}
+
+impl Pattern {
+    /// Reads a pattern. The error says what is wrong with it, in lower case.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(stray) =
+            text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
+        {
+            return Err(match stray {
+                '%' => "a path is compared decoded: write it as it reads, without `%`".to_owned(),
+                '?' | '#' => format!("a pattern names host and path; with `{stray}` it would never match"),
+                stray => format!("with `{}` it would never match", stray.escape_debug()),
+            });
+        }
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme @ ("http" | "https"), rest)) => (Some(scheme.to_owned()), rest),
+            Some((scheme, _)) => {
+                return Err(format!(
+                    "only `http` and `https` can be fetched, in small letters, not `{scheme}`"
+                ));
+            }
+            None => (None, text),
+        };
+        let (authority, path) = match rest.find('/') {
+            Some(at) => (&rest[..at], Some(&rest[at..])),
+            None => (rest, None),
+        };
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => {
+                let port = port.parse().ok().filter(|port| *port != 0);
+                (host, Some(port.ok_or("what stands behind `:` is no port")?))
+            }
+            _ => (authority, None),
+        };
+        Ok(Self {
+            scheme,
+            host: HostPattern::parse(host)?,
+            port,
+            path: path.map(path_pattern).transpose()?.flatten(),
+        })
+    }
+
+    /// Whether a rule that releases covers the address, for sure.
+    pub fn covers(&self, target: &Target) -> bool {
+        let is_port = match self.port {
+            None => target.port().is_none(),
+            Some(port) => target.url.port_or_known_default() == Some(port),
+        };
+        let is_path = match (&self.path, target.path()) {
+            (None, _) => true,
+            (Some(pattern), Some(path)) => matches(pattern, path),
+            (Some(_), None) => false,
+        };
+        is_port && is_path && self.is_at(target)
+    }
+
+    /// Whether a rule that holds back may speak of the address: on any port where it names none, by a path in letters
+    /// of either case, and by one that can be read in several ways.
+    pub fn may_cover(&self, target: &Target) -> bool {
+        let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
+        let may_be_path = |pattern: &str, path: &str| {
+            let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
+            matches(&pattern, &path) || matches(&pattern, &format!("{path}/"))
+        };
+        let is_path = match (&self.path, target.path()) {
+            (None, _) | (Some(_), None) => true,
+            (Some(pattern), Some(path)) => may_be_path(pattern, path),
+        };
+        is_port && is_path && self.is_at(target)
+    }
+
+    fn is_at(&self, target: &Target) -> bool {
+        let host = target.host();
+        let is_host = match &self.host {
+            HostPattern::Exactly(name) => name == host,
+            HostPattern::Below(name) => {
+                host.strip_suffix(name.as_str()).is_some_and(|sub| sub.ends_with('.'))
+            }
+        };
+        is_host && self.scheme.as_ref().is_none_or(|scheme| scheme == target.url.scheme())
+    }
+}
+
+impl HostPattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, is_below) = match text.strip_prefix("*.") {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        if name.contains('*') || name.is_empty() {
+            let message = "a pattern names a host, or the subdomains of one as `*.example.org`; \
+                           `tools: [web_fetch]` alone is every host";
+            return Err(message.to_owned());
+        }
+        match Host::parse(name).map_err(|error| format!("`{name}` is no host: {error}"))? {
+            Host::Domain(domain) => {
+                let domain = plain_name(&domain).ok_or_else(|| format!("`{name}` is no host"))?.to_owned();
+                Ok(if is_below { Self::Below(domain) } else { Self::Exactly(domain) })
+            }
+            Host::Ipv4(_) | Host::Ipv6(_) if is_below => Err("an address has no subdomains".to_owned()),
+            Host::Ipv4(address) => Ok(Self::Exactly(address.to_string())),
+            Host::Ipv6(address) => Ok(Self::Exactly(format!("[{address}]"))),
+        }
+    }
+}
+
+/// `None`: every path.
+fn path_pattern(path: &str) -> Result<Option<String>, String> {
+    if path == "/**" {
+        return Ok(None);
+    }
+    if path.contains("//") || path.contains(';') || path.split('/').any(|name| matches!(name, "." | "..")) {
+        return Err("a path without `//`, `;`, `.` and `..`; with them it would never match".to_owned());
+    }
+    Ok(Some(path.to_owned()))
+}
+
+/// Anchored and in full: `*` is anything but `/`, `**` is anything.
+fn matches(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let path: Vec<char> = path.chars().collect();
+    // Which lengths of the path the pattern read so far may stand for.
+    let mut may = vec![false; path.len() + 1];
+    may[0] = true;
+    let mut at = 0;
+    while at < pattern.len() {
+        let mut next = vec![false; path.len() + 1];
+        if pattern[at] == '*' {
+            let is_deep = pattern.get(at + 1) == Some(&'*');
+            let mut open = false;
+            for end in 0..=path.len() {
+                open = may[end] || (open && (is_deep || path[end - 1] != '/'));
+                next[end] = open;
+            }
+            at += if is_deep { 2 } else { 1 };
+        } else {
+            for end in 1..=path.len() {
+                next[end] = may[end - 1] && path[end - 1] == pattern[at];
+            }
+            at += 1;
+        }
+        may = next;
+    }
+    may[path.len()]
+}

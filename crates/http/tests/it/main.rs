@@ -1,0 +1,3 @@
+//! Tests of the address guard.
+
+mod guard;
