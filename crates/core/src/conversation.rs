@@ -147,8 +147,9 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     let title = interrupt.content_text("title");
     let about = match interrupt.opened.kind {
         Kind::Question => format!("asked: {title}"),
-        Kind::Turn | Kind::Choice => format!("{title}: {}", made.option),
-        Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation => format!("{title}: {}", made.option),
+        Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation | Kind::Turn | Kind::Choice => {
+            format!("{title}: {}", made.option)
+        }
         // What a client says of a call is no person's word. The others are about the work, not the conversation.
         Kind::ClientCall
         | Kind::Checkpoint

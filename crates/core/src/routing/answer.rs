@@ -86,20 +86,17 @@ pub fn read(text: &str, mode: Mode) -> Option<Routed> {
         Some(score) if (0.0..=100.0).contains(&score) => Some(score.round() as u8),
         Some(_) => return None,
     };
-    let route = match route {
-        Route::Clarify | Route::Propose if mode == Mode::Minimal => Route::Direct,
-        route => *route,
-    };
+    let asks = matches!(route, Route::Clarify | Route::Propose);
     let routed = Routed {
-        route,
+        route: if asks && mode == Mode::Minimal { Route::Direct } else { *route },
         complexity,
         agent: answer.primary_agent.filter(|name| !name.trim().is_empty()),
-        questions: texts(answer.clarifying_questions.unwrap_or_default(), QUESTIONS),
+        questions: texts(&answer.clarifying_questions.unwrap_or_default(), QUESTIONS),
         proposals: answer
             .proposals
             .unwrap_or_default()
             .into_iter()
-            .filter_map(proposal)
+            .filter_map(|each| proposal(&each))
             .take(PROPOSALS)
             .collect(),
         refined: answer.refined_task.map(|task| cut(&task, TASK_BYTES)).filter(|task| !task.is_empty()),
@@ -108,17 +105,17 @@ pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     Some(routed.complete())
 }
 
-fn proposal(proposal: Proposal) -> Option<Proposal> {
+fn proposal(proposal: &Proposal) -> Option<Proposal> {
     let title = cut(&proposal.title, 200);
     (!title.is_empty()).then(|| Proposal {
         title,
         description: cut(&proposal.description, WORDS_BYTES),
-        pros: texts(proposal.pros, POINTS),
-        cons: texts(proposal.cons, POINTS),
+        pros: texts(&proposal.pros, POINTS),
+        cons: texts(&proposal.cons, POINTS),
     })
 }
 
-fn texts(texts: Vec<String>, most: usize) -> Vec<String> {
+fn texts(texts: &[String], most: usize) -> Vec<String> {
     texts.iter().map(|text| cut(text, WORDS_BYTES)).filter(|text| !text.is_empty()).take(most).collect()
 }
 

@@ -11,10 +11,11 @@ impl Run {
     /// The request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
-        match step.role {
-            StepRole::Overseer => return Some(self.overseer_request(id, step)),
-            StepRole::Router => return self.router_request(step),
-            _ => {}
+        if step.role == StepRole::Overseer {
+            return Some(self.overseer_request(id, step));
+        }
+        if step.role == StepRole::Router {
+            return self.router_request(step);
         }
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());

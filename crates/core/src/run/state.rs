@@ -385,6 +385,7 @@ pub enum CallEnd {
 
 /// The rounds of a copilot phase.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "what happened before a round, each by itself")]
 pub struct Rounds {
     /// Begun so far.
     pub begun: u32,

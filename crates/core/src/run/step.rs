@@ -58,10 +58,11 @@ impl Draft<'_> {
         if let Some(end) = step.closing {
             return self.advance_closing(id, &step, end);
         }
-        match step.role {
-            StepRole::Overseer => return self.advance_overseer(id, &step),
-            StepRole::Router => return self.advance_router(id, &step),
-            _ => {}
+        if step.role == StepRole::Overseer {
+            return self.advance_overseer(id, &step);
+        }
+        if step.role == StepRole::Router {
+            return self.advance_router(id, &step);
         }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
@@ -173,9 +174,9 @@ impl Draft<'_> {
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
             Content::none(),
         );
-        let continues = ["rounds", "tool_calls"].contains(&limit)
-            && self.run.steps.get(id).is_some_and(|step| step.continued < self.run.limits(id).continues);
-        if continues {
+        let is_budget = ["rounds", "tool_calls"].contains(&limit);
+        let before = self.run.steps.get(id).map_or(0, |step| step.continued);
+        if is_budget && before < self.run.limits(id).continues {
             self.emit(Fact::LimitLifted { step: id.to_owned() }, Content::none());
             return;
         }
@@ -191,9 +192,7 @@ impl Draft<'_> {
         opening.step = Some(id.to_owned());
         let (spent, words) = self.run.spent_so_far(self.now());
         opening.message = words;
-        let continued = self.run.steps.get(id).map_or(0, |step| step.continued);
-        opening.payload =
-            json!({ "limit": limit, "value": value, "spent": spent, "continuations": continued });
+        opening.payload = json!({ "limit": limit, "value": value, "spent": spent, "continuations": before });
         self.open(opening);
     }
 

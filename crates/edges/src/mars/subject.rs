@@ -14,9 +14,8 @@ pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) ->
     let whole = match (opened.kind, &opened.about) {
         (Kind::PlanApproval, _) | (_, About::Phase(_)) => context.get("plan").map(plan),
         (Kind::Checkpoint, About::BeforeStep(_)) => text("input"),
-        (Kind::Checkpoint, About::AfterStep(_)) | (Kind::Continuation, _) => text("output"),
+        (Kind::Checkpoint, About::AfterStep(_)) | (Kind::Continuation | Kind::Turn, _) => text("output"),
         (Kind::Review, _) => text("content"),
-        (Kind::Turn, _) => text("output"),
         (Kind::Choice, _) => payload("proposals").map(proposals),
         (Kind::ToolApproval | Kind::UnknownOutcome, _) => call(with),
         // What an agent hands over is its words.
@@ -34,12 +33,13 @@ fn proposals(proposals: &Value) -> String {
     let points = |proposal: &Value, key: &str, sign: char| {
         let points =
             proposal.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        points.map(|point| format!("\n   {sign} {point}")).collect::<String>()
+        points.map(|point| format!("   {sign} {point}")).collect::<Vec<_>>()
     };
     let one = |(n, proposal): (usize, &Value)| {
         let (title, description) = (text(proposal, "title"), text(proposal, "description"));
         let (pros, cons) = (points(proposal, "pros", '+'), points(proposal, "cons", '-'));
-        format!("{n}. {title}: {description}{pros}{cons}")
+        let first = format!("{n}. {title}: {description}");
+        std::iter::once(first).chain(pros).chain(cons).collect::<Vec<_>>().join("\n")
     };
     (1..).zip(proposals.as_array().into_iter().flatten()).map(one).collect::<Vec<_>>().join("\n")
 }

@@ -20,6 +20,7 @@ use super::run_cache::LoadedRun;
 use super::step::{Decided, Stepped};
 use crate::{Clock, Error, Executor};
 
+#[derive(Clone)]
 pub struct StartRun {
     pub definition: Arc<Definition>,
     /// `None`: a new session.

@@ -70,6 +70,7 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
         iterations: 2,
         agents: vec!["agent".to_owned()],
         settles: false,
+        always_asks: false,
         optional: false,
     };
     let control = Control { plan: "plan".to_owned(), agent: "agent".to_owned(), only: None };

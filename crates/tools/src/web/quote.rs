@@ -1,5 +1,7 @@
 //! How a page is put before a model: as a quotation from outside, cut where it is too long, with the cut told.
 
+use std::fmt::Write as _;
+
 use crate::limits;
 
 /// The text of a page.
@@ -32,11 +34,11 @@ pub(super) fn quoted(about: &str, page: &Page) -> String {
     }
     let left = text.len() - shown.len();
     if left > 0 {
-        out.push_str(&format!("\n\n{left} bytes of its text are left out here."));
+        let _ = write!(out, "\n\n{left} bytes of its text are left out here.");
     }
     if page.is_cut {
         let most = limits::FETCH_BODY_BYTES;
-        out.push_str(&format!("\n\nIt is longer than {most} bytes; what is behind them was not read."));
+        let _ = write!(out, "\n\nIt is longer than {most} bytes; what is behind them was not read.");
     }
     out
 }

@@ -78,7 +78,7 @@ pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Probl
                 );
             }
             Err(_) => {
-                problems.at(&item, "expected a range of addresses such as `192.168.1.0/24` or `::1/128`")
+                problems.at(&item, "expected a range of addresses such as `192.168.1.0/24` or `::1/128`");
             }
         }
     }

@@ -8,7 +8,7 @@ mod words;
 
 use serde_json::Value;
 
-use super::Fact;
+use super::{Fact, Run};
 use super::draft::Draft;
 use super::input::Rejection;
 use crate::event::Content;
@@ -56,7 +56,7 @@ impl Draft<'_> {
         };
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
-        problems.extend(self.run.check_turn(
+        problems.extend(Run::check_turn(
             &interrupt,
             &offer,
             decision.text.as_deref().unwrap_or_default(),

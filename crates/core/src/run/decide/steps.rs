@@ -127,7 +127,8 @@ impl Draft<'_> {
                 }
             }
             _ => {
-                self.fail_phase(phase, "rejected", format!("checkpoint `{phase}` was rejected{}", why(taken)))
+                let text = format!("checkpoint `{phase}` was rejected{}", why(taken));
+                self.fail_phase(phase, "rejected", text);
             }
         }
     }

@@ -100,9 +100,10 @@ impl Draft<'_> {
             let text = format!("not begun: phases begin in one another at most {} deep", limits::PHASE_DEPTH);
             return self.finish_call(id, CallEnd::Failed, Some("limit_phase_depth"), text);
         }
-        let arguments = match tool {
-            PhaseTool::Chain => call.arguments.pointer("/phases/0").cloned().unwrap_or_default(),
-            _ => call.arguments.clone(),
+        let arguments = if tool == PhaseTool::Chain {
+            call.arguments.pointer("/phases/0").cloned().unwrap_or_default()
+        } else {
+            call.arguments.clone()
         };
         if tool == PhaseTool::Chain && holds_previous(&arguments) {
             let text = "the first phase of a chain has none before it: `$previous` means nothing there";

@@ -96,10 +96,8 @@ impl Draft<'_> {
         let agent = routed.agent.filter(|name| *name != copilot.agent && self.run.may_begin(copilot, name));
         let rounds = self.run.rounds_of(&phase.id);
         // A person has been asked about this task already: work begins (contract A22).
-        let route = match routed.route {
-            Route::Clarify | Route::Propose if rounds.was_asked => Route::Direct,
-            route => route,
-        };
+        let asks = matches!(routed.route, Route::Clarify | Route::Propose);
+        let route = if asks && rounds.was_asked { Route::Direct } else { routed.route };
         let simple = match routed.complexity {
             Some(complexity) => complexity <= SIMPLE,
             None => self.run.has_few_words(&phase.id, copilot),
@@ -290,12 +288,7 @@ impl Run {
     }
 
     /// A new task has words. Only where a person is asked whether the work was done well, none means the same task again.
-    pub(in super::super) fn check_turn(
-        &self,
-        interrupt: &Interrupt,
-        offer: &Offer,
-        text: &str,
-    ) -> Vec<Problem> {
+    pub(in super::super) fn check_turn(interrupt: &Interrupt, offer: &Offer, text: &str) -> Vec<Problem> {
         let asks_satisfaction =
             interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
         let lacks_words = offer.effect == Effect::NewTask && !asks_satisfaction && text.trim().is_empty();
