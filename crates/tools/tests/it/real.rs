@@ -119,9 +119,9 @@ import zipfile
 name = 'small-1.0.dist-info/'
 with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
     wheel.writestr('small.py', 'said = 41')
-    wheel.writestr(name + 'METADATA', 'Metadata-Version: 2.1\nName: small\nVersion: 1.0\n')
-    wheel.writestr(name + 'WHEEL', 'Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
-    wheel.writestr(name + 'RECORD', 'small.py,,\n' + ''.join(name + it + ',,\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
+    wheel.writestr(name + 'METADATA', 'Metadata-Version: 2.1\\nName: small\\nVersion: 1.0\\n')
+    wheel.writestr(name + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: hand\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(name + 'RECORD', 'small.py,,\\n' + ''.join(name + it + ',,\\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
 \"";
 
 /// Each row: the program, what is there before, what is tried, what it must have done: a line of the shell that holds in
