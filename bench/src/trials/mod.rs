@@ -102,7 +102,7 @@ impl Place {
         for each in [&workspace, &data, &home] {
             fs::create_dir_all(each)?;
         }
-        let mut settings = Settings::new(binary.to_owned(), data.clone());
+        let mut settings = Settings::new(fs::canonicalize(binary)?, data.clone());
         settings.home = Some(home);
         let tools = Tools::new(Workspace::open(&workspace, &data)?, settings);
         Ok(Self { workspace, tools })
