@@ -156,7 +156,7 @@ fn vitest(line: &str, _: Option<u64>) -> Option<Counts> {
     counted(items.rsplit_once(" (").filter(|(_, all)| all.ends_with(')'))?.0, "|")
 }
 
-/// `ok  	example.org/x	0.012s` and `FAIL	example.org/x	0.012s` or `[build failed]`: a line for each package.
+/// `ok   example.org/x 0.012s` and `FAIL example.org/x 0.012s` or `[build failed]`: a line for each package.
 fn go(line: &str, _: Option<u64>) -> Option<Counts> {
     let mut parts = line.split('\t');
     let (said, package, time) = (parts.next()?.trim_end(), parts.next()?, parts.next());
