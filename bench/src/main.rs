@@ -2,7 +2,7 @@
 //!
 //! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
 //! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
-//! listens, `audit/` what proof costs, `peers.rs` has others do the same work; `results.rs` keeps the page.
+//! listens, `audit/` what proof costs, `trials/` what trials cost, `peers.rs` has others do the same work; `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -23,6 +23,7 @@ mod results;
 mod server;
 mod stats;
 mod streams;
+mod trials;
 mod wal;
 
 use std::path::{Path, PathBuf};
@@ -82,6 +83,8 @@ enum Verb {
     Peers(peers::Options),
     /// Many clients that follow: how fast an event reaches all, and what each costs
     Streams(streams::Options),
+    /// What it costs that a command is tried, and that its changes are committed
+    Trials(trials::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
 }
@@ -95,6 +98,7 @@ fn main() -> Result<()> {
         Some(Verb::Parked(options)) => parked::parked(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Peers(options)) => peers::peers(options)?,
         Some(Verb::Streams(options)) => streams::streams(options, &args.binary()?, args.folder()?.path())?,
+        Some(Verb::Trials(options)) => trials::trials(options, &args.binary()?, args.folder()?.path())?,
         None => cycles(&args)?,
     };
     println!("{}", text.trim_end());

@@ -14,9 +14,10 @@ pub(crate) enum Part {
     Parked,
     Streams,
     Audit,
+    Trials,
 }
 
-const PARTS: [Part; 5] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit];
+const PARTS: [Part; 6] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit, Part::Trials];
 const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
@@ -29,6 +30,7 @@ impl Part {
             Self::Parked => "<!-- parked -->",
             Self::Streams => "<!-- streams -->",
             Self::Audit => "<!-- audit -->",
+            Self::Trials => "<!-- trials -->",
         }
     }
 }

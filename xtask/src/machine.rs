@@ -10,12 +10,17 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 8] = [
+const NEEDED: [(&str, &str); 12] = [
     ("git", "git"),
     ("python3", "python3"),
     // The clients of the examples speak WebSocket.
     ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
+    // Programs that are tried over a layer. Commands see those of the system, not what a person installed for themselves.
+    ("make", "make"),
+    ("sqlite3", "sqlite3"),
+    ("/usr/bin/pip3", "python3-pip"),
+    ("setsid", "util-linux"),
     // Tells which programs a command line starts.
     ("strace", "strace"),
     ("chromium", "chromium"),

@@ -14,6 +14,7 @@
 //! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded.rs` |
 //! | what does a grant remember of it? | `shape.rs` |
 //! | what kind of thing does it do? | `class.rs` |
+//! | what did its tests say, by what it printed? | `closing.rs` |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -21,6 +22,7 @@ mod awk;
 mod blank;
 mod class;
 mod clear;
+mod closing;
 mod grammars;
 pub mod guarded;
 mod held;
@@ -43,6 +45,7 @@ pub mod tables;
 
 pub use blank::is_blank;
 pub use class::Class;
+pub use closing::said_of_tests;
 pub use named::Named;
 pub use pattern::Pattern;
 pub use place::normal;

@@ -61,6 +61,21 @@ impl Interrupt {
         (more > 0).then(|| format!("{more} more have no room in the list, and are dropped"))
     }
 
+    /// What an option lets go on although the card does not show it; `edit` is what goes with it. Of an option that keeps
+    /// some of the changes that is what is not shown of these.
+    pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
+        if offer.holds() {
+            return None;
+        }
+        match (edit.as_array(), TrialCard::of(&self.payload)) {
+            (Some(parts), Some(trial)) if offer.keeps_some() && parts.iter().all(Value::is_string) => {
+                let kept: Vec<String> = parts.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                trial.unseen_of(&kept)
+            }
+            _ => self.unseen.clone(),
+        }
+    }
+
     /// Whether an edit is written as plain text, and not as JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)

@@ -28,7 +28,7 @@ impl<'a> TrialCard<'a> {
         self.0.get(key).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s`.
+    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, by its own words: 41 passed (cargo test)`.
     pub fn words(self) -> String {
         let (changed, deleted) = (self.count("files"), self.count("deleted"));
         let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
@@ -50,7 +50,18 @@ impl<'a> TrialCard<'a> {
         let after = self.0.get("duration_ms").and_then(Value::as_u64);
         let after =
             after.map(|ms| format!(" after {}.{} s", ms / 1_000, ms % 1_000 / 100)).unwrap_or_default();
-        format!("{did}{ignored}{ended}{after}")
+        let tests: Vec<&str> = self.tests().collect();
+        let tests = if tests.is_empty() {
+            String::new()
+        } else {
+            format!("; tests, by its own words: {}", tests.join("; "))
+        };
+        format!("{did}{ignored}{ended}{after}{tests}")
+    }
+
+    /// What its output says of tests, in words: nobody has counted them, and any command can print that.
+    fn tests(self) -> impl Iterator<Item = &'a str> {
+        self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// What it printed, and how it ended.
@@ -113,10 +124,34 @@ impl<'a> TrialCard<'a> {
     /// What of the changes the card does not show, in words; `None` where all of it is. Files that are no text, that git
     /// ignores or that git keeps for itself are told by name, and count as shown.
     pub fn unseen(self) -> Option<String> {
-        let paths = self.count("not_shown");
-        let undrawn = self.changes().filter(|change: &TrialChange<'_>| change.is_undrawn()).count();
-        let lines: usize = self
-            .changes()
+        self.unseen_among(self.count("not_shown"), |_| true)
+    }
+
+    /// The same of the parts that a person keeps: the others are dropped, and nothing of them is released.
+    pub fn unseen_of(self, kept: &[String]) -> Option<String> {
+        let parts = || self.parts().chain(kept.iter().map(String::as_str));
+        let is_kept = |path: &str| {
+            let part = parts().filter(|part| lies_in(path, part)).max_by_key(|part| part.len());
+            part.is_some_and(|part| kept.iter().any(|kept| kept == part))
+        };
+        let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
+        // What holds others is one part with all of them, shown or not.
+        let holds_others = |part: &String| {
+            is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
+        };
+        let more = self.count("not_shown");
+        let paths = if kept.iter().any(holds_others) {
+            more
+        } else {
+            more.min(kept.iter().filter(|part| at(part).is_none()).count() as u64)
+        };
+        self.unseen_among(paths, is_kept)
+    }
+
+    fn unseen_among(self, paths: u64, is_meant: impl Fn(&str) -> bool) -> Option<String> {
+        let meant = || self.changes().filter(|change: &TrialChange<'_>| is_meant(change.path()));
+        let undrawn = meant().filter(|change| change.is_undrawn()).count();
+        let lines: usize = meant()
             .filter_map(|change| change.diff().filter(|diff| diff.truncated))
             .map(|diff| {
                 let (added, removed) = diff.undrawn();
@@ -160,10 +195,9 @@ impl<'a> TrialChange<'a> {
 
     /// A file for whose diff there was no room left.
     fn is_undrawn(self) -> bool {
-        let is_of_git = self.path().split('/').any(|name| name.eq_ignore_ascii_case(".git"));
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
-            && !is_of_git;
+            && !is_of_git(self.path());
         has_text && ["diff", "not_text", "ignored"].iter().all(|key| self.0.get(key).is_none())
     }
 
@@ -197,6 +231,14 @@ impl<'a> TrialChange<'a> {
     }
 }
 
+fn is_of_git(path: &str) -> bool {
+    path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
+}
+
+fn lies_in(path: &str, part: &str) -> bool {
+    path.strip_prefix(part).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -206,7 +248,7 @@ mod tests {
     #[test]
     fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
         let payload = json!({ "trial": {
-            "exit_code": 0, "duration_ms": 2134, "files": 2, "deleted": 1, "ignored": 1, "not_shown": 3,
+            "exit_code": 0, "duration_ms": 2134, "tests": ["41 passed (cargo test)", "2 passed (jest)"], "files": 2, "deleted": 1, "ignored": 1, "not_shown": 3,
             "changes": [
                 { "path": "old", "does": "deleted", "kind": "file" },
                 { "path": "pic.png", "does": "created", "kind": "file", "bytes": 9, "not_text": true },
@@ -217,7 +259,8 @@ mod tests {
         let trial = TrialCard::of(&payload).expect("it was tried");
         assert_eq!(
             trial.words(),
-            "2 files changed, 1 deleted (1 of them ignored by git); exit code 0 after 2.1 s"
+            "2 files changed, 1 deleted (1 of them ignored by git); exit code 0 after 2.1 s; \
+             tests, by its own words: 41 passed (cargo test); 2 passed (jest)"
         );
         let words: Vec<_> = trial.changes().map(super::TrialChange::words).collect();
         let expected =
@@ -255,6 +298,36 @@ mod tests {
             (json!([file("a", json!({ "diff": cut }))]), 0, told("10 lines of changes that are cut")),
         ] {
             assert_eq!(unseen(changes, not_shown), expected);
+        }
+    }
+
+    /// What is dropped needs no look.
+    #[test]
+    fn of_some_of_the_changes_only_what_is_kept_counts() {
+        let file = |path: &str| json!({ "path": path, "does": "created", "kind": "file" });
+        let mut seen = file("a");
+        seen["not_text"] = json!(true);
+        let mut replaced = file("r");
+        replaced["does"] = json!("replaced");
+        replaced["not_text"] = json!(true);
+        let changes = json!([seen, file("b"), replaced, file("r/x"), file("ab")]);
+        let payload = json!({ "trial": {
+            "changes": changes, "not_shown": 7,
+            "keep": { "parts": ["a", "ab", "b", "r", ".git", "last"], "not_shown": 3 },
+        } });
+        let trial = TrialCard::of(&payload).expect("it was tried");
+        let table: [(&[&str], Option<&str>); 6] = [
+            (&["a"], None),
+            (&["a", "b"], Some("what changes in 1 of its files")),
+            (&["a", "last"], Some("1 more paths")),
+            (&["r"], Some("7 more paths, what changes in 1 of its files")),
+            (&[".git"], Some("7 more paths")),
+            (&["one", "that", "is", "not", "listed"], Some("5 more paths")),
+        ];
+        for (kept, expected) in table {
+            let kept: Vec<String> = kept.iter().map(|part| (*part).to_owned()).collect();
+            let expected = expected.map(|words| format!("Not shown here: {words}."));
+            assert_eq!(trial.unseen_of(&kept), expected, "{kept:?}");
         }
     }
 }

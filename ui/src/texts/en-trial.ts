@@ -25,6 +25,7 @@ export const trial = {
   "trial.of_ignored": "{n} of these ignored by git",
   "trial.exit": "exit code {code}",
   "trial.took": "{n} s",
+  "trial.tests": "tests, by its own words: {said}",
   "trial.timed_out": "ran out of time",
   "trial.stopped": "stopped by a person",
   "trial.copy": "tried in a copy of the folder",

@@ -163,7 +163,7 @@ impl Prompt {
                 }
             },
         }
-        let mut shown = vec![format!("  {}", self.sentence(&editing.option))];
+        let mut shown = vec![format!("  {}", self.sentence_with(&editing.option, &decision.edit))];
         match editing.form {
             Form::Words => shown.extend(quote(saved, "   ", Cap::None, paint)),
             Form::Text | Form::Json | Form::Paths => {
@@ -262,11 +262,15 @@ impl Prompt {
     /// Why an option is shown back before it is sent: nobody can take it back, or the card has not shown all that it
     /// lets go on.
     fn asks_again(&self, option: &str) -> Option<String> {
+        self.asks_again_with(option, &Value::Null)
+    }
+
+    fn asks_again_with(&self, option: &str, edit: &Value) -> Option<String> {
         let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
         if matches!(&*offer.effect, "fail_run" | "cancel_run") {
             return Some("this ends the run".to_owned());
         }
-        let unseen = self.interrupt.unseen.as_ref().filter(|_| !offer.holds())?;
+        let unseen = self.interrupt.unseen_by(offer, edit)?;
         Some(plain::line(unseen.trim_end_matches('.')).into_owned())
     }
 
@@ -294,9 +298,13 @@ impl Prompt {
     }
 
     fn sentence(&self, option: &str) -> String {
+        self.sentence_with(option, &Value::Null)
+    }
+
+    fn sentence_with(&self, option: &str, edit: &Value) -> String {
         let offer = self.interrupt.options.iter().find(|offer| offer.id == option);
         let label = plain::line(offer.map_or(option, |offer| &offer.label));
-        match self.asks_again(option) {
+        match self.asks_again_with(option, edit) {
             Some(why) => format!("{label} ({why}):"),
             None => format!("{label}:"),
         }
@@ -510,7 +518,12 @@ mod tests {
         let mut tried = interrupt(Kind::ToolApproval);
         assert!(!matches!(Prompt::new(tried.clone()).line("f", Paint::plain()), Reaction::Edit(_)));
         let parts = ["\\\\x", "new/b.rs", "a.rs", "two\nlines"];
-        tried.payload["trial"] = serde_json::json!({ "keep": { "parts": parts, "not_shown": 7 } });
+        let made = parts.map(
+            |path| serde_json::json!({ "path": path, "does": "created", "kind": "file", "not_text": true }),
+        );
+        tried.payload["trial"] = serde_json::json!({ "changes": made, "not_shown": 7, "keep": { "parts": parts, "not_shown": 7 } });
+        // All of it is more than the card shows; what is kept is not.
+        tried.unseen = Some("Not shown here: 7 more paths.".to_owned());
         let row = holdshort_core::interrupt::option(
             holdshort_core::interrupt::Kind::ToolApproval,
             holdshort_core::interrupt::KEEP_SOME,

@@ -22,13 +22,13 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     if args.edit.is_some() || !args.unseen {
         now = Some(client.get(&format!("/v1/interrupts/{interrupt}")).await?);
     }
-    if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
-        refuse_unseen(now, &args.option)?;
-    }
     let edit = match (&args.edit, &now) {
         (Some(path), Some(now)) => edit(now, path, &file_or_stdin(path)?)?,
         _ => Value::Null,
     };
+    if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
+        refuse_unseen(now, &args.option, &edit)?;
+    }
     let decision = Decision { option: args.option, text: args.text, edit, version: args.version };
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
     if scene.json {
@@ -47,13 +47,16 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
 
 /// What a card can not show goes on only where somebody says that they know. An option that is not listed is refused by
 /// the server, and a word that stands for one may stand for what releases it.
-fn refuse_unseen(interrupt: &Interrupt, option: &str) -> anyhow::Result<()> {
+fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
-    let holds = interrupt.options.iter().any(|choice| choice.id == option && choice.holds());
-    match interrupt.unseen.as_ref().filter(|_| is_open && !holds) {
+    let unseen = match interrupt.options.iter().find(|choice| choice.id == option) {
+        Some(choice) => interrupt.unseen_by(choice, edit),
+        None => interrupt.unseen.clone(),
+    };
+    match unseen.filter(|_| is_open) {
         Some(unseen) => Err(usage(format!(
             "{} Look at it with `{} show {}`, then let it go on with `--unseen`.",
-            plain::line(unseen),
+            plain::line(&unseen),
             holdshort(),
             interrupt.id
         ))),

@@ -3,6 +3,7 @@
 //! What gates make of a line that was read is tested in the core; whether the reader is right about real shells, in the
 //! tools (`cargo xtask reader`).
 
+mod closing;
 mod lines;
 mod own_tools;
 mod tables;

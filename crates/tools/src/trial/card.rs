@@ -1,13 +1,13 @@
 //! What a person is shown of a trial, as data: each path with what becomes of it, deletions first, and of texts the
 //! diff. What does not fit is counted, never left out in silence.
 //!
-//! `{over, exit_code, duration_ms, timed_out, output, files, deleted, ignored, changes, not_shown, git?}`; a change is
+//! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?}`; a change is
 //! `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. What git keeps for itself is told in the words
-//! of `git`, and not as files.
+//! of `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
 
 use std::io;
 
-use holdshort_command::guarded;
+use holdshort_command::{guarded, said_of_tests};
 use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
@@ -63,6 +63,10 @@ impl Trial {
             Layers::Copy | Layers::None => json!("copy"),
         };
         card["output"] = json!(self.text);
+        let tests = said_of_tests(&self.text);
+        if !tests.is_empty() {
+            card["tests"] = json!(tests);
+        }
         for key in ["exit_code", "duration_ms", "timed_out"] {
             card[key] = self.data.get(key).cloned().unwrap_or_default();
         }

@@ -21,6 +21,8 @@ fn has(program: &str) -> bool {
     found
 }
 
+/// So many changes are committed no more often than they have to be.
+const MANY: usize = 1000;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Prepares a workspace with one line, tries another in it, commits and takes it back; `None` without the program.
@@ -45,7 +47,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> Option<(Bench, Kept
     assert_eq!(kept.undo(&bench.tools), Committed::Done, "{line}");
     assert_eq!(differences(&before, &tree(&bench.at(""))), [], "{line}");
     // Thousands of files are synced one by one.
-    if kept.trial.changeset.changes().len() < 1000 {
+    if kept.trial.changeset.changes().len() < MANY {
         assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
         assert_eq!(differences(&after, &tree(&bench.at(""))), [], "{line}");
     }
@@ -111,36 +113,98 @@ async fn a_rebase() {
     assert!(checked.success());
 }
 
+/// Makes a wheel by hand: a zip of one module and what pip reads of it.
+const WHEEL: &str = "python3 -c \"
+import zipfile
+name = 'small-1.0.dist-info/'
+with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
+    wheel.writestr('small.py', 'said = 41')
+    wheel.writestr(name + 'METADATA', 'Metadata-Version: 2.1\\nName: small\\nVersion: 1.0\\n')
+    wheel.writestr(name + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: hand\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(name + 'RECORD', 'small.py,,\\n' + ''.join(name + it + ',,\\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
+\"";
+
+/// Each row: the program, what is there before, what is tried, what it must have done: a line of the shell that holds in
+/// the workspace after the commit, and how many paths changed.
 #[tokio::test]
 async fn builds_packages_databases_and_mass_edits() {
-    let table = [
-        ("make", "printf 'all: out\\nout: in\\n\\tcp in out\\n' > Makefile; echo x > in", "make"),
+    let table: [(&str, &str, &str, &str, usize); 9] = [
+        (
+            "make",
+            "printf 'all: out\\nout: in\\n\\tcp in out\\n' > Makefile; echo x > in",
+            "make",
+            "cmp in out",
+            1,
+        ),
         (
             "npm",
             "mkdir lib; printf '{\"name\":\"lib\",\"version\":\"1.0.0\"}' > lib/package.json; \
              printf '{\"name\":\"app\",\"version\":\"1.0.0\",\"dependencies\":{\"lib\":\"file:lib\"}}' > package.json",
             "npm install --offline --no-audit --no-fund",
+            "test \"$(readlink node_modules/lib)\" = ../lib && test -e node_modules/.package-lock.json",
+            0,
+        ),
+        (
+            "pip3",
+            WHEEL,
+            "python3 -m pip install --no-index --no-cache-dir --target lib small-1.0-py3-none-any.whl",
+            "PYTHONPATH=lib python3 -B -c 'import small; assert small.said == 41'; test -e lib/small-1.0.dist-info/INSTALLER",
+            0,
+        ),
+        (
+            "pip3",
+            WHEEL,
+            "python3 -m venv --system-site-packages --without-pip v && v/bin/python -m pip install --no-index --no-cache-dir \
+             small-1.0-py3-none-any.whl",
+            "test -e v/lib/python3*/site-packages/small.py && test -L v/bin/python",
+            0,
         ),
         (
             "sqlite3",
             "sqlite3 a.db 'create table t(x); insert into t values(1)'",
             "sqlite3 a.db 'pragma journal_mode=wal; insert into t values(2); select count(*) from t'",
+            "test \"$(sqlite3 a.db 'pragma integrity_check; select sum(x) from t' | tr '\\n' ' ')\" = 'ok 3 '",
+            0,
         ),
-        ("sed", "mkdir d; cd d; for n in $(seq 5000); do echo old > $n; done", "sed -i s/old/new/ d/*"),
-        ("find", "mkdir -p d/e/f; for n in $(seq 300); do echo x > d/e/$n; done", "find d -delete"),
+        (
+            "sed",
+            "mkdir d; cd d; for n in $(seq 5000); do echo old > $n; done",
+            "sed -i s/old/new/ d/*",
+            "test $(cat d/* | grep -cx new) = 5000 && test $(ls d | wc -l) = 5000",
+            5000,
+        ),
+        (
+            "find",
+            "mkdir -p d/e/f; for n in $(seq 300); do echo x > d/e/$n; done; touch stays",
+            "find d -delete",
+            "test ! -e d && test -e stays",
+            303,
+        ),
         (
             "python3",
             "echo hello > a",
             "python3 -c \"import mmap; f=open('a','r+b'); m=mmap.mmap(f.fileno(),0); m[0:1]=b'J'; f.close(); import os; os._exit(0)\"",
+            "test \"$(cat a)\" = Jello",
+            1,
         ),
         (
             "setsid",
             "true",
-            "setsid sh -c 'echo x > left; sleep 600' > /dev/null 2>&1 & until [ -e left ]; do :; done",
+            "setsid sh -c 'echo x > left; sleep 600; echo late > left' > /dev/null 2>&1 & until [ -s left ]; do :; done",
+            "test \"$(cat left)\" = x",
+            1,
         ),
     ];
-    for (program, prepare, line) in table {
-        played(program, prepare, line).await;
+    for (program, prepare, line, after, changed) in table {
+        let Some((bench, kept)) = played(program, prepare, line).await else { continue };
+        if kept.trial.changeset.changes().len() >= MANY {
+            assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
+        }
+        let held =
+            Command::new("sh").args(["-ec", after]).current_dir(bench.at("")).env("PATH", PATH).output();
+        let held = held.unwrap();
+        assert!(held.status.success(), "{line}: {after}: {held:?}");
+        assert!(changed == 0 || kept.told().len() == changed, "{line}: {:?}", kept.told());
     }
 }
 

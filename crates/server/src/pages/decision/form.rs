@@ -35,7 +35,11 @@ impl Typed {
             version: self.version,
         };
         let goes_on = option.is_none_or(|option| !option.holds());
-        if let Some(why) = confirms(interrupt).filter(|_| goes_on && self.confirm.is_empty()) {
+        let is_unseen = match option {
+            Some(option) => interrupt.unseen_by(option, &decision.edit).is_some(),
+            None => interrupt.unseen.is_some(),
+        };
+        if let Some(why) = confirms(interrupt, is_unseen).filter(|_| goes_on && self.confirm.is_empty()) {
             problems.push(Problem::new(
                 "/confirm",
                 format!("tick this first: {why}, and the work goes on with it"),
@@ -156,7 +160,7 @@ struct Offered<'a> {
     /// `go` lets the work go on, `stop` ends something.
     tone: &'static str,
     notes: Vec<&'a str>,
-    /// Can be chosen without the tick.
+    /// The browser lets it be sent without the tick.
     holds: bool,
 }
 
@@ -202,7 +206,7 @@ impl<'a> Form<'a> {
                 field("keep", &typed.keep.clone().unwrap_or_else(all))
             }),
             keep_more: interrupt.parts_not_listed(),
-            confirm: confirms(interrupt).map(|_| Confirm {
+            confirm: confirms(interrupt, interrupt.unseen.is_some()).map(|_| Confirm {
                 risk: is_risky(interrupt),
                 unseen: interrupt.unseen.as_deref(),
                 field: field("confirm", &typed.confirm),
@@ -250,13 +254,14 @@ fn offered(option: &Offer, origin: Origin) -> Offered<'_> {
             _ => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        holds: option.holds(),
+        // Whether what is kept of the changes was shown is known when it is sent.
+        holds: option.holds() || option.keeps_some(),
     }
 }
 
 /// Why a tick is asked for before anything is released; `None` where none is.
-fn confirms(interrupt: &Interrupt) -> Option<&'static str> {
-    match (is_risky(interrupt), interrupt.unseen.is_some()) {
+fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
+    match (is_risky(interrupt), is_unseen) {
         (true, true) => Some("the risk is high, this page does not show all of the change"),
         (true, false) => Some("the risk is high"),
         (false, true) => Some("this page does not show all of the change"),

@@ -28,6 +28,8 @@ export interface Trial {
   isStopped: boolean;
   isOverCopy: boolean;
   output: string;
+  /** What its output says of tests, as the runtime reads it: the command's own words. */
+  tests: string[];
   /** What it did in git, in words of ours. */
   git: string[];
   changes: Change[];
@@ -67,6 +69,7 @@ export function readTrial(from: Data): Trial {
     isStopped: from.stopped === true,
     isOverCopy: from.over === "copy",
     output: (text(from, "output") ?? "").replace(/\n+$/, ""),
+    tests: texts(from.tests),
     git: texts(from.git),
     changes: list(from.changes).map((each) => readChange(data(each))),
     isUndo: from.undo !== undefined,
@@ -104,6 +107,25 @@ export function unseen({ changes, notShown }: Trial): { paths: number; changes: 
     changes: changes.filter((change) => change.isUndrawn).length,
     lines: cut.reduce((sum, { added, removed }) => sum + added + removed, 0),
   };
+}
+
+/** The same of the parts that a person keeps: the others are dropped, and nothing of them is released. */
+export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
+  const parts = [...trial.parts, ...kept];
+  const liesIn = (path: string, part: string): boolean => path === part || path.startsWith(`${part}/`);
+  const partOf = (path: string): string | undefined =>
+    parts.filter((part) => liesIn(path, part)).reduce<string | undefined>((long, part) => (part.length > (long?.length ?? -1) ? part : long), undefined);
+  const isKept = (path: string): boolean => {
+    const part = partOf(path);
+    return part !== undefined && kept.includes(part);
+  };
+  // What holds others is one part with all of them, shown or not.
+  const mayHoldMore = kept.some((part) => {
+    const at = trial.changes.find(({ path }) => path === part);
+    return isOfGit({ path: part }) || at === undefined || at.does === "replaced";
+  });
+  const left = unseen({ ...trial, changes: trial.changes.filter(({ path }) => isKept(path)), notShown: mayHoldMore ? trial.notShown : 0 });
+  return left.paths + left.changes + left.lines > 0;
 }
 
 /** Lines that stand open on a card before anybody unfolds one. */

@@ -1,0 +1,205 @@
+//! `trials`: what it costs that a command is tried before it is released. The tools themselves are measured, in this
+//! process, without a server: `true` run and tried in workspaces of two sizes, a commit of many files, and the bytes of a
+//! file edit that the journal keeps.
+//!
+//! `report.rs` is the table.
+
+mod report;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use holdshort_core::digest::Digest;
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::{CommandEffect, Outcome};
+use holdshort_store::{Blob, Bodies, Sqlite};
+use holdshort_tools::{Call, Committed, Settings, Tools, Tried, Workspace};
+use serde_json::json;
+
+use crate::disk;
+use crate::facts::Facts;
+use crate::load::count;
+use crate::results::{self, Part};
+
+/// Files of a folder of a workspace.
+const FOLDER: usize = 100;
+/// Files that are committed.
+const COMMITTED: usize = 1_000;
+/// Bytes of a file before an edit, and after it.
+const EDITED: usize = 4_096;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// How many files the large workspace has; the small one has 100.
+    #[arg(long, default_value_t = 50_000)]
+    files: usize,
+    /// How often each thing is done.
+    #[arg(long, default_value_t = 30)]
+    rounds: usize,
+    /// Write the table to bench/ too.
+    #[arg(long)]
+    save: bool,
+}
+
+/// `true` in a workspace of one size: each round does all three, one after the other.
+struct Rung {
+    files: usize,
+    /// As a command that is known to read: nothing is looked through.
+    read: Vec<Duration>,
+    /// As one that may write the workspace, after a person's approval.
+    written: Vec<Duration>,
+    tried: Vec<Duration>,
+    /// Resident memory in bytes at its highest while it was tried, over what was resident before.
+    memory: u64,
+}
+
+struct Commits {
+    took: Vec<Duration>,
+    syncs_per_second: f64,
+}
+
+/// What a journal keeps of an edit beside its events.
+struct Kept {
+    took: Vec<Duration>,
+    /// Of the database and its log, for each edit.
+    bytes: f64,
+}
+
+/// Gives the table.
+pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
+    ensure!(options.rounds > 0 && options.files >= FOLDER, "too few files or rounds");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut rungs = Vec::new();
+    for files in [FOLDER, options.files] {
+        let place = Place::new(folder, &format!("files-{files}"), binary)?;
+        place.fill(files)?;
+        rungs.push(runtime.block_on(rung(&place, files, options.rounds))?);
+        eprintln!("{files} files: measured");
+    }
+    let commits = runtime.block_on(commits(folder, binary, options.rounds.min(5)))?;
+    let kept = runtime.block_on(kept(folder, options.rounds))?;
+    let text = report::report(&Facts::of(binary), options, &rungs, &commits, &kept);
+    if options.save {
+        results::save(Part::Trials, &text)?;
+    }
+    Ok(text)
+}
+
+/// A workspace with tools over it.
+struct Place {
+    workspace: PathBuf,
+    tools: Tools,
+}
+
+impl Place {
+    fn new(folder: &Path, name: &str, binary: &Path) -> Result<Self> {
+        let root = folder.join(name);
+        let [workspace, data, home] = ["workspace", "data", "home"].map(|each| root.join(each));
+        for each in [&workspace, &data, &home] {
+            fs::create_dir_all(each)?;
+        }
+        let mut settings = Settings::new(fs::canonicalize(binary)?, data.clone());
+        settings.home = Some(home);
+        let tools = Tools::new(Workspace::open(&workspace, &data)?, settings);
+        Ok(Self { workspace, tools })
+    }
+
+    /// Small files in folders of a hundred.
+    fn fill(&self, files: usize) -> Result<()> {
+        for file in 0..files {
+            let folder = self.workspace.join(format!("folder-{}", file / FOLDER));
+            if file % FOLDER == 0 {
+                fs::create_dir(&folder)?;
+            }
+            fs::write(folder.join(format!("file-{file}")), format!("{file}\n"))?;
+        }
+        Ok(())
+    }
+
+    async fn run(&self, effect: &CommandEffect) -> Result<Duration> {
+        let began = Instant::now();
+        match self.tools.run(&command("true"), &[], Some(effect), |_| {}).await {
+            Outcome::Done { .. } => Ok(began.elapsed()),
+            other => bail!("`true` did not run: {other:?}"),
+        }
+    }
+
+    async fn tried(&self, line: &str) -> Result<(Duration, Box<holdshort_tools::Trial>)> {
+        let began = Instant::now();
+        match self.tools.try_command(&command(line), &[], |_| {}).await {
+            Tried::Yielded(trial) => Ok((began.elapsed(), Box::new(trial))),
+            other => bail!("`{line}` was not tried: {other:?}"),
+        }
+    }
+}
+
+fn command(line: &str) -> Call {
+    Call { tool: "run_command".to_owned(), arguments: json!({ "command": line }) }
+}
+
+async fn rung(place: &Place, files: usize, rounds: usize) -> Result<Rung> {
+    let (mut read, mut written, mut tried) = (Vec::new(), Vec::new(), Vec::new());
+    place.run(&CommandEffect::Reads).await?;
+    drop(place.tried("true").await?);
+    let mut memory = 0;
+    for _ in 0..rounds {
+        read.push(place.run(&CommandEffect::Reads).await?);
+        written.push(place.run(&CommandEffect::Workspace).await?);
+        // What was resident at its highest counts from here.
+        fs::write("/proc/self/clear_refs", "5")?;
+        let before = resident("VmRSS:")?;
+        let (took, trial) = place.tried("true").await?;
+        memory = memory.max(resident("VmHWM:")?.saturating_sub(before));
+        tried.push(took);
+        ensure!(trial.changeset.changes().is_empty(), "`true` changed something");
+    }
+    Ok(Rung { files, read, written, tried, memory })
+}
+
+/// Bytes of this process.
+fn resident(field: &str) -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let kb = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    Ok(kb.context("the kernel says nothing of this process's memory")? * 1024)
+}
+
+/// A new workspace each time: a thousand new files, each synced and renamed.
+async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
+    let mut took = Vec::new();
+    for round in 0..rounds {
+        let place = Place::new(folder, &format!("commit-{round}"), binary)?;
+        let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");
+        let (_, trial) = place.tried(&line).await?;
+        let bodies: BTreeMap<Digest, Vec<u8>> = trial.bodies().collect::<io::Result<_>>()?;
+        let body =
+            |digest: Digest| bodies.get(&digest).cloned().ok_or_else(|| io::ErrorKind::NotFound.into());
+        let began = Instant::now();
+        let committed = place.tools.commit(&trial.changeset, body, false);
+        took.push(began.elapsed());
+        ensure!(committed == Committed::Done, "not committed: {committed:?}");
+    }
+    Ok(Commits { took, syncs_per_second: disk::syncs_per_second(folder, Duration::from_secs(1))? })
+}
+
+/// Puts the bytes of a file before and after an edit into a journal, as the executor does before `changes_proposed`.
+async fn kept(folder: &Path, rounds: usize) -> Result<Kept> {
+    let data = folder.join("journal");
+    fs::create_dir_all(&data)?;
+    let store = Sqlite::open(&data)?;
+    let size = || -> Result<u64> {
+        fs::read_dir(&data)?.map(|entry| Ok(entry?.metadata()?.len())).sum::<Result<u64>>()
+    };
+    let (before, mut took) = (size()?, Vec::new());
+    for round in 0..rounds {
+        let body = |side: &str| Blob::new(format!("{side} {round}\n").repeat(EDITED / 8).into_bytes());
+        let began = Instant::now();
+        store.put_bodies(vec![body("old"), body("new")], Timestamp::from_millis(1)).await?;
+        took.push(began.elapsed());
+    }
+    Ok(Kept { took, bytes: count(size()? - before) / count(rounds as u64) })
+}

@@ -1,0 +1,65 @@
+//! The table of what trials cost.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::{COMMITTED, Commits, EDITED, Kept, Options, Rung};
+use crate::facts::Facts;
+use crate::load::count;
+use crate::parked::thousands;
+use crate::stats::Spread;
+
+pub(super) fn report(
+    facts: &Facts,
+    options: &Options,
+    rungs: &[Rung],
+    commits: &Commits,
+    kept: &Kept,
+) -> String {
+    let Options { files, rounds, .. } = options;
+    let mut text = format!(
+        "## Trials\n\n\
+         `true` in a workspace: run as a command that is known to read, run as one that may write, and tried, in turns. The tools alone, without a server.\n\n\
+         - Command: `cargo xtask bench trials --files {files} --rounds {rounds}`.\n{facts}\
+         - {rounds} rounds; medians, and the lowest and highest.\n\n",
+    );
+    let heads: Vec<_> = rungs.iter().map(|rung| format!("{} files", thousands(rung.files as u64))).collect();
+    let _ = writeln!(text, "| | {} |\n|---|{}", heads.join(" | "), "---|".repeat(rungs.len()));
+    let mut row = |what: &str, cell: &dyn Fn(&Rung) -> String| {
+        let cells: Vec<_> = rungs.iter().map(cell).collect();
+        let _ = writeln!(text, "| {what} | {} |", cells.join(" | "));
+    };
+    row("run, reading", &|rung| in_ms(&rung.read));
+    row("run, may write", &|rung| in_ms(&rung.written));
+    row("**tried**", &|rung| in_ms(&rung.tried));
+    row("… over running it, reading", &|rung| {
+        format!("{:.1} ms", median(&rung.tried) - median(&rung.read))
+    });
+    row("memory of a trial at its highest, over what was resident", &|rung| {
+        format!("{:.1} MB", count(rung.memory) / 1e6)
+    });
+    let _ = write!(
+        text,
+        "\nA commit of {} new files: {}, each synced and renamed. The disk alone makes {:.0} `fdatasync` a second.\n\
+         What the journal keeps of an edit of a file of {} kB beside its events, in SQLite: {} to write, {:.1} kB of database and log.\n",
+        thousands(COMMITTED as u64),
+        in_ms(&commits.took),
+        commits.syncs_per_second,
+        EDITED / 1024,
+        in_ms(&kept.took),
+        kept.bytes / 1e3,
+    );
+    text
+}
+
+fn in_ms(took: &[Duration]) -> String {
+    Spread::of(took.iter().map(ms)).in_unit(1, "ms")
+}
+
+fn median(took: &[Duration]) -> f64 {
+    Spread::of(took.iter().map(ms)).median
+}
+
+fn ms(took: &Duration) -> f64 {
+    took.as_secs_f64() * 1e3
+}

@@ -1,0 +1,171 @@
+//! What test runners say at their end, read from what a command printed: how many tests passed, failed and were skipped.
+//!
+//! PURE. The numbers are the command's own words: whoever writes the command can print the same line without a test.
+//! They are shown as such, and nothing may be decided by them. A row of [`RUNNERS`] is a runner; a line that is not
+//! wholly understood counts for nothing.
+
+/// Reads one line, with the number of tests that an earlier line says ran; `None` where the runner does not end so.
+type Reader = fn(&str, Option<u64>) -> Option<Counts>;
+
+/// Each by its name.
+const RUNNERS: [(&str, Reader); 7] = [
+    ("cargo test", cargo),
+    ("pytest", pytest),
+    ("unittest", unittest),
+    ("node --test", node),
+    ("jest", jest),
+    ("vitest", vitest),
+    ("go test, by package", go),
+];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Counts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            passed: self.passed.saturating_add(other.passed),
+            failed: self.failed.saturating_add(other.failed),
+            skipped: self.skipped.saturating_add(other.skipped),
+        }
+    }
+
+    /// Adds a number under the word that a runner has for it; `None` for a word that nobody knows.
+    fn count(self, number: u64, word: &str) -> Option<Self> {
+        let more = match word {
+            "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
+            "failed" | "fail" | "error" | "errors" | "failures" | "unexpected successes" | "cancelled" => {
+                Self { failed: number, ..Self::default() }
+            }
+            "skipped" | "ignored" | "todo" | "pending" => Self { skipped: number, ..Self::default() },
+            "total" | "tests" | "suites" | "measured" | "filtered out" | "deselected" | "warning"
+            | "warnings" | "rerun" | "expected failures" | "subtests passed" => Self::default(),
+            _ => return None,
+        };
+        Some(self.plus(more))
+    }
+}
+
+/// `1 failed, 41 passed (cargo test)`, a line for each runner whose end is in the output, in the order of the table. What
+/// one runner says several times is added up.
+pub fn said_of_tests(output: &str) -> Vec<String> {
+    let mut found = [None::<Counts>; RUNNERS.len()];
+    let mut all = None;
+    for line in output.lines() {
+        let line = uncoloured(line);
+        let line = line.trim_end();
+        for (found, (_, read)) in found.iter_mut().zip(RUNNERS) {
+            if let Some(counts) = read(line, all) {
+                *found = Some(found.unwrap_or_default().plus(counts));
+            }
+        }
+        // It counts for the first end after it.
+        all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
+    }
+    let told = found.into_iter().zip(RUNNERS);
+    told.filter_map(|(counts, (runner, _))| Some(words(runner, counts?))).collect()
+}
+
+/// What failed comes first.
+fn words(runner: &str, counts: Counts) -> String {
+    let Counts { passed, failed, skipped } = counts;
+    let told = [
+        (failed > 0).then(|| format!("{failed} failed")),
+        Some(format!("{passed} passed")),
+        (skipped > 0).then(|| format!("{skipped} skipped")),
+    ];
+    format!("{} ({runner})", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// Without the sequences that colour a terminal.
+fn uncoloured(line: &str) -> String {
+    let mut pieces = line.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        let rest = piece.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &piece[end + 1..]);
+        text + rest
+    })
+}
+
+/// `3 passed, 1 failed`: every item is a number and a word that is known.
+fn counted(items: &str, between: &str) -> Option<Counts> {
+    items.split(between).try_fold(Counts::default(), |counts, item| {
+        let (number, word) = item.trim().split_once(' ')?;
+        counts.count(number.parse().ok()?, word.trim())
+    })
+}
+
+/// `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+fn cargo(line: &str, _: Option<u64>) -> Option<Counts> {
+    let said = line.strip_prefix("test result: ")?;
+    let items = said.strip_prefix("ok. ").or_else(|| said.strip_prefix("FAILED. "))?;
+    counted(items.split_once("; finished in ").map_or(items, |(items, _)| items), ";")
+}
+
+/// `===== 1 failed, 3 passed in 0.12s =====`; without the signs where it is told to be quiet.
+fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
+    let (items, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
+    let seconds = time.split(' ').next()?.strip_suffix('s')?;
+    seconds.parse::<f64>().ok()?;
+    if items == "no tests ran" { Some(Counts::default()) } else { counted(items, ",") }
+}
+
+/// `Ran 5 tests in 0.001s`, and in a later line `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
+fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
+    let all = ran?;
+    let said = line.strip_prefix("OK").or_else(|| line.strip_prefix("FAILED"))?;
+    let items = match said.trim() {
+        "" => "",
+        said => said.strip_prefix('(')?.strip_suffix(')')?,
+    };
+    let counts =
+        items.split(", ").filter(|item| !item.is_empty()).try_fold(Counts::default(), |sum, item| {
+            let (word, number) = item.split_once('=')?;
+            sum.count(number.parse().ok()?, word)
+        })?;
+    let passed = all.saturating_sub(counts.failed.saturating_add(counts.skipped));
+    Some(Counts { passed, ..counts })
+}
+
+/// How many tests unittest says that it ran.
+fn ran(line: &str) -> Option<u64> {
+    let (number, rest) = line.strip_prefix("Ran ")?.split_once(" test")?;
+    rest.strip_prefix('s').unwrap_or(rest).starts_with(" in ").then(|| number.parse().ok())?
+}
+
+/// `# pass 3` or `ℹ pass 3`, each number in a line of its own.
+fn node(line: &str, _: Option<u64>) -> Option<Counts> {
+    let items = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
+    let (word, number) = items.split_once(' ')?;
+    let is_one = matches!(word, "tests" | "pass" | "fail" | "cancelled" | "skipped" | "todo");
+    is_one.then(|| Counts::default().count(number.parse().ok()?, word))?
+}
+
+/// `Tests:       1 failed, 4 passed, 5 total`.
+fn jest(line: &str, _: Option<u64>) -> Option<Counts> {
+    counted(line.strip_prefix("Tests: ")?, ",")
+}
+
+/// `      Tests  1 failed | 4 passed (5)`.
+fn vitest(line: &str, _: Option<u64>) -> Option<Counts> {
+    let items = line.trim_start().strip_prefix("Tests  ")?;
+    counted(items.rsplit_once(" (").filter(|(_, all)| all.ends_with(')'))?.0, "|")
+}
+
+/// `ok   example.org/x 0.012s` and `FAIL example.org/x 0.012s` or `[build failed]`: a line for each package.
+fn go(line: &str, _: Option<u64>) -> Option<Counts> {
+    let mut parts = line.split('\t');
+    let (said, package, time) = (parts.next()?.trim_end(), parts.next()?, parts.next());
+    if package.is_empty() || package.contains(' ') && !package.ends_with(" failed]") {
+        return None;
+    }
+    match (said, time) {
+        ("ok", Some(_)) => Some(Counts { passed: 1, ..Counts::default() }),
+        ("FAIL", _) => Some(Counts { failed: 1, ..Counts::default() }),
+        _ => None,
+    }
+}
