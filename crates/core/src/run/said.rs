@@ -101,6 +101,7 @@ impl Run {
             | Fact::ToolFinished { .. }
             | Fact::ToolReturned { .. }
             | Fact::ToolLost { .. }
+            | Fact::ToolStopped { .. }
             | Fact::ToolDoubted { .. }
             | Fact::HandedOver { .. }
             | Fact::PlanProposed { .. }

@@ -59,6 +59,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));
         }
+        for action in loaded.run.stopping().filter(|action| loaded.in_flight.contains(action)) {
+            self.executor.stop(&loaded.run.id, &action);
+        }
     }
 
     fn deliver(self: &Arc<Self>, run: RunId, action: ActionId) -> Deliver {
