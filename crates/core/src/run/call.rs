@@ -362,16 +362,18 @@ impl Draft<'_> {
             self.committed(id, &found, outcome);
             return Ok(());
         }
+        let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            Ran::Done { text, data } => {
-                let text = Some(stop::told_late(&call, text));
-                self.finish_done(id, None, Content { text, data });
+            // What became of it does not count any more, but that it did not come to its end.
+            Ran::Failed { text } if call.stopped.is_some() => {
+                self.finish_stopped(id, &call, Some(text), Value::Null);
             }
+            Ran::Done { text, data } => self.finish_done(id, None, late(&call, text, data)),
             Ran::Confined { text, data } => {
-                self.finish_done(id, Some(super::CONFINED), Content { text: Some(text), data });
+                self.finish_done(id, Some(super::CONFINED), late(&call, text, data));
             }
             Ran::SetAside { text, data } => {
-                self.finish_done(id, Some(super::SET_ASIDE), Content { text: Some(text), data });
+                self.finish_done(id, Some(super::SET_ASIDE), late(&call, text, data));
             }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
             Ran::Changed { .. } if call.stopped.is_some() => self.end_stopped(id, &call, None),

@@ -103,7 +103,7 @@ pub(super) async fn drive(
         preview,
     };
     let caller = output.preview.clone();
-    let is_stopped = wait_for(stop);
+    let is_stopped = until(stop);
     tokio::pin!(is_stopped);
     let mut sent = Vec::new();
     let mut stopped = None;
@@ -197,13 +197,13 @@ pub(super) async fn drive(
 }
 
 /// Until a person stops it; for ever where nobody does.
-async fn wait_for(stop: Stop) {
+pub(super) async fn until(stop: Stop) {
     if let Some(mut stop) = stop
         && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
     {
         return;
     }
-    std::future::pending().await;
+    std::future::pending::<()>().await;
 }
 
 fn untold() -> SetAside {

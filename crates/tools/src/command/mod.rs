@@ -159,7 +159,13 @@ pub(crate) async fn run(
     let turn = match effect {
         CommandEffect::Reads => None,
         CommandEffect::Writes { .. } | CommandEffect::Workspace | CommandEffect::Guarded => {
-            Some(turns::wait(Path::new(inner.workspace.path())).await)
+            tokio::select! {
+                turn = turns::wait(Path::new(inner.workspace.path())) => Some(turn),
+                () = drive::until(stop.clone()) => {
+                    let text = "It had not begun: it waited for another command.".to_owned();
+                    return Outcome::Stopped { text, data: Value::Null };
+                }
+            }
         }
     };
     let prepared = {
