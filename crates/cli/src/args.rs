@@ -188,6 +188,16 @@ pub(crate) enum Verb {
         #[arg(long)]
         text: Option<String>,
     },
+    /// Stop a command that is tried or runs; the run goes on, and its agent is told
+    Stop {
+        /// `run_…`
+        run: String,
+        /// `call_…`; may be left out where one command is at work.
+        call: Option<String>,
+        /// What its agent is told.
+        #[arg(long)]
+        text: Option<String>,
+    },
     /// Take back what a run changed in its workspace: shown first, and done once it is released
     Undo {
         /// `run_…`

@@ -243,6 +243,8 @@ pub enum Outcome {
     /// A command ran and made what a person's own tools run by themselves: it was set aside, or is left and the text
     /// says so.
     SetAside { text: String, data: Value },
+    /// A command that a person stopped: it may have done a part of its work. The text is what it printed until then.
+    Stopped { text: String, data: Value },
     /// It did not do what it should; the text says why.
     Failed { text: String },
     /// A precondition no longer held, so nothing was done.

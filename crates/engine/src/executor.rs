@@ -116,6 +116,10 @@ pub trait Executor: Send + Sync + 'static {
 
     /// Nobody waits for this any more: stop it, and whatever it started.
     fn abort(&self, run: &RunId, action: &ActionId);
+
+    /// A person stops the command that this runs: end it and whatever it started, and answer with what it printed. May be
+    /// called again, and for what is done already.
+    fn stop(&self, run: &RunId, action: &ActionId);
 }
 
 /// Performs nothing, for a driver that only reads: no run goes on by it.
@@ -141,4 +145,6 @@ impl Executor for Idle {
     fn perform(&self, _: Job, _: Deliver) {}
 
     fn abort(&self, _: &RunId, _: &ActionId) {}
+
+    fn stop(&self, _: &RunId, _: &ActionId) {}
 }

@@ -77,6 +77,8 @@ codes! {
         "Follow its events until it has; decide on its open interrupts.";
     RunAtWork = "run_at_work", 409, "The run is changing files right now",
         "Wait until its call has ended, or resume the run where it is paused, then ask again.";
+    NotStoppable = "not_stoppable", 409, "The call can not be stopped",
+        "Read the run again: a command is stopped while it is tried or runs.";
     NothingToUndo = "nothing_to_undo", 409, "There is nothing that can be taken back",
         "Look at what the run changed: `holdshort show RUN`; an earlier event may have more.";
     NoCommonApprover = "no_common_approver", 409, "Nobody may release all of it",

@@ -259,7 +259,7 @@ pub struct Message {
     pub text: String,
 }
 
-/// Why a run is cancelled; may be left out.
+/// Why a run is cancelled, or a command stopped; may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Note {

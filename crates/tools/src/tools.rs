@@ -16,6 +16,7 @@ use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
@@ -97,7 +98,10 @@ impl Settings {
 
 /// The tools of one run, in its workspace. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Tools(Arc<Inner>);
+pub struct Tools(Arc<Inner>, Stop);
+
+/// Turns to true when a person stops the command that runs. `None`: nobody can.
+pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -119,7 +123,13 @@ impl Inner {
 
 impl Tools {
     pub fn new(workspace: Workspace, settings: Settings) -> Self {
-        Self(Arc::new(Inner { workspace, settings, level: OnceLock::new() }))
+        Self(Arc::new(Inner { workspace, settings, level: OnceLock::new() }), None)
+    }
+
+    /// These tools, whose commands end once this turns to true. They answer with what they printed until then.
+    #[must_use]
+    pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Self {
+        Self(self.0, Some(stop))
     }
 
     /// Looks at a call without changing anything: what a person would see, what it relies on, what it proposes.
@@ -161,7 +171,7 @@ impl Tools {
         match request {
             Request::Command(request) => {
                 let effect = effect.cloned().unwrap_or(CommandEffect::Reads);
-                command::run(&self.0, request, preconditions, effect, output).await
+                command::run(&self.0, request, preconditions, effect, self.1.clone(), output).await
             }
             Request::Fetch(request) => web::run(&request, &self.0.settings).await,
             Request::Files(request) => {
@@ -185,7 +195,9 @@ impl Tools {
             return Tried::Changed { paths: changed };
         }
         match Request::parse(&call.tool, &call.arguments) {
-            Ok(Request::Command(request)) => trial::run(&self.0, request, preconditions, output).await,
+            Ok(Request::Command(request)) => {
+                trial::run(&self.0, request, preconditions, self.1.clone(), output).await
+            }
             Ok(Request::Files(_) | Request::Fetch(_)) => {
                 Tried::Impossible { why: "it is no command".to_owned() }
             }

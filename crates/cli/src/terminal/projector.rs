@@ -137,9 +137,23 @@ impl Projector {
                 note(format!("{agent} is told that it has not ended: {flaw}"))
             }
             "adopted" => note("the server was started again; the run goes on".to_owned()),
-            "tool_started" => {
-                self.activity = self.name(string("call"));
+            "trial_started" | "tool_started" => {
+                let call = string("call");
+                self.activity = self.name(call);
+                // What names a changeset writes it, and is not stopped.
+                if self.is_command(call) && data.get("changeset").is_none() {
+                    let how = format!("`{} stop RUN {}{}`", holdshort(), plain::line(call), self.words);
+                    self.activity = format!("{} ({how} ends it)", self.activity);
+                }
                 Vec::new()
+            }
+            "tool_tried" | "trial_lost" | "trial_impossible" => {
+                self.activity.clear();
+                Vec::new()
+            }
+            "tool_stopped" => {
+                let name = self.name(string("call"));
+                note(format!("{} stops {name}", plain::line(&event.actor.id)))
             }
             "tool_finished" => {
                 self.activity.clear();
@@ -258,6 +272,10 @@ impl Projector {
         if *edited { format!("{name} (edited)") } else { name }
     }
 
+    fn is_command(&self, call: &str) -> bool {
+        self.calls.get(call).is_some_and(|call| call.tool == "run_command")
+    }
+
     fn finished(&self, data: &Value, text: &str) -> Vec<String> {
         let paint = self.paint;
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -293,6 +311,9 @@ impl Projector {
                     count => format!("{count} lines"),
                 };
                 vec![format!("  {} {name} {}", paint.green("•"), paint.dim(&lines))]
+            }
+            ("refused" | "failed", _) if string("code") == "stopped" => {
+                vec![format!("  {} {name}: stopped", paint.yellow("✗"))]
             }
             ("failed", _) => {
                 vec![format!("  {} {name}", paint.red("✗")), paint.dim(&format!("    │ {first}"))]

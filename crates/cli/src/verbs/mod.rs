@@ -17,6 +17,7 @@ mod serve;
 mod sessions;
 mod show;
 mod steer;
+mod stop;
 mod system;
 mod transfer;
 mod undo;
@@ -57,6 +58,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Pause { id } => steer::steer(&scene, &id, steer::PAUSE).await,
         Verb::Resume { id } => steer::steer(&scene, &id, steer::RESUME).await,
         Verb::Cancel { id, text } => steer::cancel(&scene, &id, text).await,
+        Verb::Stop { run, call, text } => stop::stop(&scene, &run, call.as_deref(), text).await,
         Verb::Undo { run, to } => undo::undo(&scene, &run, to).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,

@@ -29,7 +29,8 @@ impl Draft<'_> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return false;
         }
-        self.open_asking_calls()
+        self.end_what_stopped()
+            || self.open_asking_calls()
             || self.gate_client_calls()
             || self.advance_handoffs()
             || self.advance_called()

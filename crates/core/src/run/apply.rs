@@ -286,6 +286,9 @@ impl Run {
                     call.trial.commits += u32::from(call.committing().is_some());
                 });
             }
+            Fact::ToolStopped { call } => {
+                self.call(call, |call| call.stopped = Some(Arc::from(content.as_text())));
+            }
             Fact::ToolFinished { call: id, end, code } => {
                 // One that failed before it could start was tried, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
@@ -331,6 +334,7 @@ impl Run {
                     call.look = None;
                     call.proposal = None;
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
+                    call.stopped = None;
                     call.authority = None;
                     match why {
                         Returned::Edited => {

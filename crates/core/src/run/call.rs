@@ -8,6 +8,7 @@ use super::draft::{Draft, Opening};
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
 use super::state::Found;
+use super::stop;
 use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
 use crate::event::Content;
@@ -361,17 +362,24 @@ impl Draft<'_> {
             self.committed(id, &found, outcome);
             return Ok(());
         }
+        let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            Ran::Done { text, data } => self.finish_done(id, None, Content { text: Some(text), data }),
+            // What became of it does not count any more, but that it did not come to its end.
+            Ran::Failed { text } if call.stopped.is_some() => {
+                self.finish_stopped(id, &call, Some(text), Value::Null);
+            }
+            Ran::Done { text, data } => self.finish_done(id, None, late(&call, text, data)),
             Ran::Confined { text, data } => {
-                self.finish_done(id, Some(super::CONFINED), Content { text: Some(text), data });
+                self.finish_done(id, Some(super::CONFINED), late(&call, text, data));
             }
             Ran::SetAside { text, data } => {
-                self.finish_done(id, Some(super::SET_ASIDE), Content { text: Some(text), data });
+                self.finish_done(id, Some(super::SET_ASIDE), late(&call, text, data));
             }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
+            Ran::Changed { .. } if call.stopped.is_some() => self.end_stopped(id, &call, None),
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
             Ran::Halfway { text } => self.doubt(id, &text),
+            Ran::Stopped { text, data } => self.finish_stopped(id, &call, Some(text), data),
         }
         Ok(())
     }
@@ -386,7 +394,9 @@ impl Draft<'_> {
                 self.finish_done(id, None, Content { text: Some(text), data: found.data.clone() });
             }
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
-            Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
+            Ran::Failed { text } | Ran::Stopped { text, .. } => {
+                self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text);
+            }
             Ran::Halfway { text } => self.doubt(id, &text),
         }
     }
@@ -395,6 +405,8 @@ impl Draft<'_> {
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
+            // That it ended is what a person wanted; what it had done by then is what nobody knows of one that was stopped.
+            _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             // `actions` names the probe: the call is started under an older epoch.
             OnCrash::Probe => {}

@@ -258,6 +258,11 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
+    /// A person stops the command, tried or started: from here on its processes are ended, and `tool_finished` tells what came
+    /// of it. text: what the person says to the agent.
+    ToolStopped {
+        call: String,
+    },
     /// text: what the model is told; data: the tool's own.
     ToolFinished {
         call: String,

@@ -96,6 +96,10 @@ impl Draft<'_> {
                 self.emit(Fact::RunCancelled { reason: "cancelled".to_owned() }, Content::maybe_text(text));
                 Ok(())
             }
+            Input::StopCall { call, text } => {
+                check_text(text.as_deref().unwrap_or_default())?;
+                self.stop_call(&call, text)
+            }
             Input::Begin { begins } => self.begin(begins),
             Input::Inspected { call, revision, inspected } => self.inspected(&call, revision, inspected),
             Input::ClientResult { call, outcome } => self.client_result(&call, &outcome),

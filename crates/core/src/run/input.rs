@@ -79,6 +79,11 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
+    /// A command that runs is to end now. `text`: what its agent is told.
+    StopCall {
+        call: String,
+        text: Option<String>,
+    },
     /// Policy or grants changed: count the votes on open asks again.
     Revote,
 
@@ -140,6 +145,7 @@ impl Input {
             | Self::Replan { .. }
             | Self::Pause
             | Self::Cancel { .. }
+            | Self::StopCall { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) => Some(Permission::Ask),
             Self::Decide { .. } | Self::Claim { .. } | Self::Release { .. } | Self::Comment { .. } => {
@@ -221,6 +227,9 @@ pub enum Rejection {
     UnknownInterrupt,
     #[error("the run has no such call")]
     UnknownCall,
+    /// In words that end a sentence.
+    #[error("the call can not be stopped: {0}")]
+    NotStoppable(&'static str),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error("this role may not do that")]

@@ -34,6 +34,7 @@ mod spent;
 mod stakes;
 mod state;
 mod step;
+mod stop;
 mod summary;
 mod task;
 mod trial;

@@ -102,6 +102,7 @@ impl Run {
             | Fact::ToolFinished { .. }
             | Fact::ToolReturned { .. }
             | Fact::ToolLost { .. }
+            | Fact::ToolStopped { .. }
             | Fact::ToolDoubted { .. }
             | Fact::HandedOver { .. }
             | Fact::PlanProposed { .. }

@@ -242,6 +242,8 @@ pub struct Call {
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
+    /// A person stops it, in these words, which may be none. What runs of it is ended, and then the call.
+    pub stopped: Option<Arc<str>>,
     /// What a command may do that was released.
     pub effect: Option<CommandEffect>,
     /// The effect whose walls it met when it ran.
@@ -281,6 +283,7 @@ impl Call {
             proposal: None,
             trial: Trial::default(),
             digest: None,
+            stopped: None,
             effect: None,
             confined: None,
             authority: None,

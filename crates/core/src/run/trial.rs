@@ -98,7 +98,7 @@ impl Run {
 
     /// Whether a trial of a call is due. One that was begun to be carried out is not tried again.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
-        if !self.is_tried(call) || call.trial.running.is_some() {
+        if !self.is_tried(call) || call.trial.running.is_some() || call.stopped.is_some() {
             return false;
         }
         let is_stale = call.trial.found.is_some() && call.trial.is_stale && !call.look_again;
@@ -229,6 +229,11 @@ impl Draft<'_> {
         let call = self.call(id)?;
         if call.trial.running.is_none() || call.trial.attempt != attempt {
             return Err(Rejection::Outdated);
+        }
+        if call.stopped.is_some() {
+            let printed = if let Tried::Yielded(yielded) = tried { Some(yielded.text) } else { None };
+            self.end_stopped(id, &call, printed);
+            return Ok(());
         }
         match tried {
             Tried::Changed { paths } => {

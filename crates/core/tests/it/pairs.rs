@@ -277,6 +277,7 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ("pause", person(), Input::Pause),
         ("resume", person(), Input::Resume),
         ("cancel", person(), Input::Cancel { text: Some("enough".to_owned()) }),
+        ("stop call", person(), Input::StopCall { call: call(), text: None }),
         ("begin nothing", engine(), Input::Begin { begins: Vec::new() }),
         ("begin model", engine(), Input::Begin { begins: begin_model }),
         ("begin tool", engine(), Input::Begin { begins: vec![world.begin_of("call_1")] }),

@@ -111,6 +111,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::ToolFinished { .. }
                         | Fact::ToolReturned { .. }
                         | Fact::ToolLost { .. }
+                        | Fact::ToolStopped { .. }
                         | Fact::ToolDoubted { .. }
                         | Fact::DecisionMade { .. }
                         | Fact::OutputReleased { .. }

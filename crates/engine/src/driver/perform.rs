@@ -65,6 +65,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));
         }
+        for action in loaded.run.stopping().filter(|action| loaded.in_flight.contains(action)) {
+            self.executor.stop(&loaded.run.id, &action);
+        }
     }
 
     /// Asks the gates, as they stand then. Where nobody can tell, the answer is no.

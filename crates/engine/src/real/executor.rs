@@ -20,6 +20,7 @@ use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::Rehearsing;
@@ -64,6 +65,8 @@ pub struct RealExecutor {
 
 pub(super) struct Task {
     handle: AbortHandle,
+    /// Turns to true when a person stops it.
+    stop: watch::Sender<bool>,
     /// A tool: worth waiting for when the process stops.
     is_tool: bool,
 }
@@ -113,8 +116,9 @@ impl RealExecutor {
         }
     }
 
-    fn worker(&self, job: &Job) -> Worker {
+    fn worker(&self, job: &Job, stop: watch::Receiver<bool>) -> Worker {
         Worker {
+            stop,
             data: self.data.clone(),
             sandbox_program: self.sandbox_program.clone(),
             bodies: self.bodies.clone(),
@@ -207,7 +211,8 @@ impl Executor for RealExecutor {
     }
 
     fn perform(&self, job: Job, deliver: Deliver) {
-        let worker = self.worker(&job);
+        let (stop, stopped) = watch::channel(false);
+        let worker = self.worker(&job, stopped);
         let key = (job.run.clone(), job.action.clone());
         let is_tool = matches!(job.work, Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. });
         let tasks = self.tasks.clone();
@@ -228,12 +233,18 @@ impl Executor for RealExecutor {
                 tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             }
         });
-        table.insert(key, Task { handle: task.abort_handle(), is_tool });
+        table.insert(key, Task { handle: task.abort_handle(), stop, is_tool });
     }
 
     fn abort(&self, run: &RunId, action: &ActionId) {
         if let Some(task) = self.tasks().remove(&(run.clone(), action.clone())) {
             task.handle.abort();
+        }
+    }
+
+    fn stop(&self, run: &RunId, action: &ActionId) {
+        if let Some(task) = self.tasks().get(&(run.clone(), action.clone())) {
+            task.stop.send_replace(true);
         }
     }
 }
@@ -295,6 +306,7 @@ fn tools(
 
 /// What one task needs.
 struct Worker {
+    stop: watch::Receiver<bool>,
     data: PathBuf,
     sandbox_program: PathBuf,
     bodies: Arc<dyn Bodies>,
@@ -309,7 +321,9 @@ impl Worker {
         let (definition, follow) = (&*job.definition, &job.follow);
         let tools = || {
             let follow = follow.clone();
-            tools(&self.data, &self.sandbox_program, workspace, definition, follow, self.commit_step)
+            let tools =
+                tools(&self.data, &self.sandbox_program, workspace, definition, follow, self.commit_step)?;
+            Ok::<_, String>(tools.stopped_by(self.stop.clone()))
         };
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => {

@@ -1,7 +1,7 @@
 //! The world as a scripted executor: a workspace in memory, a model that answers by position, and a count of
 //! everything that was done. It survives "crashes": only the jobs under way are lost.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdshort_core::definition::Definition;
@@ -40,6 +40,7 @@ struct Inner {
     /// Everything that was handed over, per run.
     performed: Vec<(RunId, String)>,
     aborted: Vec<String>,
+    stopped: BTreeSet<String>,
     requests: Vec<Vec<Message>>,
 }
 
@@ -66,6 +67,10 @@ impl World {
 
     pub(crate) fn aborted(&self) -> Vec<String> {
         self.inner().aborted.clone()
+    }
+
+    pub(crate) fn stopped(&self) -> BTreeSet<String> {
+        self.inner().stopped.clone()
     }
 
     pub(crate) fn requests(&self) -> Vec<Vec<Message>> {
@@ -262,5 +267,9 @@ impl Executor for World {
         let mut inner = self.inner();
         inner.aborted.push(action.to_string());
         inner.jobs.retain(|(job, _)| job.run != *run || job.action != *action);
+    }
+
+    fn stop(&self, _: &RunId, action: &ActionId) {
+        self.inner().stopped.insert(action.to_string());
     }
 }

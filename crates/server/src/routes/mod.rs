@@ -55,6 +55,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Halt), routes!(steer::resume)))
         .routes(needs(any(Steer), routes!(steer::cancel)))
         .routes(needs(any(Steer), routes!(steer::finish)))
+        .routes(needs(all(Steer), routes!(steer::stop)))
         .routes(needs(all(Steer), routes!(steer::undo)))
         .routes(needs(all(Read), routes!(plans::of_run)))
         .routes(needs(all(Steer), routes!(plans::replace)))

@@ -11,12 +11,12 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, escape, read_strict};
 use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::query::Id;
+use holdshort_web::query::{Id, Ids};
 use holdshort_web::view;
 use serde_json::json;
 
 use super::runs::{created, replayed};
-use crate::openapi::{Steers, Tells, Undoes};
+use crate::openapi::{Steers, Stops, Tells, Undoes};
 
 /// Tell a run something.
 ///
@@ -94,11 +94,36 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 )]
 pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
+    let Note { text } = note(body).await?;
+    send(caller, &id, Input::Cancel { text }).await.map(Json)
+}
+
+async fn note(body: Body) -> Answer<Note> {
     let note: Note = body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
-    send(caller, &id, Input::Cancel { text: note.text }).await.map(Json)
+    Ok(note)
+}
+
+/// Stop a command of a run.
+///
+/// Its processes are ended, and the run goes on: its agent reads what was printed until then, that a person stopped it, and
+/// the `text`. Of a command that is tried nothing has changed; one that runs in the workspace may have done a part of its
+/// work. Stopping twice is the same as once.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("call" = String, Path, example = "call_1")
+    ),
+    request_body(content = Option<Note>, description = "May be left out"),
+    responses((status = 200, description = "The run as it is now", body = Run), Stops)
+)]
+pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body: Body) -> Answer<Json<Run>> {
+    caller.sees(&id).await?;
+    let Note { text } = note(body).await?;
+    send(caller, &id, Input::StopCall { call, text }).await.map(Json)
 }
 
 /// Take back what a run changed.

@@ -137,4 +137,10 @@ impl Executor for Hands {
         site.tell(|| format!("n{} drops {action} of {}", self.node, super::history::short(run.as_str())));
         site.world.abort(self.node, run, action);
     }
+
+    fn stop(&self, run: &RunId, action: &ActionId) {
+        let mut site = lock(&self.site);
+        site.tell(|| format!("n{} stops {action} of {}", self.node, super::history::short(run.as_str())));
+        site.world.stopped.insert((run.clone(), action.clone()));
+    }
 }

@@ -188,6 +188,21 @@ impl Menu {
             };
             return Deed::Undo { run: run.id.clone(), to };
         }
+        if self.with_trials && choices.one_in(10) {
+            let may = all
+                .iter()
+                .flat_map(|run| run.stoppable_calls().map(|call| (run.id.clone(), call.to_owned())));
+            let may: Vec<(RunId, String)> = may.collect();
+            if !may.is_empty() {
+                let (run, call) = choices.pick(&may).clone();
+                let text = choices.one_in(2).then(|| "enough".to_owned());
+                return Deed::Send {
+                    run,
+                    input: Box::new(Input::StopCall { call, text }),
+                    actor: someone("alice"),
+                };
+            }
+        }
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
         let any = at_work.is_empty() || choices.one_in(12);
         let run = (*choices.pick(if any { &all } else { &at_work })).clone();

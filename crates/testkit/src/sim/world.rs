@@ -1,6 +1,6 @@
 //! The world that tools work in: one folder of files, a command line, and the jobs that are under way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
@@ -26,6 +26,8 @@ pub(super) struct World {
     pub(super) jobs: Vec<Held>,
     /// Answers that nobody waits for any more.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
+    /// What a person has stopped.
+    pub(super) stopped: BTreeSet<(RunId, ActionId)>,
     /// So that no two writes are of the same text.
     written: u64,
     /// Every text that was to be written, by its digest.
@@ -163,6 +165,11 @@ impl Site {
         if !changed.is_empty() && !believes {
             return Outcome::Changed { paths: changed };
         }
+        let is_stopped = self.world.stopped.contains(&(job.run.clone(), job.action.clone()));
+        let stopped = || Outcome::Stopped { text: "killed".to_owned(), data: Value::Null };
+        if is_stopped && choices.one_in(2) {
+            return stopped();
+        }
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         match tool.as_str() {
             "read_file" => {
@@ -188,6 +195,10 @@ impl Site {
             as_shown: changed.is_empty(),
         };
         self.witness.happened(&job.run, &job.action, &self.leases, effect);
+        // It was killed after all that it did.
+        if is_stopped && choices.one_in(2) {
+            return stopped();
+        }
         Outcome::Done { text: "done".to_owned(), data: Value::Null }
     }
 }

@@ -32,6 +32,7 @@ mod rush;
 mod sandbox;
 mod sim;
 mod startup;
+mod stopping;
 mod stops;
 mod trials;
 mod undo;

@@ -190,7 +190,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     // What was taken from the list and is released all the same is no decision.
     for keep in ["c.txt", ""] {
         let (status, page) = send(&[("option", "approve"), ("keep", keep), ("confirm", "yes")]).await;
-        assert!(status == 422 && page.contains("this option keeps every change"), "{page}");
+        assert!(status == 422 && page.contains("this option takes every path"), "{page}");
     }
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
     assert!(

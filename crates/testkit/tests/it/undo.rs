@@ -5,7 +5,7 @@ use std::fs;
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{TestServer, aborting};
-use reqwest::Method;
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::halves::{ABORT_IN_CHANGESET, LINE, WORKFLOW, fill, tree};
@@ -263,4 +263,70 @@ async fn what_was_done_in_a_closed_session_is_undone_in_another() {
     assert_ne!(other, session);
     played.release(undo).await;
     assert_eq!(played.tree(), played.before);
+}
+
+/// The decision page of an undo, which a browser without scripts opens and sends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
+    let played = played().await;
+    let server = &played.server;
+    let at = |path: &str| server.workspace().join(path);
+    fs::write(at("kept2"), "mine\n").unwrap();
+    fs::write(at("made/mine.txt"), "mine\n").unwrap();
+    fs::remove_file(at("made/7")).unwrap();
+    let (undo, asked) = played.undo(&played.run, &json!({})).await;
+    let path = format!("/v1/interrupts/{}/links", asked["id"].as_str().unwrap());
+    let link = server.post(&path, &json!({})).await.ok();
+    let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
+    let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
+    for part in [
+        &format!("Undo what {} changed", played.run),
+        "<h3>The undo: ",
+        "gone/1  created",
+        "<h3>What is not undone</h3>",
+        "<li><bdi>left as it is: kept2 (it was changed since)</bdi></li>",
+        "<li><bdi>left as it is: made/7 (it is as it was before already)</bdi></li>",
+        "<li><bdi>left as it is: made/mine.txt (the run did not put it there)</bdi></li>",
+        "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.",
+        "<summary>Undo only some of the changes</summary>",
+        "delete those to leave as they are",
+        "takes the paths that you undo",
+        "<bdi>Undo the changes</bdi>",
+        "<bdi>Undo some of them</bdi>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for other in ["Tried", "are kept", "you keep"] {
+        assert!(!page.contains(other), "{other}: {page}");
+    }
+    let list = page.split("name=\"keep\"").nth(1).unwrap().split("</textarea>").next().unwrap();
+    assert!(list.contains("gone/1") && !list.contains("kept2\n"), "what is left is no part: {list}");
+
+    let send = async |form: &[(&str, &str)]| {
+        let typed = Url::parse_with_params("http://form", form).unwrap();
+        let request = server
+            .request(Method::POST, &link)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(typed.query().unwrap_or_default().to_owned());
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    let some = |keep| [("option", "keep_some"), ("keep", keep), ("confirm", "yes")];
+    let (status, page) = send(&some("kept2")).await;
+    assert!(
+        status == 422 && page.contains("What you undo") && page.contains("`kept2` is none of the parts"),
+        "{page}"
+    );
+    assert_eq!(played.tree()["kept2"], "644 mine\n", "nothing has happened yet");
+    let (status, page) = send(&some("gone/1\r\nkept3\r\n")).await;
+    assert_eq!(status, 200, "{page}");
+    server.wait_status(&undo, &["completed"]).await;
+    let mut expected = played.after.clone();
+    for path in ["kept3", "gone", "gone/1"] {
+        expected.insert(path.to_owned(), played.before[path].clone());
+    }
+    expected.insert("kept2".to_owned(), "644 mine\n".to_owned());
+    expected.insert("made/mine.txt".to_owned(), "644 mine\n".to_owned());
+    expected.remove("made/7");
+    assert_eq!(played.tree(), expected);
 }

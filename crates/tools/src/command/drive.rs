@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 use super::transcript::{Decoder, Transcript};
 use crate::limits;
 use crate::sandbox::{self, Launched, Report, Scratch, SetAside};
+use crate::tools::Stop;
 use crate::turns::Turn;
 
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -32,6 +33,8 @@ pub(crate) enum How {
     NoLayer(String),
     /// The caller is gone.
     Abandoned,
+    /// By a person.
+    Stopped,
     Failed(String),
 }
 
@@ -48,6 +51,7 @@ impl How {
             Self::TooMuchOutput => format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES),
             Self::TooManyBytes => "killed: it wrote more than a command may".to_owned(),
             Self::Abandoned => "killed: nobody waits for it any more".to_owned(),
+            Self::Stopped => "killed: a person stopped it".to_owned(),
             Self::NoLayer(why) => format!("no layer over the workspace: {why}"),
             Self::Failed(why) => format!("the sandbox failed: {why}"),
         }
@@ -63,6 +67,7 @@ impl How {
             | Self::TooManyBytes
             | Self::NoLayer(_)
             | Self::Abandoned
+            | Self::Stopped
             | Self::Failed(_) => None,
         }
     }
@@ -85,6 +90,7 @@ pub(super) async fn drive(
     time: Duration,
     preview: mpsc::Sender<String>,
     turn: Option<Turn>,
+    stop: Stop,
 ) -> io::Result<Ended> {
     let Launched { mut child, line, output, scratch, is_trial, guarded } = launched;
     line.set_nonblocking(true)?;
@@ -97,6 +103,8 @@ pub(super) async fn drive(
         preview,
     };
     let caller = output.preview.clone();
+    let is_stopped = until(stop);
+    tokio::pin!(is_stopped);
     let mut sent = Vec::new();
     let mut stopped = None;
     // The command's own time begins when what is guarded has been found.
@@ -131,6 +139,7 @@ pub(super) async fn drive(
                 }
                 Some(How::TimedOut)
             },
+            () = &mut is_stopped, if stopped.is_none() => Some(How::Stopped),
             () = caller.closed(), if stopped.is_none() => Some(How::Abandoned),
         };
         if let (Some(how), None) = (stop, &stopped) {
@@ -185,6 +194,16 @@ pub(super) async fn drive(
         }
     };
     Ok(Ended { how, transcript: output.transcript, aside, scratch })
+}
+
+/// Until a person stops it; for ever where nobody does.
+pub(super) async fn until(stop: Stop) {
+    if let Some(mut stop) = stop
+        && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }
 
 fn untold() -> SetAside {

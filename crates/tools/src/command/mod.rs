@@ -22,7 +22,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
 use crate::sandbox::{self, Identity, Launch, Launched, SetAside, Tooling, tooling};
-use crate::tools::Inner;
+use crate::tools::{Inner, Stop};
 use crate::trial::Told;
 use crate::turns::{self, Turn};
 
@@ -152,13 +152,20 @@ pub(crate) async fn run(
     request: RunCommand,
     preconditions: &[Precondition],
     effect: CommandEffect,
+    stop: Stop,
     output: impl Fn(&str) + Send,
 ) -> Outcome {
     // Not part of the command's time.
     let turn = match effect {
         CommandEffect::Reads => None,
         CommandEffect::Writes { .. } | CommandEffect::Workspace | CommandEffect::Guarded => {
-            Some(turns::wait(Path::new(inner.workspace.path())).await)
+            tokio::select! {
+                turn = turns::wait(Path::new(inner.workspace.path())) => Some(turn),
+                () = drive::until(stop.clone()) => {
+                    let text = "It had not begun: it waited for another command.".to_owned();
+                    return Outcome::Stopped { text, data: Value::Null };
+                }
+            }
         }
     };
     let prepared = {
@@ -178,7 +185,7 @@ pub(crate) async fn run(
         Ok(launched) => launched,
         Err(e) => return Outcome::Failed { text: format!("the sandbox could not be started: {e}") },
     };
-    match follow(launched, command.timeout, turn, output).await {
+    match follow(launched, command.timeout, turn, stop, output).await {
         Ok(ended) => ended.into_outcome(command.timeout, level, &effect, inner.workspace.path()),
         Err(text) => Outcome::Failed { text },
     }
@@ -190,11 +197,12 @@ impl Command {
         &self,
         launch: Launch,
         program: &Path,
+        stop: Stop,
         output: impl FnMut(&str) + Send,
     ) -> Result<Ended, String> {
         let launched = launch.start(program, |command| tokio::process::Command::from(command).spawn());
         let launched = launched.map_err(|e| format!("the sandbox could not be started: {e}"))?;
-        follow(launched, self.timeout, None, output).await
+        follow(launched, self.timeout, None, stop, output).await
     }
 
     /// What a command that was tried printed, and how it ended.
@@ -227,11 +235,12 @@ async fn follow(
     launched: Launched<Child>,
     timeout: Duration,
     turn: Option<Turn>,
+    stop: Stop,
     mut output: impl FnMut(&str) + Send,
 ) -> Result<Ended, String> {
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
     // A task of its own, since stopping a command takes a moment longer than dropping this future.
-    let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn));
+    let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn, stop));
     while let Some(chunk) = chunks.recv().await {
         output(&chunk);
     }
@@ -315,6 +324,7 @@ impl Ended {
         workspace: &str,
     ) -> Outcome {
         let end = self.how.told(timeout);
+        let was_stopped = self.how == How::Stopped;
         let (timed_out, exit_code) = (self.how == How::TimedOut, self.how.exit_code());
         let failed = matches!(self.how, How::Failed(_) | How::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
@@ -336,7 +346,11 @@ impl Ended {
         if exit_code != Some(0) || *effect != CommandEffect::Reads {
             tell_of_filtered(&printed, &mut text, &mut data);
         }
-        if tell_of(&aside, &mut text, &mut data) {
+        let has_set_aside = tell_of(&aside, &mut text, &mut data);
+        if was_stopped {
+            return Outcome::Stopped { text, data };
+        }
+        if has_set_aside {
             // What writes where a person's own tools look is let through by a card that says so, whatever it was
             // let through with.
             text.push_str(walls::told(&CommandEffect::Workspace));

@@ -28,7 +28,7 @@ use crate::changeset::{Root, entry};
 use crate::command::{Ended, How};
 use crate::request::RunCommand;
 use crate::sandbox::{Layer, Scratch};
-use crate::tools::Inner;
+use crate::tools::{Inner, Stop};
 
 /// What a trial's layer may be. People have no setting for it; tests force one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Layers {
 pub enum Tried {
     /// The command ended by itself.
     Yielded(Trial),
-    /// It was stopped by a limit or by its time, or left more than can be kept. Nothing happened.
+    /// It was stopped by a limit, by its time or by a person, or left more than can be kept. Nothing happened.
     Stopped { text: String, data: Value },
     /// A precondition no longer holds, or others changed these paths while it ran. Nothing happened.
     Changed { paths: Vec<String> },
@@ -107,6 +107,7 @@ pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
     preconditions: &[Precondition],
+    stop: Stop,
     mut output: impl FnMut(&str) + Send,
 ) -> Tried {
     if let Some(why) = impossible(inner) {
@@ -137,7 +138,7 @@ pub(crate) async fn run(
             Ok(Err(NotPrepared::Failed(text))) => return Tried::Failed { text },
             Err(e) => return Tried::Failed { text: format!("the trial could not be prepared: {e}") },
         };
-        match prepared.run(&inner, &mut output).await {
+        match prepared.run(&inner, stop.clone(), &mut output).await {
             Err(why) => whys.push(why),
             Ok(tried) => return tried,
         }
@@ -161,11 +162,16 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 
 impl Prepared {
     /// `Err`: the kernel makes no such layer, and nothing ran.
-    async fn run(self, inner: &Inner, output: &mut (impl FnMut(&str) + Send)) -> Result<Tried, String> {
+    async fn run(
+        self,
+        inner: &Inner,
+        stop: Stop,
+        output: &mut (impl FnMut(&str) + Send),
+    ) -> Result<Tried, String> {
         let Self { command, launch, layer, workspace, since } = self;
         let begun = Instant::now();
         let program = &inner.settings.sandbox_program;
-        let ended = match command.follow(launch, program, output).await {
+        let ended = match command.follow(launch, program, stop, output).await {
             Ok(ended) => ended,
             Err(text) => return Ok(Tried::Failed { text }),
         };
@@ -180,6 +186,8 @@ impl Prepared {
                     text: format!("the trial stopped unexpectedly: {e}"),
                 })
             }
+            // Whoever stopped it says the rest.
+            (How::Stopped, _) => Tried::Stopped { text: told.text, data: told.data },
             (How::Failed(_) | How::Exited(_) | How::Signalled(_), _) => Tried::Failed { text: told.text },
             (
                 How::TimedOut

@@ -55,6 +55,7 @@ impl Prepared {
             Outcome::Changed { paths } => NotPrepared::Changed(paths),
             Outcome::Failed { text }
             | Outcome::Halfway { text }
+            | Outcome::Stopped { text, .. }
             | Outcome::Done { text, .. }
             | Outcome::Confined { text, .. }
             | Outcome::SetAside { text, .. } => NotPrepared::Failed(text),

@@ -1,6 +1,6 @@
 // What an event does to a call.
 import type { Event } from "../../api/types";
-import { at, list, text } from "./facts";
+import { at, list, number, text } from "./facts";
 import type { Call } from "./items";
 
 /** A call of a model's reply. */
@@ -37,14 +37,27 @@ export function after(call: Call, { type, data, at: when }: Event): Call | undef
   switch (type) {
     case "tool_inspected":
       return { ...call, look: content };
+    case "trial_started":
+      return { ...call, isTried: true, startedAt: when };
+    case "tool_tried":
+    case "changes_kept":
+      return { ...call, isTried: false, changed: number(data, "changed") ?? 0 };
+    case "changes_proposed":
+      return { ...call, changed: number(data, "changed") ?? 0 };
+    case "trial_lost":
+    case "trial_impossible":
+      return { ...call, isTried: false, changed: 0 };
+    case "tool_stopped":
+      return { ...call, isStopped: true };
     case "tool_authorised":
       return { ...call, stage: "allowed", release: at(data, "by", "gate") };
     case "tool_started":
-      return { ...call, stage: "running", startedAt: when };
+      return { ...call, stage: "running", isTried: false, startedAt: when, isWriting: at(data, "changeset") !== undefined };
     case "tool_finished":
       return {
         ...call,
         stage: "ended",
+        isTried: false,
         endedAt: when,
         end: text(data, "end"),
         code: text(data, "code"),
@@ -69,7 +82,7 @@ export function after(call: Call, { type, data, at: when }: Event): Call | undef
 }
 
 function returned(call: Call, why: string, edit: unknown): Call {
-  const back: Call = { ...call, stage: "proposed", release: undefined };
+  const back: Call = { ...call, stage: "proposed", isTried: false, isStopped: false, changed: 0, release: undefined };
   // From here on it is the person's version that is checked and runs.
   if (why === "edited") return { ...back, edited: true, arguments: edit ?? call.arguments };
   return { ...back, troubles: [...call.troubles, why] };

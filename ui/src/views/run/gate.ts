@@ -59,7 +59,9 @@ function ofRelease(release: Record<string, unknown>): Verdict {
 /** What a call came to, in a few words; nothing where the rest says it. */
 export function ending(call: Call): { tone: Verdict["tone"]; text: string } | undefined {
   if (call.stage === "running") return { tone: "plain", text: t("run.call.running") };
+  if (call.isTried) return { tone: "plain", text: t("run.call.tried") };
   if (call.stage !== "ended") return undefined;
+  if (call.code === "stopped") return { tone: "stop", text: t("run.call.stopped") };
   if (call.end === "done") return done(call);
   const tone = call.end === "failed" || call.end === "refused" ? "stop" : "hold";
   return { tone, text: word("run.end", call.end ?? "") };

@@ -63,6 +63,14 @@ export interface Call extends Told {
   /** A person changed the arguments before it ran. */
   edited: boolean;
   stage: Stage;
+  /** It runs where it can harm nothing. */
+  isTried?: boolean;
+  /** What it does is being written: it runs no more, and can not be stopped halfway. */
+  isWriting?: boolean;
+  /** A person has stopped it, and its end is not told yet. */
+  isStopped?: boolean;
+  /** Paths of the workspace that it changes, once it is done. */
+  changed?: number;
   /** What the look at it found: diff, command, path. */
   look?: unknown;
   /** The rule or the grant that released it; where a person did, the ask says so. */

@@ -2,7 +2,7 @@
 import { get, Problem, query } from "../../api/client";
 import type { Event, Interrupt, List, Preview, Run, Status } from "../../api/types";
 import { live } from "../../state/session.svelte";
-import type { Item } from "./items";
+import type { Call, Item } from "./items";
 import { type Arriving, Previews } from "./previews";
 import { Story } from "./story";
 
@@ -21,6 +21,10 @@ export class Following {
   events = $state.raw<Event[]>([]);
   items = $state.raw<Item[]>([]);
   arriving = $state.raw<Arriving[]>([]);
+  /** Commands that a person can stop. */
+  commands = $state.raw<Call[]>([]);
+  /** Whether there is something to undo. */
+  hasChanged = $state(false);
   /** Agents whose model has been asked and has not said anything yet. */
   thinking = $state.raw<string[]>([]);
   problem = $state.raw<unknown>();
@@ -127,6 +131,8 @@ export class Following {
         this.events = this.events.concat(this.#fresh);
         this.#fresh = [];
         this.items = this.#story.items.slice();
+        this.commands = this.#story.commands();
+        this.hasChanged = this.#story.hasChanged();
       }
       this.arriving = this.#previews.list();
       const heard = new Set(this.arriving.map((each) => each.key));

@@ -17,6 +17,18 @@ export class Story {
   /** Where an interrupt is told. */
   readonly #asks = new Map<string, number>();
 
+  /** Commands that are tried or run, which a person can stop. One that a client runs is the client's. */
+  commands(): Call[] {
+    const calls = [...this.running].map((id) => this.call(id));
+    const isWithClient = (call: Call): boolean => call.asks.some((ask) => ask.kind === "client_call" && !ask.outcome);
+    return calls.filter((call) => call !== undefined).filter((call) => call.tool === "run_command" && !call.isWriting && !isWithClient(call));
+  }
+
+  /** Something that a call changed stands in the workspace, as far as the events tell. */
+  hasChanged(): boolean {
+    return this.items.some((item) => item.type === "call" && item.end === "done" && (item.changed ?? 0) > 0);
+  }
+
   call(id: string): Call | undefined {
     const item = this.items[this.#calls.get(id) ?? -1];
     return item?.type === "call" ? item : undefined;
@@ -123,7 +135,7 @@ export class Story {
     const changed = call && after(call, event);
     if (!changed) return;
     this.#change(changed);
-    if (changed.stage === "running") this.running.add(id);
+    if (changed.stage === "running" || changed.isTried) this.running.add(id);
     else this.running.delete(id);
   }
 

@@ -4,6 +4,7 @@
 mod keeping;
 mod proposals;
 mod rules;
+mod stopping;
 mod undo;
 pub(crate) mod world;
 

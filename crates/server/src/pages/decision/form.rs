@@ -1,7 +1,9 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Level, Offer, Origin, parts_of_lines};
+use holdshort_protocol::{
+    Decision, FieldError, Interrupt, Kind, Level, Offer, Origin, TrialCard, parts_of_lines,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -75,8 +77,7 @@ impl Typed {
         }
         let all = || parts_of_lines(&interrupt.parts_as_lines());
         if !option.holds() && keep.is_some_and(|keep| keep != all()) {
-            let rule =
-                "is changed, and this option keeps every change: choose the one that keeps some, or undo it";
+            let rule = "is changed, and this option takes every path: choose the one that takes some, or put the paths back";
             problems.push(Problem::new("/keep", rule));
         }
         let Some(edit) = Edit::of(interrupt) else { return Value::Null };
@@ -104,6 +105,8 @@ pub(super) struct Form<'a> {
     text: Field<'a>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
+    /// The changes are those that an undo would make.
+    is_undo: bool,
     /// What the list of the parts has no room for.
     keep_more: Option<String>,
     confirm: Option<Confirm<'a>>,
@@ -178,7 +181,9 @@ impl<'a> Form<'a> {
     fn draw(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
         let chosen = interrupt.options.iter().find(|option| option.id == typed.option);
         let edit_field = if chosen.is_some_and(Offer::keeps_some) { "keep" } else { "edit" };
-        let wrong: Vec<Wrong<'_>> = problems.iter().map(|problem| wrong(problem, edit_field)).collect();
+        let is_undo = TrialCard::of(&interrupt.payload).is_some_and(TrialCard::is_undo);
+        let wrong = |problem| wrong(problem, edit_field, is_undo);
+        let wrong: Vec<Wrong<'_>> = problems.iter().map(wrong).collect();
         let field = |name: &str, value: &str| {
             let problem = wrong.iter().find(|wrong| wrong.field == Some(name)).map(|wrong| wrong.message);
             Field { value: value.to_owned(), problem }
@@ -205,26 +210,32 @@ impl<'a> Form<'a> {
                 let all = || interrupt.parts_as_lines();
                 field("keep", &typed.keep.clone().unwrap_or_else(all))
             }),
+            is_undo,
             keep_more: interrupt.parts_not_listed(),
             confirm: confirms(interrupt, interrupt.unseen.is_some()).map(|_| Confirm {
                 risk: is_risky(interrupt),
                 unseen: interrupt.unseen.as_deref(),
                 field: field("confirm", &typed.confirm),
             }),
-            options: interrupt.options.iter().map(|option| offered(option, interrupt.origin)).collect(),
+            options: interrupt
+                .options
+                .iter()
+                .map(|option| offered(option, interrupt.origin, is_undo))
+                .collect(),
             problems: wrong,
         }
     }
 }
 
 /// `edit_field`: where the edit of the chosen option was typed.
-fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str) -> Wrong<'a> {
+fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str, is_undo: bool) -> Wrong<'a> {
     let place = problem.pointer.strip_prefix('/').unwrap_or_default();
     let (field, inside) = place.split_once('/').unwrap_or((place, ""));
     let field = if field == "edit" { edit_field } else { field };
     let label = match field {
         "text" => "Your words".to_owned(),
         "edit" => format!("Your change {inside}").trim_end().to_owned(),
+        "keep" if is_undo => "What you undo".to_owned(),
         "keep" => "What you keep".to_owned(),
         "confirm" => "The tick".to_owned(),
         other => other.to_owned(),
@@ -233,14 +244,15 @@ fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str) -> Wrong<'a> {
     Wrong { field, label, message: &problem.message }
 }
 
-fn offered(option: &Offer, origin: Origin) -> Offered<'_> {
+fn offered(option: &Offer, origin: Origin, is_undo: bool) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let is_answer = option.id == "answer";
     let notes = [
         // Its label is the agent's own.
         (origin == Origin::External, option.does()),
         (option.needs_text, "takes your words"),
-        (option.keeps_some(), "takes the paths that you keep"),
+        (option.keeps_some() && !is_undo, "takes the paths that you keep"),
+        (option.keeps_some() && is_undo, "takes the paths that you undo"),
         (option.needs_edit && !is_answer && !option.keeps_some(), "takes the changed version"),
         (option.needs_edit && is_answer, "takes the answer as JSON"),
         (ends_run, "ends the run"),

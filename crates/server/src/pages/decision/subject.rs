@@ -18,8 +18,11 @@ pub(super) enum Part<'a> {
     },
     /// What the command did when it was tried, path by path.
     Trial {
+        is_undo: bool,
         words: String,
         text: String,
+        /// What an undo leaves as it is, and why.
+        left: Vec<String>,
     },
     /// A file that the command runs.
     Script {
@@ -198,9 +201,9 @@ fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
             .changes()
             .map(|change| format!("{}  {}", plain::line(change.path()), plain::line(&change.words()))),
     );
-    lines.extend(trial.left().iter().map(|line| plain::line(line).into_owned()));
     lines.extend(trial.unseen());
-    let all = Part::Trial { words: trial.words(), text: lines.join("\n") };
+    let left = trial.left().iter().map(|line| plain::line(line).into_owned()).collect();
+    let all = Part::Trial { is_undo: trial.is_undo(), words: trial.words(), text: lines.join("\n"), left };
     let diffs = trial.changes().filter_map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty())?;
         let unseen = diff.unseen();

@@ -306,7 +306,8 @@ impl Witnessed {
         }
         if late && !(under_way && current) {
             return match on_crash {
-                OnCrash::Ask if !ledger.doubted => Err(format!(
+                // A person who has stopped it is told that it may have done a part, and is not asked.
+                OnCrash::Ask if !ledger.doubted && call.stopped.is_none() => Err(format!(
                     "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
                 )),
                 OnCrash::Ask | OnCrash::Probe | OnCrash::Rerun => Ok(()),

@@ -1,0 +1,92 @@
+//! `stop`: ends a command that is tried or runs. Where nobody says which, the one that is at work.
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::{Event, Note, Run, plain};
+
+use super::Scene;
+use crate::client::{Client, id_of};
+use crate::exit::{Exit, usage};
+use crate::output::{document, say};
+use crate::stream::{Events, Item, Watched};
+
+pub(super) async fn stop(
+    scene: &Scene,
+    run: &str,
+    call: Option<&str>,
+    text: Option<String>,
+) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let run = id_of(run, "run")?;
+    let call = match call {
+        Some(call) if is_id(call) => call.to_owned(),
+        Some(call) => {
+            return Err(usage(format!("`{}` is no id of a call, such as call_1", plain::line(call))));
+        }
+        None => at_work(&client, run).await?,
+    };
+    let now: Run = client.post(&format!("/v1/runs/{run}/calls/{call}/stop"), &Note { text }).await?;
+    if scene.json {
+        document(&now)?;
+    } else {
+        say(&format!("{call}: Stopped. The run goes on, and its agent is told."));
+    }
+    Ok(Exit::Ok)
+}
+
+/// It becomes a part of an address.
+fn is_id(call: &str) -> bool {
+    call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// The one command that is at work.
+async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
+    let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let mut commands = Commands::default();
+    let mut events = Events::follow(client, &run.id, 0, Watched::now());
+    let mut last = 0;
+    while last < run.seq {
+        match events.next().await {
+            Some(Item::Event(event, _)) => {
+                last = event.seq;
+                commands.hear(&event);
+            }
+            Some(Item::Broken(error)) => return Err(error),
+            Some(Item::Lost | Item::Back | Item::Preview(_)) => {}
+            None => anyhow::bail!("the event stream ended for no known reason"),
+        }
+    }
+    let at_work: Vec<&str> = commands.at_work().collect();
+    match at_work.as_slice() {
+        [] => Err(usage(format!("no command of {} is at work", run.id))),
+        [call] => Ok((*call).to_owned()),
+        several => Err(usage(format!("several commands are at work: name one of {}", several.join(", ")))),
+    }
+}
+
+/// The commands of a run, and whether each is at work.
+#[derive(Default)]
+struct Commands(BTreeMap<String, bool>);
+
+impl Commands {
+    fn hear(&mut self, event: &Event) {
+        let listed = event.data.get("calls").and_then(serde_json::Value::as_array).into_iter().flatten();
+        for each in listed.filter(|each| each["tool"] == "run_command") {
+            self.0.insert(each["call"].as_str().unwrap_or_default().to_owned(), false);
+        }
+        let call = event.data.get("call").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let Some(is_at_work) = self.0.get_mut(call) else { return };
+        match event.kind.as_str() {
+            "trial_started" => *is_at_work = true,
+            // What names a changeset writes it, and can not be stopped.
+            "tool_started" => *is_at_work = event.data.get("changeset").is_none(),
+            "tool_tried" | "trial_lost" | "trial_impossible" | "tool_finished" | "tool_returned"
+            | "tool_lost" | "tool_doubted" => *is_at_work = false,
+            _ => {}
+        }
+    }
+
+    fn at_work(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, is_at_work)| **is_at_work).map(|(call, _)| call.as_str())
+    }
+}
