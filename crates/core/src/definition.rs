@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
+use crate::pricing::ModelTerms;
 use crate::tool;
 
 /// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
@@ -30,6 +31,9 @@ pub struct Definition {
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
+    /// By the name that agents and runs use, or [`DEFAULT`](crate::pricing::DEFAULT).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub models: BTreeMap<String, ModelTerms>,
     /// Whether commands reach the network.
     pub network: bool,
 }
@@ -475,6 +479,9 @@ pub struct Limits {
     pub parallel: u32,
     /// Input and output tokens of one step before a `continuation` is asked.
     pub budget_tokens: Option<u64>,
+    /// What one step may cost before a `continuation` is asked, in millionths of the currency of the prices.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub budget_money: Option<u64>,
 }
 
 impl Default for Limits {
@@ -487,6 +494,7 @@ impl Default for Limits {
             plan_steps: 20,
             parallel: 4,
             budget_tokens: None,
+            budget_money: None,
         }
     }
 }

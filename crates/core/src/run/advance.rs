@@ -93,7 +93,11 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
-            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => {
+            StepRole::Improver
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Overseer
+            | StepRole::Summariser => {
                 let text = "No plan is made here: answer what you are asked for.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fact::{Authority, Judgement, Look};
+use super::history::History;
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::message::{FailureKind, Stop};
 use crate::plan::Plan;
+use crate::pricing::Cost;
 use crate::time::Timestamp;
 use crate::tool::CommandEffect;
 
@@ -43,6 +45,20 @@ pub enum StepRole {
     Subtask,
     /// Judges whether a person must decide about a call.
     Overseer,
+    /// Says in short what the old turns of another step held.
+    Summariser,
+}
+
+impl StepRole {
+    /// Whether it helps another step, and does none of its phase's work.
+    pub(super) fn is_aside(self) -> bool {
+        match self {
+            Self::Overseer | Self::Summariser => true,
+            Self::Worker | Self::Improver | Self::Planner | Self::Judge | Self::Maker | Self::Subtask => {
+                false
+            }
+        }
+    }
 }
 
 /// What became of a step's last failure.
@@ -65,6 +81,8 @@ pub struct Step {
     pub subtask: Option<String>,
     /// The call that it judges, of an overseer.
     pub judges: Option<String>,
+    /// The step whose old turns it sums up.
+    pub summarises: Option<String>,
     /// Who works on it now.
     pub agent: String,
     pub end: Option<StepEnd>,
@@ -100,6 +118,8 @@ pub struct Step {
     pub plans: u32,
     /// Judgements that it was told.
     pub judged: u32,
+    /// What its requests hold of its old turns.
+    pub history: History,
     /// How many of the entries were said to the run before the step started.
     pub inherited: usize,
     /// Replaces the run's task for this step.
@@ -120,6 +140,7 @@ impl Step {
             role,
             subtask: None,
             judges: None,
+            summarises: None,
             agent: agent.to_owned(),
             end: None,
             closing: None,
@@ -141,6 +162,7 @@ impl Step {
             excused: 0,
             plans: 0,
             judged: 0,
+            history: History::default(),
             inherited: 0,
             input: None,
             output: None,
@@ -173,6 +195,8 @@ pub struct Used {
     pub rounds: u32,
     pub calls: u32,
     pub tokens: u64,
+    /// A reply of a model without a price counts at the highest one.
+    pub cost: Cost,
     /// Equal calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,

@@ -61,6 +61,9 @@ impl Draft<'_> {
         if step.role == StepRole::Overseer {
             return self.advance_overseer(id, &step);
         }
+        if step.role == StepRole::Summariser {
+            return self.advance_summariser(id, &step);
+        }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
             return true;
@@ -81,7 +84,7 @@ impl Draft<'_> {
             self.limit(id, limit, value);
             return true;
         }
-        false
+        self.run.wants_model(id) && self.make_room(id)
     }
 
     /// What comes back to a step that is closing is not started again.
@@ -169,13 +172,14 @@ impl Draft<'_> {
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
             Content::none(),
         );
+        let amount = self.run.limit_amount(limit, value);
         if !self.run.definition.asking.enabled {
-            self.fail_run(&format!("limit_{limit}"), format!("the limit `{limit}` of {value} is reached"));
+            self.fail_run(&format!("limit_{limit}"), format!("the limit `{limit}` of {amount} is reached"));
             return;
         }
         let counted = limit.replace('_', " ");
         let counted = if value == 1 { counted.trim_end_matches('s') } else { &counted };
-        let title = format!("Step `{id}` has reached its limit of {value} {counted}");
+        let title = format!("Step `{id}` has reached its limit of {amount} {counted}");
         let mut opening = Opening::new(Kind::Continuation, About::Limit(id.to_owned()), title);
         opening.step = Some(id.to_owned());
         let (spent, words) = self.run.spent_so_far(self.now());
@@ -199,6 +203,10 @@ impl Draft<'_> {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {
             self.unheard(id, &text);
+            return;
+        }
+        if is(StepRole::Summariser) {
+            self.unsummarised(id, &text);
             return;
         }
         let is_subtask = is(StepRole::Subtask);
@@ -251,7 +259,8 @@ impl Draft<'_> {
             | StepRole::Improver
             | StepRole::Judge
             | StepRole::Subtask
-            | StepRole::Overseer => {
+            | StepRole::Overseer
+            | StepRole::Summariser => {
                 let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
@@ -279,7 +288,8 @@ impl Run {
             | StepRole::Planner
             | StepRole::Judge
             | StepRole::Maker
-            | StepRole::Overseer => false,
+            | StepRole::Overseer
+            | StepRole::Summariser => false,
         };
         let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
         let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
@@ -287,8 +297,8 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // A judge that can not be heard asks a person by itself.
-            on_error: step.role != StepRole::Overseer && (own.on_error || added.on_error),
+            // A judge that can not be heard asks a person by itself, and without a summary work goes on.
+            on_error: !step.role.is_aside() && (own.on_error || added.on_error),
         }
     }
 
@@ -318,6 +328,7 @@ impl Run {
             && !self.is_one_call(step)
             && self.failed_call(id, step).is_none()
             && !self.is_being_judged(step)
+            && !self.is_being_summarised(id)
     }
 
     /// Whether no model works on it: it is one call.
@@ -343,6 +354,9 @@ impl Run {
         }
         if let Some(budget) = limits.budget_tokens.filter(|budget| step.used.tokens >= *budget) {
             return Some(("budget_tokens", budget.min(json::MAX_INTEGER)));
+        }
+        if let Some(budget) = limits.budget_money.filter(|budget| step.used.cost.reaches(*budget)) {
+            return Some(("budget_money", budget.min(json::MAX_INTEGER)));
         }
         if step.used.identical >= limits::IDENTICAL_CALLS {
             return Some(("identical_calls", limits::IDENTICAL_CALLS.into()));

@@ -24,6 +24,7 @@ impl Run {
             StepRole::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
             StepRole::Judge => self.to_judge(phase),
             StepRole::Overseer => self.overseer_task(id),
+            StepRole::Summariser => self.summariser_task(id),
             StepRole::Subtask => {
                 let subtask = step.subtask.as_deref().unwrap_or_default();
                 let before = self.part_of(phase, step, subtask);
@@ -46,7 +47,8 @@ impl Run {
                 | StepRole::Planner
                 | StepRole::Maker
                 | StepRole::Judge
-                | StepRole::Overseer,
+                | StepRole::Overseer
+                | StepRole::Summariser,
                 _,
             ) => self.task_of(id),
         }

@@ -99,7 +99,11 @@ impl Teller {
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
-            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => false,
+            StepRole::Improver
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Overseer
+            | StepRole::Summariser => false,
         });
         if text.trim().is_empty() || !is_heard {
             return Vec::new();

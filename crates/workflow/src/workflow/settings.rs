@@ -2,6 +2,7 @@
 
 use holdshort_core::definition::{Asking, Limits};
 
+use super::models;
 use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
@@ -10,7 +11,7 @@ const LIMITS: Keys = Keys {
     known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "budget"],
     later: &[],
 };
-const BUDGET: Keys = Keys { known: &["tokens"], later: &[] };
+const BUDGET: Keys = Keys { known: &["tokens", "money"], later: &[] };
 const ASKING: Keys = Keys { known: &["enabled"], later: &["deliver", "timeout"] };
 
 /// The limits written here, over the `base`.
@@ -31,10 +32,21 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
             *limit = count;
         }
     }
-    if let Some(fields) = fields.find("budget").and_then(|item| item.fields(&BUDGET, problems))
-        && let Some(tokens) = fields.need("tokens", problems)
+    if let Some(item) = fields.find("budget")
+        && let Some(fields) = item.fields(&BUDGET, problems)
     {
-        limits.budget_tokens = tokens.count(bounds::TOKENS, problems);
+        if let Some(tokens) = fields.find("tokens") {
+            limits.budget_tokens = tokens.count(bounds::TOKENS, problems);
+        }
+        if let Some(money) = fields.find("money") {
+            limits.budget_money = models::money(money, problems);
+            if limits.budget_money == Some(0) {
+                problems.at(money, "a budget is more than nothing");
+            }
+        }
+        if fields.find("tokens").or_else(|| fields.find("money")).is_none() {
+            problems.at(item, "a budget is one of `tokens`, of `money`, or both");
+        }
     }
     limits
 }

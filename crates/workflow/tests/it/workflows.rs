@@ -100,6 +100,7 @@ fn a_small_workflow_has_the_defaults() {
         gates: Gates::default(),
         limits: Limits::default(),
         asking: Asking { enabled: true },
+        models: BTreeMap::new(),
         network: false,
     };
     assert_eq!(definition, expected);
