@@ -52,7 +52,9 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> ModelTerms {
         }
         Some(window)
     });
-    if fields.find("price").is_none() && window.is_none() {
+    let is_meant =
+        ["price", "window_tokens"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
+    if !is_meant {
         problems.at(item, "nothing is said of it: `window_tokens`, `price`, or both");
     }
     ModelTerms { window_tokens, price: fields.find("price").and_then(|item| price(item, problems)) }

@@ -44,7 +44,9 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
                 problems.at(money, "a budget is more than nothing");
             }
         }
-        if fields.find("tokens").or_else(|| fields.find("money")).is_none() {
+        let is_meant =
+            ["tokens", "money"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
+        if !is_meant {
             problems.at(item, "a budget is one of `tokens`, of `money`, or both");
         }
     }
