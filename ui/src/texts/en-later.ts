@@ -26,6 +26,8 @@ export const later = {
   "run.ended.at": "Ended",
   "run.ended.why": "Because",
   "run.took": "after {time}",
+  "run.used": "Used",
+  "run.used.tokens": "model replies: {requests}, tokens in: {input}, out: {output}",
   "run.ended": "{status}",
   "run.ended.by": "{status} by {who}",
   "run.result": "Result",

@@ -198,8 +198,9 @@ impl Run {
         (tokens > LEAST_TOKENS).then(|| tokens.min(self.window(id)))
     }
 
-    /// What a request before anything is left out takes, about: what the provider counted of the last one and an estimate of what came since; or an
-    /// estimate of all of it. A provider that counts next to nothing is not believed, nor one that counts more than there are bytes.
+    /// What a request takes before anything is left out of it, about: what the provider counted of the last one and an
+    /// estimate of what came since; or an estimate of all of it. A provider that counts next to nothing is not believed,
+    /// nor one that counts more tokens than there are bytes.
     fn tokens_of(step: &Step, request: &Request) -> u64 {
         let bytes = size(request);
         let (all, bytes) = (estimate(bytes), bytes as u64);
@@ -216,7 +217,12 @@ impl Run {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside());
         let whole = step.and_then(|step| Some((step, self.whole_request(id, step)?)));
         whole.is_some_and(|(step, whole)| {
-            Self::tokens_of(step, &whole) > part(self.window(id), limits::WINDOW_SHARE)
+            let fits = Self::tokens_of(step, &whole) <= part(self.window(id), limits::WINDOW_SHARE);
+            !fits && {
+                let mut sent = whole.clone();
+                self.fit(id, step, &mut sent);
+                sent != whole
+            }
         })
     }
 
