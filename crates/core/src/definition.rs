@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
+use crate::pricing::ModelTerms;
 use crate::routing;
 use crate::tool;
 use crate::web::Web;
@@ -32,6 +33,9 @@ pub struct Definition {
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
+    /// By the name that agents and runs use, or [`DEFAULT`](crate::pricing::DEFAULT).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub models: BTreeMap<String, ModelTerms>,
     /// Whether commands reach the network.
     pub network: bool,
     /// What the tool for the web may reach.
@@ -535,6 +539,9 @@ pub struct Limits {
     /// How often a step that has reached `rounds` or `tool_calls` goes on without asking.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
+    /// What one step may cost before a `continuation` is asked, in millionths of the currency of the prices.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub budget_money: Option<u64>,
 }
 
 impl Default for Limits {
@@ -548,6 +555,7 @@ impl Default for Limits {
             parallel: 4,
             budget_tokens: None,
             continues: 0,
+            budget_money: None,
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod json;
 pub mod limits;
 pub mod message;
 pub mod plan;
+pub mod pricing;
 pub mod projection;
 pub mod reply;
 pub mod rights;

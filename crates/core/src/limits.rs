@@ -87,6 +87,27 @@ pub const NOTES_CHARS: usize = 4_000;
 pub const JUDGED_BYTES: usize = 60_000;
 pub const JUDGED_MESSAGE_BYTES: usize = 8_000;
 
+/// Tokens that a model takes in one request where `models` of the workflow says nothing else.
+pub const WINDOW_TOKENS: u64 = 128_000;
+
+/// The smallest window that a workflow may name.
+pub const WINDOW_TOKENS_LEAST: u64 = 1_000;
+
+/// Bytes that count as one token. Tokens are estimated: in most languages one is longer than that.
+pub const BYTES_PER_TOKEN: u64 = 3;
+
+/// Of the window, what a request may take before old turns are summed up, in percent: the rest is for the reply.
+pub const WINDOW_SHARE: u64 = 75;
+
+/// Of the window, what the newest turns may take that stay whole then; the last one stays whatever it takes.
+pub const RECENT_SHARE: u64 = 30;
+
+/// Of the window, what one result may take in a request that is too long, and what a summary may.
+pub const RESULT_SHARE: u64 = 15;
+
+/// Of the window, what no request goes beyond, for an estimate may be wrong: a person is asked instead.
+pub const WINDOW_MOST: u64 = 90;
+
 /// Results of earlier subtasks in a request, in all, and of each that is older than the last few.
 pub const RESULTS_CHARS: usize = 60_000;
 pub const OLD_RESULT_CHARS: usize = 300;
@@ -113,3 +134,6 @@ pub const CALLED_PHASES: usize = 50;
 
 /// How deep such phases begin in one another.
 pub const PHASE_DEPTH: usize = 3;
+
+/// What is told whole of a copilot's earlier rounds, the newest first; of older ones people's words and the last word.
+pub const ROUNDS_BYTES: usize = 96 * 1024;

@@ -150,6 +150,8 @@ pub enum FailureKind {
     TimedOut,
     /// Neither text nor a call, or bytes that are no reply.
     Unusable,
+    /// The request holds more than the model takes at once.
+    TooLong,
     /// Any other 4xx: the request itself is wrong, or the key.
     Rejected,
     /// A rehearsal script that has no such reply, or whose `expect` does not hold.
@@ -161,7 +163,7 @@ impl FailureKind {
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited | Self::Unavailable | Self::Cut | Self::TimedOut | Self::Unusable => true,
-            Self::Rejected | Self::Script => false,
+            Self::TooLong | Self::Rejected | Self::Script => false,
         }
     }
 }

@@ -22,8 +22,59 @@ pub struct RunRow {
     pub seq: u64,
     /// The event that ended it.
     pub ended_seq: Option<u64>,
+    /// Replies of models. None of the counts is there where an older version wrote the row last.
+    pub requests: Option<u64>,
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    /// In millionths of the currency's unit, where the workflow names prices.
+    pub cost: Option<u64>,
+    pub currency: Option<String>,
+    /// Replies of models without a price.
+    pub unpriced: Option<u64>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl RunRow {
+    /// The row without what is counted of it, as an older version wrote it.
+    #[must_use]
+    pub fn uncounted(&self) -> Self {
+        Self {
+            requests: None,
+            input_tokens: None,
+            output_tokens: None,
+            cost: None,
+            currency: None,
+            unpriced: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// What the runs of a session used, those in one currency, or those without one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionUsage {
+    pub currency: Option<String>,
+    pub requests: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cost: u64,
+    pub unpriced: u64,
+    /// From the start of each run to its last event.
+    pub duration_ms: u64,
+}
+
+impl SessionUsage {
+    /// And those of this run.
+    pub fn add(&mut self, row: &RunRow) {
+        let sum = |to: &mut u64, more: Option<u64>| *to = to.saturating_add(more.unwrap_or_default());
+        sum(&mut self.requests, row.requests);
+        sum(&mut self.input_tokens, row.input_tokens);
+        sum(&mut self.output_tokens, row.output_tokens);
+        sum(&mut self.cost, row.cost);
+        sum(&mut self.unpriced, row.unpriced);
+        sum(&mut self.duration_ms, Some(row.updated_at.ms_since(row.created_at)));
+    }
 }
 
 /// One interrupt, as an inbox needs it.

@@ -16,7 +16,8 @@ mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use driver::{
-    Driver, IdempotencyKey, NextRun, OpenSession, OpenedSession, Say, StartRun, StartedRun, TakesFront,
+    Driver, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say, StartRun,
+    StartedRun, TakesFront,
 };
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};

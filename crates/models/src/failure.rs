@@ -99,6 +99,8 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
         429 => FailureKind::RateLimited,
         408 => FailureKind::TimedOut,
         500..=599 => FailureKind::Unavailable,
+        413 => FailureKind::TooLong,
+        400 | 422 if is_too_long(body) => FailureKind::TooLong,
         _ => FailureKind::Rejected,
     };
     let body =
@@ -113,12 +115,37 @@ fn of_error_event(body: &Value) -> Failure {
     let has = |word| text.contains(word);
     let kind = if has("rate_limit") || has("\"code\":429") || has("RESOURCE_EXHAUSTED") {
         FailureKind::RateLimited
+    } else if is_too_long(&text) {
+        FailureKind::TooLong
     } else if has("invalid_request") || has("authentication_error") || has("permission_error") {
         FailureKind::Rejected
     } else {
         FailureKind::Unavailable
     };
     new(kind, format!("the provider broke off with an error: {}", said(body).unwrap_or(text)))
+}
+
+/// Whether a refusal says that the request is longer than the model's window. Each provider has words of its own.
+fn is_too_long(text: &str) -> bool {
+    let text = text.to_lowercase();
+    [
+        // OpenAI and servers that speak as it does, vLLM and llama.cpp among them.
+        "context_length_exceeded",
+        "maximum context length",
+        "exceed_context_size",
+        "exceeds the available context size",
+        // Anthropic.
+        "prompt is too long",
+        "exceed context limit",
+        // Gemini.
+        "exceeds the maximum number of tokens",
+        // Ollama and others.
+        "context window",
+        "input is too long",
+        "input length exceeds",
+    ]
+    .iter()
+    .any(|words| text.contains(words))
 }
 
 /// What an error body says, in the places where providers put it.
@@ -185,6 +212,35 @@ mod tests {
             let status = StatusCode::from_u16(status).unwrap();
             assert_eq!(of_status(status, &HeaderMap::new(), "x").kind, kind, "{status}");
         }
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_is_known_by_its_words() {
+        for (status, body, kind) in [
+            (413, "", FailureKind::TooLong),
+            (
+                400,
+                r#"{"error":{"code":"context_length_exceeded","message":"This model's maximum context length is 8192 tokens."}}"#,
+                FailureKind::TooLong,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 209000 tokens > 200000 maximum"}}"#,
+                FailureKind::TooLong,
+            ),
+            (
+                400,
+                r#"{"error":{"status":"INVALID_ARGUMENT","message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
+                FailureKind::TooLong,
+            ),
+            (400, r#"{"error":{"message":"max_tokens is too large"}}"#, FailureKind::Rejected),
+            (401, r#"{"error":{"message":"context window"}}"#, FailureKind::Rejected),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(of_status(status, &HeaderMap::new(), body).kind, kind, "{body}");
+        }
+        let event = json!({"error": {"type": "invalid_request_error", "message": "prompt is too long"}});
+        assert_eq!(of_error_event(&event).kind, FailureKind::TooLong);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod run;
 mod session;
 mod system;
 mod trial;
+mod usage;
 mod warning;
 
 pub use before::Before;
@@ -58,6 +59,7 @@ pub use system::{
     ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
 };
 pub use trial::{TrialCard, TrialChange};
+pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};
 
 /// Names of headers of the native API that no standard holds in one place.

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::usage::{Cost, Usage};
+
 /// One journalled execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
@@ -12,6 +14,7 @@ use utoipa::ToSchema;
     "input": {"task": "make the tests pass"},
     "config": {"workspace": "/home/me/project"}, "seq": 14,
     "open_interrupts": ["int_01k6f0000000000000000000cc"],
+    "usage": {"requests": 2, "input_tokens": 3_120, "output_tokens": 240}, "duration_ms": 7_120,
     "created_at": "2026-01-31T09:30:00.000Z", "updated_at": "2026-01-31T09:30:07.120Z"
 }))]
 pub struct Run {
@@ -42,6 +45,15 @@ pub struct Run {
     pub seq: u64,
     /// Ids of interrupts that wait for a person.
     pub open_interrupts: Vec<String>,
+    /// Not there of a run that an older version wrote last, until `holdshort rebuild` counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Where the workflow names prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// From its start to its last event, the time in which it waited for people included.
+    #[serde(default)]
+    pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
     #[schema(format = DateTime)]

@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::run::RunConfig;
+use crate::usage::{Cost, Usage};
 
 /// A conversation with a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "ses_01k6f0000000000000000000bb", "name": "Release 1.2", "workflow": "pair", "state": "open",
     "expires_when_idle_ms": 86_400_000, "runs": ["run_01k6f0000000000000000000aa"], "grants": [],
+    "usage": {"requests": 2, "input_tokens": 3_120, "output_tokens": 240}, "duration_ms": 7_120,
     "created_at": "2026-01-31T09:30:00.000Z", "updated_at": "2026-01-31T09:30:07.120Z"
 }))]
 pub struct Session {
@@ -34,6 +36,15 @@ pub struct Session {
     pub runs: Vec<String>,
     /// Grants that hold now.
     pub grants: Vec<String>,
+    /// Of all its runs.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Of those whose workflow names prices, one for each currency.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
+    /// Of all its runs together, each from its start to its last event.
+    #[serde(default)]
+    pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
     /// When the session, or one of the runs named here, last changed.

@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
@@ -208,6 +208,10 @@ impl Tables for Store {
 
     async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
         on!(self, idle_sessions(now, limit).await)
+    }
+
+    async fn session_usage(&self, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
+        on!(self, session_usage(session).await)
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

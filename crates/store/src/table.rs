@@ -89,7 +89,8 @@ macro_rules! column {
 }
 
 record!(RunRow in "runs", Replaced {
-    run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, created_at, updated_at
+    run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, requests,
+    input_tokens, output_tokens, cost, currency, unpriced, created_at, updated_at
 } over this, _there: this);
 record!(SessionRow in "sessions", Merged {
     session, workflow, state, seq, created_at, changed_at, idle_ms, front_run, idle_since

@@ -6,7 +6,7 @@ use std::future::Future;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
 use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 
@@ -100,6 +100,12 @@ pub trait Tables: Send + Sync + 'static {
         now: Timestamp,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<SessionId>, Error>> + Send;
+
+    /// What the runs of a session used, by currency; those without one first. Empty: it has no runs.
+    fn session_usage(
+        &self,
+        session: &SessionId,
+    ) -> impl Future<Output = Result<Vec<SessionUsage>, Error>> + Send;
 
     fn interrupt(&self, id: &InterruptId)
     -> impl Future<Output = Result<Option<InterruptRow>, Error>> + Send;

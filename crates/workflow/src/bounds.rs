@@ -34,6 +34,8 @@ pub const SCRIPTED: usize = 256 * 1024;
 pub const COUNT: u64 = 1_000_000;
 /// Tokens of a budget.
 pub const TOKENS: u64 = 1_000_000_000_000;
+/// An amount of money, in millionths.
+pub const MONEY: u64 = 1_000_000 * 1_000_000;
 /// A year: what waits longer is forgotten, not waited for.
 pub const DURATION_MS: u64 = 366 * 24 * 60 * 60 * 1000;
 /// Ten minutes: a rehearsed reply that takes longer tests nobody's patience but ours.

@@ -2,7 +2,7 @@
 //!
 //! | key | what the file's own value does to the other workflow's |
 //! |---|---|
-//! | `agents`, `gates`, `limits` | takes the place of each key below that it names |
+//! | `agents`, `gates`, `limits`, `models` | takes the place of each key below that it names |
 //! | `phases`, `tools` | each takes the place of the one with its `id` or `name`; others come after |
 //! | every other | replaces it |
 //!
@@ -17,7 +17,7 @@ use crate::shipped;
 use crate::yaml::{self, Node, Value};
 
 pub(crate) const KEY: &str = "extends";
-const BY_KEY: [&str; 3] = ["agents", "gates", "limits"];
+const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 
 /// The texts of the workflows that a file may extend.
 pub(crate) struct Bases {

@@ -84,6 +84,7 @@ pub fn external() -> Definition {
         gates: Gates::default(),
         limits: Limits::default(),
         asking: Asking::default(),
+        models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
     }

@@ -13,11 +13,13 @@
 //! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** · `when_no_channel`: **park** \| auto | `phase_kind` |
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `then`: **fail** \| settle · `optional` **false** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
+//! | … of `copilot` | `agent` · `routing`: minimal \| balanced \| aggressive (**nobody routes**) · `router` (**rules**) · `team[]` (**everybody else**) · `conversational` **false** · `satisfaction` **false** · `simple_words` (**none is simple**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
 //! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `smart`, `rules`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
-//! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `budget: {tokens}` (**none**) | `settings` |
+//! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `continues` **0**, `budget: {tokens, money}`, one of them or both (**none**) | `settings` |
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
+//! | `models.NAME` | `window_tokens` (**128,000**), `price: {input_per_million, output_per_million, currency}` (**none**), one of them or both; `default`: where neither agent nor run names a model | `models` |
 //! | `network` | whether commands reach the network (**false**) | here |
 //! | `web` | `allow_addresses[]`: ranges that `web_fetch` may reach although they are not public (**none**) | `settings` |
 //!
@@ -30,6 +32,7 @@ mod gates;
 mod handoffs;
 mod input;
 mod kinds;
+mod models;
 mod needs;
 mod phase_kind;
 mod phases;
@@ -60,6 +63,7 @@ const KEYS: Keys = Keys {
         "asking",
         "network",
         "web",
+        "models",
         "tools",
     ],
     later: &["mcp_servers"],
@@ -114,6 +118,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
     };
     let asking = fields.find("asking").and_then(|item| settings::asking(item, problems)).unwrap_or_default();
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
+    let models = fields.find("models").map(|item| models::read(item, problems)).unwrap_or_default();
     let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
     // With `agents` misspelt every reference to one would be a problem too; one is enough.
     let known = match fields.find("agents") {
@@ -134,9 +139,32 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
         .unwrap_or_default();
     let (agents, tools) = known.map(|known| known.resolve(asking, catalogue)).unwrap_or_default();
     let description = description.unwrap_or_default();
-    let definition =
-        Definition { name, description, input, agents, tools, phases, gates, limits, asking, network, web };
+    let definition = Definition {
+        name,
+        description,
+        input,
+        agents,
+        tools,
+        phases,
+        gates,
+        limits,
+        asking,
+        models,
+        network,
+        web,
+    };
+    if !counts_money(&definition) {
+        let item = fields.find("limits").or_else(|| fields.find("phases")).unwrap_or(top);
+        problems.at(item, "a budget of `money` needs a price: `models.NAME.price`");
+    }
     Some((definition, place))
+}
+
+/// Whether what a budget of money is spent by has a price.
+fn counts_money(definition: &Definition) -> bool {
+    let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
+    let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
+    prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
 /// Checks what stands by itself in a workflow whose base is not there: names may belong to the base.
@@ -149,6 +177,7 @@ fn alone(top: &Item<'_>, problems: &mut Problems) {
     fields.find("asking").and_then(|item| settings::asking(item, problems));
     fields.find("network").and_then(|item| item.flag(problems));
     fields.find("web").and_then(|item| settings::web(item, None, problems));
+    fields.find("models").map(|item| models::read(item, problems));
 }
 
 fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<String> {

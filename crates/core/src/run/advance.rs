@@ -106,7 +106,8 @@ impl Draft<'_> {
             | StepRole::Judge
             | StepRole::Maker
             | StepRole::Overseer
-            | StepRole::Router => {
+            | StepRole::Router
+            | StepRole::Summariser => {
                 let text = "No plan is made here: answer what you are asked for.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;

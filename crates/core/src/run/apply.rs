@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::fact::{Authority, Fact, Node, Returned};
+use super::history::{self, Summary};
 use super::request::said_about;
 use super::state::{
     Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepRole, Trial, Trouble, Used,
@@ -90,6 +91,7 @@ impl Run {
                 new.since_at = event.at;
                 let part = || self.part_to_carry_out(phase, step);
                 new.subtask = subtask.clone().or_else(part).map(|part| part.id);
+                new.summarises = (*role == StepRole::Summariser).then(|| history::summarised(step)).flatten();
                 new.judges = self.call_to_judge(step).filter(|_| *role == StepRole::Overseer);
                 self.steps.insert(step.clone(), Arc::new(new));
             }
@@ -140,7 +142,8 @@ impl Run {
                 step.continued += 1;
             }),
 
-            Fact::ModelStarted { step, attempt, epoch, .. } => self.step(step, |step| {
+            Fact::ModelStarted { step, attempt, epoch, shortened, .. } => self.step(step, |step| {
+                step.history.shortened = *shortened;
                 step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
                 step.sent = step.entries.len();
                 step.retry_at = None;
@@ -149,7 +152,7 @@ impl Run {
                     step.trouble = Trouble::None;
                 }
             }),
-            Fact::ModelReplied { step: id, turn, usage, calls, stop, .. } => {
+            Fact::ModelReplied { step: id, turn, model, usage, calls, stop } => {
                 let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
                 let arguments = content.data.get("arguments").and_then(Value::as_array);
                 for (i, listed) in calls.iter().enumerate() {
@@ -158,9 +161,7 @@ impl Run {
                     self.calls.insert(listed.call.clone(), Arc::new(call));
                 }
                 self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                self.spent.requests += 1;
-                let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-                self.spent.tokens = self.spent.tokens.saturating_add(tokens);
+                self.spend(id, model, *usage);
                 self.step(id, |step| {
                     step.model = ModelCall::Idle;
                     step.failures = 0;
@@ -168,7 +169,9 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    step.used.tokens = step.used.tokens.saturating_add(tokens);
+                    // What was left out of that request may be in the next one.
+                    step.history.counted = if step.history.shortened { 0 } else { usage.input_tokens };
+                    step.history.answered = Some(Arc::from(model.as_str()));
                     for listed in calls {
                         let same = step.used.last_call == Some(listed.digest);
                         step.used.identical = if same { step.used.identical + 1 } else { 1 };
@@ -204,6 +207,17 @@ impl Run {
                 step.failures += 1;
                 step.last_failure = Some((*kind, Arc::from(content.as_text())));
                 step.retry_at = *retry_at;
+            }),
+            Fact::WindowNarrowed { step, window } => {
+                self.step(step, |step| step.history.narrowed = Some(*window));
+            }
+            Fact::HistorySummarised { step, until, .. } => self.step(step, |step| {
+                step.history.summary = Some(Summary { until: *until, text: Arc::from(content.as_text()) });
+                step.history.counted = 0;
+            }),
+            Fact::HistoryElided { step, until, .. } => self.step(step, |step| {
+                step.history.elided = *until;
+                step.history.counted = 0;
             }),
             Fact::ModelLost { step, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
@@ -366,7 +380,10 @@ impl Run {
                 self.look_again(id);
             }
 
-            Fact::HandedOver { step, to, .. } => self.step(step, |step| step.agent.clone_from(to)),
+            Fact::HandedOver { step, to, .. } => self.step(step, |step| {
+                step.agent.clone_from(to);
+                step.history.counted = 0;
+            }),
 
             Fact::PlanProposed { step, .. } => self.step(step, |step| step.plans += 1),
             Fact::PlanDrafted { phase, step, subtasks, .. } => {
@@ -490,8 +507,8 @@ impl Run {
             Fact::MessageAdded => {
                 let text: Arc<str> = Arc::from(content.as_text());
                 self.messages.push(text.clone());
-                // Whoever judges is shown material, and told nothing.
-                let hears = |step: &&mut Arc<Step>| step.end.is_none() && step.role != StepRole::Overseer;
+                // Whoever judges or sums up is shown material, and told nothing.
+                let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
                 for step in self.steps.values_mut().filter(hears) {
                     let step = Arc::make_mut(step);
                     step.entries.push(Entry::Note { text: text.clone() });

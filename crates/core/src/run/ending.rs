@@ -80,7 +80,7 @@ impl Run {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
         // What was called is no text: a plan, or that the work is finished. Whoever judges a call is read by the form of
         // its answer.
-        if !calls.is_empty() || step.role == StepRole::Overseer {
+        if !calls.is_empty() || step.role.is_aside() {
             return None;
         }
         if let Some(flaw) = stop.flaw() {
@@ -112,7 +112,8 @@ impl Run {
             | StepRole::Judge
             | StepRole::Maker
             | StepRole::Overseer
-            | StepRole::Router => false,
+            | StepRole::Router
+            | StepRole::Summariser => false,
         };
         let agent = self.definition.agents.get(&step.agent);
         works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
@@ -209,7 +210,11 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
-        StepRole::Improver | StepRole::Judge | StepRole::Overseer | StepRole::Router => false,
+        StepRole::Improver
+        | StepRole::Judge
+        | StepRole::Overseer
+        | StepRole::Router
+        | StepRole::Summariser => false,
     }
 }
 

@@ -132,6 +132,9 @@ pub enum Fact {
         turn: u32,
         attempt: u32,
         epoch: u64,
+        /// Results of calls are left out of it, so that it fits the window.
+        #[serde(default, skip_serializing_if = "is_default")]
+        shortened: bool,
     },
     /// text: the reply; data: `{"arguments": […]}`, one per call.
     ModelReplied {
@@ -156,6 +159,25 @@ pub enum Fact {
         attempt: u32,
         kind: FailureKind,
         retry_at: Option<Timestamp>,
+    },
+    /// A provider refused a request as too long: from here on the step's requests are kept within so many tokens.
+    WindowNarrowed {
+        step: String,
+        window: u64,
+    },
+    /// A model has said what the step's turns up to this one held: later requests hold that instead of them.
+    /// text: the summary.
+    HistorySummarised {
+        step: String,
+        /// The step that did.
+        by: String,
+        until: u32,
+    },
+    /// No summary came of them: later requests leave out what their calls brought. text: why.
+    HistoryElided {
+        step: String,
+        by: String,
+        until: u32,
     },
     /// The process that waited for the reply is gone.
     ModelLost {

@@ -27,7 +27,11 @@ impl Draft<'_> {
         }
         let attempt = step.failures + step.crashes + 1;
         let epoch = self.cx.epoch;
-        self.emit(Fact::ModelStarted { step: id.to_owned(), turn, attempt, epoch }, Content::none());
+        let shortened = self.run.is_shortened(id);
+        self.emit(
+            Fact::ModelStarted { step: id.to_owned(), turn, attempt, epoch, shortened },
+            Content::none(),
+        );
     }
 
     /// The attempt that is out for this turn.
@@ -107,7 +111,7 @@ impl Draft<'_> {
             .steps
             .get(step)
             // Who judges acts on nothing, also where an agent of the workflow has that name.
-            .filter(|step| !matches!(step.role, StepRole::Overseer | StepRole::Router))
+            .filter(|step| !step.role.is_aside())
             .and_then(|step| self.run.definition.agents.get(&step.agent))
             .map_or(&[][..], |agent| agent.tools.as_slice());
         let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
@@ -185,18 +189,28 @@ impl Draft<'_> {
         let form_refused = matches!(step.role, StepRole::Overseer | StepRole::Router)
             && failure.kind == FailureKind::Rejected
             && step.last_failure.is_none();
-        let again = (failure.kind.is_retryable() || form_refused) && step.failures + 1 < limit;
+        // A window that is smaller than we were told: once more with a shorter request.
+        let narrower = if failure.kind == FailureKind::TooLong && step.failures == 0 {
+            self.run.narrower(id)
+        } else {
+            None
+        };
+        let again =
+            (failure.kind.is_retryable() || form_refused) && step.failures + 1 < limit || narrower.is_some();
         let wait = failure
             .retry_after_ms
             .unwrap_or(0)
             .max(limits::BACKOFF_FIRST_MS << step.failures.min(8))
             .min(limits::BACKOFF_MAX_MS);
-        let wait = if form_refused { 0 } else { wait };
+        let wait = if form_refused || narrower.is_some() { 0 } else { wait };
         let retry_at = again.then(|| self.now().plus_ms(wait));
         self.emit(
             Fact::ModelFailed { step: id.to_owned(), turn, attempt, kind: failure.kind, retry_at },
             Content::text(failure.message),
         );
+        if let Some(window) = narrower {
+            self.emit(Fact::WindowNarrowed { step: id.to_owned(), window }, Content::none());
+        }
         if !again {
             self.step_failed(id);
         }

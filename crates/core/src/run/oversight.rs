@@ -162,7 +162,8 @@ impl Run {
             | StepRole::Maker
             | StepRole::Subtask
             | StepRole::Overseer
-            | StepRole::Router => None,
+            | StepRole::Router
+            | StepRole::Summariser => None,
         };
         let said: Vec<String> = said.filter_map(last).collect();
         let act = smart::Act { said: &said.join("\n"), plan: Some(&plan), ..smart::Act::default() };
@@ -265,11 +266,7 @@ impl Run {
             Message::User { text: self.overseer_task(id) },
         ];
         messages.extend(self.conversation(step.entries.iter().skip(step.inherited)));
-        let named = match self.smart().map(|smart| smart.judge) {
-            Some(Judge::Model(name)) => Some(name),
-            Some(Judge::Run | Judge::Off) | None => None,
-        };
-        let model = named.or_else(|| self.config().and_then(|config| config.model.clone()));
+        let model = self.model_of(id);
         // A provider that refused the form is asked without it: the words say what the answer looks like.
         let refused = matches!(step.last_failure, Some((FailureKind::Rejected, _)));
         let response_schema = (!refused).then(response_schema);

@@ -11,12 +11,25 @@ impl Run {
     /// The request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
-        if step.role == StepRole::Overseer {
-            return Some(self.overseer_request(id, step));
+        match step.role {
+            StepRole::Overseer => Some(self.overseer_request(id, step)),
+            StepRole::Summariser => Some(self.summariser_request(id)),
+            StepRole::Router => self.router_request(step),
+            StepRole::Worker
+            | StepRole::Improver
+            | StepRole::Planner
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Subtask => {
+                let mut request = self.whole_request(id, step)?;
+                self.fit(id, step, &mut request);
+                Some(request)
+            }
         }
-        if step.role == StepRole::Router {
-            return self.router_request(step);
-        }
+    }
+
+    /// The same before what does not fit the window is left out of it.
+    pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
         if !self.definition.asking.enabled {
@@ -33,13 +46,13 @@ impl Run {
             Some(_) => messages.extend(self.rounds_remembered(step)),
             None => messages.push(Message::User { text: self.task_of(id) }),
         }
-        messages.extend(self.conversation(remembered(step)));
+        messages.extend(self.history(step, remembered(step)));
         let mut tools: Vec<Declaration> =
             agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();
         if tools.is_empty() {
             tools = self.called_before(&messages);
         }
-        let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
+        let model = self.model_of(id);
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
@@ -105,7 +118,7 @@ fn declaration(spec: &Spec) -> Declaration {
 /// Of what was said before the step started, from the newest backwards what fits the budget, and nothing older than the
 /// first that does not: what somebody took back is never told without the correction. Each whole, for what a person
 /// decided is never cut; so the newest is told whatever its length (contract A15).
-fn remembered(step: &Step) -> impl Iterator<Item = &Entry> {
+fn remembered(step: &Step) -> Vec<&Entry> {
     let (inherited, own) = step.entries.split_at(step.inherited.min(step.entries.len()));
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();
@@ -118,10 +131,10 @@ fn remembered(step: &Step) -> impl Iterator<Item = &Entry> {
         room = room.saturating_sub(chars);
         told.push(entry);
     }
-    told.into_iter().rev().chain(own)
+    told.into_iter().rev().chain(own).collect()
 }
 
-fn result_text(call: &Call) -> String {
+pub(super) fn result_text(call: &Call) -> String {
     if let Some(result) = &call.result {
         return result.to_string();
     }

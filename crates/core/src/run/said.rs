@@ -86,6 +86,9 @@ impl Run {
             | Fact::EndRefused { .. }
             | Fact::ModelFailed { .. }
             | Fact::ModelLost { .. }
+            | Fact::WindowNarrowed { .. }
+            | Fact::HistorySummarised { .. }
+            | Fact::HistoryElided { .. }
             | Fact::ToolInspected { .. }
             | Fact::CallMade { .. }
             | Fact::ChangesProposed { .. }

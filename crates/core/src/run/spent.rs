@@ -1,9 +1,13 @@
-//! What a run has achieved and used so far. It is shown wherever the run fails or reaches a limit, for the person who
+//! What a run has achieved, used and paid so far. It is shown wherever the run fails or reaches a limit, for the person who
 //! decides on another try.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Run, StepEnd, StepRole};
+use super::{Run, StepEnd};
+use crate::message::Usage;
+use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, in_words};
 
 /// Counted from the events; a fresh budget for a step takes nothing away.
@@ -14,27 +18,93 @@ pub struct Spent {
     /// Calls that were tried: each time that one was started, and those that failed before they could.
     pub calls: u64,
     pub tokens: u64,
+    /// Of these, what went in; the others came out.
+    pub input_tokens: u64,
+    /// By the prices of the workflow.
+    pub cost: Cost,
+    /// Replies of models that have no price there.
+    pub unpriced: u64,
 }
 
 impl Run {
     /// For the payload, and in words.
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
-        let Spent { requests, calls, tokens } = self.spent;
+        let Spent { requests, calls, tokens, cost, .. } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
-        let steps =
-            self.steps.values().filter(|step| done(step.end) && step.role != StepRole::Overseer).count();
+        let steps = self.steps.values().filter(|step| done(step.end) && !step.role.is_aside()).count();
         let ms = self.started.as_ref().map_or(0, |started| now.ms_since(started.at));
-        let value = json!({
+        let mut value = json!({
             "steps_done": steps, "calls": calls, "requests": requests, "tokens": tokens, "ms": ms,
         });
+        let mut paid = String::new();
+        if let Some(currency) = self.currency() {
+            let amount = pricing::amount(cost.millionths());
+            paid = format!(", {amount} {currency}");
+            value["cost"] = json!({ "amount": amount, "currency": currency });
+        }
         let words = format!(
-            "So far: {}, {}, {}, {tokens} tokens, {}.",
+            "So far: {}, {}, {}, {tokens} tokens{paid}, {}.",
             counted(steps as u64, "step done", "steps done"),
             counted(calls, "call made", "calls made"),
             counted(requests, "reply of a model", "replies of models"),
             in_words(ms),
         );
         (value, words)
+    }
+
+    /// Counts a reply. What a summary takes is taken from the budget of the step that needs it.
+    pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let price =
+            self.terms(self.model_of(id).as_deref(), Some(answered)).and_then(|terms| terms.price.as_ref());
+        let cost = price.map(|price| price.of(usage));
+        let most = self.prices().map(|price| price.of(usage)).max();
+        let spent = &mut self.spent;
+        spent.requests += 1;
+        spent.tokens = spent.tokens.saturating_add(tokens);
+        spent.input_tokens = spent.input_tokens.saturating_add(usage.input_tokens);
+        spent.cost = spent.cost.plus(cost.unwrap_or_default());
+        spent.unpriced += u64::from(cost.is_none());
+        let payer =
+            self.steps.get(id).and_then(|step| step.summarises.clone()).unwrap_or_else(|| id.to_owned());
+        if let Some(step) = self.steps.get_mut(&payer) {
+            let used = &mut Arc::make_mut(step).used;
+            used.tokens = used.tokens.saturating_add(tokens);
+            used.cost = used.cost.plus(cost.or(most).unwrap_or_default());
+        }
+    }
+
+    /// What a reply to this step cost, and in which currency; `None`: the workflow has no price for it.
+    pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
+        let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
+        terms.price.as_ref().map(|price| (price.of(usage), price.currency.clone()))
+    }
+
+    /// What the workflow says of a model: by the name that was asked for; where none was, by the one that answered, or
+    /// else as of the model of the installation.
+    pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
+        let models = &self.definition.models;
+        match named {
+            Some(named) => models.get(named),
+            None => answered.and_then(|answered| models.get(answered)).or_else(|| models.get(DEFAULT)),
+        }
+    }
+
+    fn prices(&self) -> impl Iterator<Item = &Price> {
+        self.definition.models.values().filter_map(|terms| terms.price.as_ref())
+    }
+
+    /// Of every price; `None`: there is none.
+    pub fn currency(&self) -> Option<&str> {
+        self.prices().next().map(|price| price.currency.as_str())
+    }
+
+    /// A limit's value as people read it.
+    pub(super) fn limit_amount(&self, limit: &str, value: u64) -> String {
+        match self.currency().filter(|_| limit == "budget_money") {
+            Some(currency) => format!("{} {currency}", pricing::amount(value)),
+            None => value.to_string(),
+        }
     }
 }
 

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fact::{Authority, Judgement, Look};
+use super::history::History;
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::message::{FailureKind, Stop};
 use crate::plan::Plan;
+use crate::pricing::Cost;
 use crate::routing::Routed;
 use crate::time::Timestamp;
 use crate::tool::CommandEffect;
@@ -47,6 +49,20 @@ pub enum StepRole {
     Overseer,
     /// Says how a copilot's task is done.
     Router,
+    /// Says in short what the old turns of another step held.
+    Summariser,
+}
+
+impl StepRole {
+    /// Whether it helps another step, and does none of its phase's work.
+    pub(super) fn is_aside(self) -> bool {
+        match self {
+            Self::Overseer | Self::Router | Self::Summariser => true,
+            Self::Worker | Self::Improver | Self::Planner | Self::Judge | Self::Maker | Self::Subtask => {
+                false
+            }
+        }
+    }
 }
 
 /// What became of a step's last failure.
@@ -69,6 +85,8 @@ pub struct Step {
     pub subtask: Option<String>,
     /// The call that it judges, of an overseer.
     pub judges: Option<String>,
+    /// The step whose old turns it sums up.
+    pub summarises: Option<String>,
     /// Who works on it now.
     pub agent: String,
     pub end: Option<StepEnd>,
@@ -106,6 +124,8 @@ pub struct Step {
     pub plans: u32,
     /// Judgements that it was told.
     pub judged: u32,
+    /// What its requests hold of its old turns.
+    pub history: History,
     /// How many of the entries were said to the run before the step started.
     pub inherited: usize,
     /// Which round of a copilot it is, from 1.
@@ -128,6 +148,7 @@ impl Step {
             role,
             subtask: None,
             judges: None,
+            summarises: None,
             agent: agent.to_owned(),
             end: None,
             closing: None,
@@ -150,6 +171,7 @@ impl Step {
             excused: 0,
             plans: 0,
             judged: 0,
+            history: History::default(),
             inherited: 0,
             round: None,
             input: None,
@@ -183,6 +205,8 @@ pub struct Used {
     pub rounds: u32,
     pub calls: u32,
     pub tokens: u64,
+    /// A reply of a model without a price counts at the highest one.
+    pub cost: Cost,
     /// Equal calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,

@@ -64,6 +64,9 @@ impl Draft<'_> {
         if step.role == StepRole::Router {
             return self.advance_router(id, &step);
         }
+        if step.role == StepRole::Summariser {
+            return self.advance_summariser(id, &step);
+        }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
             return true;
@@ -84,7 +87,7 @@ impl Draft<'_> {
             self.limit(id, limit, value);
             return true;
         }
-        false
+        self.run.wants_model(id) && self.make_room(id)
     }
 
     /// What comes back to a step that is closing is not started again.
@@ -180,14 +183,15 @@ impl Draft<'_> {
             self.emit(Fact::LimitLifted { step: id.to_owned() }, Content::none());
             return;
         }
+        let amount = self.run.limit_amount(limit, value);
         if !self.run.definition.asking.enabled {
-            let text = format!("the limit `{limit}` of {value} is reached");
+            let text = format!("the limit `{limit}` of {amount} is reached");
             self.fail_phase(&self.run.phase_of_step(id), &format!("limit_{limit}"), text);
             return;
         }
         let counted = limit.replace('_', " ");
         let counted = if value == 1 { counted.trim_end_matches('s') } else { &counted };
-        let title = format!("Step `{id}` has reached its limit of {value} {counted}");
+        let title = format!("Step `{id}` has reached its limit of {amount} {counted}");
         let mut opening = Opening::new(Kind::Continuation, About::Limit(id.to_owned()), title);
         opening.step = Some(id.to_owned());
         let (spent, words) = self.run.spent_so_far(self.now());
@@ -215,6 +219,10 @@ impl Draft<'_> {
         }
         if is(StepRole::Router) {
             self.router_unheard(id, &text);
+            return;
+        }
+        if is(StepRole::Summariser) {
+            self.unsummarised(id, &text);
             return;
         }
         let is_subtask = is(StepRole::Subtask);
@@ -268,7 +276,8 @@ impl Draft<'_> {
             | StepRole::Judge
             | StepRole::Subtask
             | StepRole::Overseer
-            | StepRole::Router => {
+            | StepRole::Router
+            | StepRole::Summariser => {
                 let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
@@ -301,7 +310,8 @@ impl Run {
             | StepRole::Judge
             | StepRole::Maker
             | StepRole::Overseer
-            | StepRole::Router => false,
+            | StepRole::Router
+            | StepRole::Summariser => false,
         };
         let works = works && !self.is_simple(step);
         let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
@@ -310,9 +320,9 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // A judge that can not be heard asks a person by itself, and rules take the place of a router.
-            on_error: !matches!(step.role, StepRole::Overseer | StepRole::Router)
-                && (own.on_error || added.on_error),
+            // A judge that can not be heard asks a person by itself, rules take the place of a router, and without a
+            // summary work goes on.
+            on_error: !step.role.is_aside() && (own.on_error || added.on_error),
         }
     }
 
@@ -342,6 +352,7 @@ impl Run {
             && !self.is_one_call(step)
             && self.failed_call(id, step).is_none()
             && !self.is_being_judged(step)
+            && !self.is_being_summarised(id)
     }
 
     /// Whether no model works on it: it is one call.
@@ -367,6 +378,9 @@ impl Run {
         }
         if let Some(budget) = limits.budget_tokens.filter(|budget| step.used.tokens >= *budget) {
             return Some(("budget_tokens", budget.min(json::MAX_INTEGER)));
+        }
+        if let Some(budget) = limits.budget_money.filter(|budget| step.used.cost.reaches(*budget)) {
+            return Some(("budget_money", budget.min(json::MAX_INTEGER)));
         }
         if step.used.identical >= limits::IDENTICAL_CALLS {
             return Some(("identical_calls", limits::IDENTICAL_CALLS.into()));

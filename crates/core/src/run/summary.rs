@@ -132,6 +132,12 @@ impl Run {
             deadline: self.next_deadline(),
             seq: self.seq,
             ended_seq: self.ended.as_ref().map(|ended| ended.seq),
+            requests: Some(self.spent.requests),
+            input_tokens: Some(self.spent.input_tokens),
+            output_tokens: Some(self.spent.tokens - self.spent.input_tokens),
+            cost: self.currency().map(|_| self.spent.cost.millionths()),
+            currency: self.currency().map(str::to_owned),
+            unpriced: Some(self.spent.unpriced),
             created_at: started.at,
             updated_at: self.last_at,
         })

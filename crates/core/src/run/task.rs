@@ -26,6 +26,7 @@ impl Run {
             StepRole::Judge => self.to_judge(phase),
             StepRole::Overseer => self.overseer_task(id),
             StepRole::Router => self.wanted_task(&phase.id),
+            StepRole::Summariser => self.summariser_task(id),
             StepRole::Subtask => {
                 let subtask = step.subtask.as_deref().unwrap_or_default();
                 let before = self.part_of(phase, step, subtask);
@@ -49,7 +50,8 @@ impl Run {
                 | StepRole::Maker
                 | StepRole::Judge
                 | StepRole::Overseer
-                | StepRole::Router,
+                | StepRole::Router
+                | StepRole::Summariser,
                 _,
             ) => self.task_of(id),
         }

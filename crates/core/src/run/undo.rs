@@ -200,6 +200,7 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         gates: Gates { kinds: [(Kind::ToolApproval, gate)].into(), trial: true, ..Gates::default() },
         limits: Limits::default(),
         asking: Asking::default(),
+        models: BTreeMap::new(),
         network: false,
         web: Web::default(),
     })

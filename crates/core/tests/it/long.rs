@@ -32,7 +32,10 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
     for turn in 0..n {
         let call = format!("call_{}", turn + 1);
         let arguments = json!({ "path": format!("src/file_{turn}.rs") });
-        say(Fact::ModelStarted { step: step.clone(), turn, attempt: 1, epoch: 1 }, Content::none());
+        say(
+            Fact::ModelStarted { step: step.clone(), turn, attempt: 1, epoch: 1, shortened: false },
+            Content::none(),
+        );
         let calls = vec![Listed { call: call.clone(), tool: "read_file".to_owned(), digest }];
         let replied = Fact::ModelReplied {
             step: step.clone(),

@@ -136,6 +136,7 @@ pub(crate) fn definition() -> Definition {
         gates: Gates { rules: vec![allow(&["read_file"])], ..Gates::default() },
         limits: Limits::default(),
         asking: Asking::default(),
+        models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
     }

@@ -103,7 +103,8 @@ impl Teller {
             | StepRole::Judge
             | StepRole::Maker
             | StepRole::Overseer
-            | StepRole::Router => false,
+            | StepRole::Router
+            | StepRole::Summariser => false,
         });
         if text.trim().is_empty() || !is_heard {
             return Vec::new();

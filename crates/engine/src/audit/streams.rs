@@ -118,9 +118,11 @@ fn run_problem(
     if row.seq > expected.seq {
         return Some(format!("the run had {} events and has {}", row.seq, expected.seq));
     }
+    // One that an older version wrote last says nothing of what the run used.
+    let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
     if *row != expected {
         let fields = differing!(row, expected; session, workflow, status, end_reason, runnable, deadline, seq, ended_seq,
-            created_at, updated_at);
+            requests, input_tokens, output_tokens, cost, currency, unpriced, created_at, updated_at);
         return Some(differs("its row", &fields));
     }
     let expected: BTreeMap<_, _> = run

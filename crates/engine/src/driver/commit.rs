@@ -99,6 +99,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::EndRefused { .. }
                         | Fact::ModelFailed { .. }
                         | Fact::ModelLost { .. }
+                        | Fact::WindowNarrowed { .. }
+                        | Fact::HistorySummarised { .. }
+                        | Fact::HistoryElided { .. }
                         | Fact::ToolInspected { .. }
                         | Fact::ToolTried { .. }
                         | Fact::CallMade { .. }

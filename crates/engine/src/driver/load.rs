@@ -94,7 +94,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// The run up to the event before which it is told to stop.
-    async fn fold_until(
+    pub(super) async fn fold_until(
         &self,
         id: &RunId,
         mut stops: impl FnMut(&Run, &Event) -> bool + Send,

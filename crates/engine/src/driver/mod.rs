@@ -8,6 +8,7 @@ mod commit;
 mod conversation;
 mod key;
 mod load;
+mod model_calls;
 mod perform;
 mod run_cache;
 mod sessions;
@@ -28,6 +29,7 @@ use tokio::sync::{Notify, watch};
 
 pub use conversation::{NextRun, Say};
 pub use key::IdempotencyKey;
+pub use model_calls::{ModelCall, ModelOutcome};
 pub use sessions::{OpenSession, OpenedSession};
 pub use start::{StartRun, StartedRun, TakesFront};
 

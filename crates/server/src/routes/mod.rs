@@ -60,6 +60,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(plans::of_run)))
         .routes(needs(all(Steer), routes!(plans::replace)))
         .routes(needs(any(Decide), routes!(plans::layout)))
+        .routes(needs(all(Read), routes!(plans::model_calls)))
         .routes(needs(all(Read), routes!(plans::model_request)))
         .routes(needs(any(Ask), routes!(interrupts::ask)))
         .routes(needs(any(Read), routes!(interrupts::list)))

@@ -3,13 +3,13 @@
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
-use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
+use holdshort_protocol::{List, ModelCall, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
 use holdshort_store::{RunFilter, Tables};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::limits::LAYOUT_SUBTASKS;
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::query::{Id, Ids, PageQuery, Params, limit};
+use holdshort_web::query::{Id, Ids, PageQuery, Params, limit, number};
 use holdshort_web::view;
 
 use super::sessions::known;
@@ -93,6 +93,29 @@ pub(crate) async fn layout(_: Caller, body: Body) -> Answer<Json<PlanLayout>> {
         return Err(Refused::invalid_at("/subtasks", format!("holds more than {LAYOUT_SUBTASKS} subtasks")));
     }
     Ok(Json(view::plan::layout(draft)))
+}
+
+/// List the calls of models of a run.
+///
+/// In their order, with what each used and cost. Each page is one replay of the run.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/model-requests", tag = "runs", operation_id = "list_model_requests",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa"), PageQuery),
+    responses((status = 200, description = "A page of calls", body = List<ModelCall>), ReadsPart)
+)]
+pub(crate) async fn model_calls(
+    caller: Caller,
+    Id(id): Id<RunId>,
+    Params(query): Params<PageQuery>,
+) -> Answer<Json<List<ModelCall>>> {
+    caller.run(&id).await?;
+    let after = number("cursor", query.cursor.as_deref())?.unwrap_or(0);
+    let limit = limit(query.limit)?;
+    let mut calls = caller.app.driver.model_calls(&id, after, limit + 1).await?;
+    let more = calls.len() > limit;
+    calls.truncate(limit);
+    let next_cursor = calls.last().filter(|_| more).map(|call| call.n.to_string());
+    Ok(Json(List { items: calls.into_iter().map(view::usage::model_call).collect(), next_cursor }))
 }
 
 /// Read what a model was sent.

@@ -125,6 +125,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/runs/{id}/events", "read", "any"),
     ("post /v1/runs/{id}/finish", "steer", "any"),
     ("post /v1/runs/{id}/messages", "steer", "any"),
+    ("get /v1/runs/{id}/model-requests", "read", "all"),
     ("get /v1/runs/{id}/model-requests/{n}", "read", "all"),
     ("post /v1/runs/{id}/pause", "steer", "any"),
     ("get /v1/runs/{id}/plans", "read", "all"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 
 use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
@@ -74,6 +74,16 @@ impl RowMaps {
                 && self.runs_of(&row.session).all(|run| run.status.is_terminal())
         };
         self.sessions.values().filter(is_idle).map(|row| row.session.clone()).take(limit).collect()
+    }
+
+    pub(super) fn session_usage(&self, session: &SessionId) -> Vec<SessionUsage> {
+        let mut usage: BTreeMap<Option<String>, SessionUsage> = BTreeMap::new();
+        for row in self.runs_of(session) {
+            let of = usage.entry(row.currency.clone()).or_default();
+            of.currency.clone_from(&row.currency);
+            of.add(row);
+        }
+        usage.into_values().collect()
     }
 
     pub(super) fn runs_of(&self, session: &SessionId) -> impl Iterator<Item = &RunRow> {

@@ -1,7 +1,7 @@
 //! The rows in memory.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 
 use super::Memory;
@@ -44,6 +44,10 @@ impl Tables for Memory {
 
     async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
         Ok(self.state()?.tables.idle_sessions(now, limit))
+    }
+
+    async fn session_usage(&self, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
+        Ok(self.state()?.tables.session_usage(session))
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

@@ -1,11 +1,12 @@
 //! Lists: all stretches of one in one statement.
 
 use holdshort_core::id::SessionId;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
 use holdshort_core::time::Timestamp;
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::column::{at_most, get, id};
+use super::column::{at_most, get, id, number};
 use super::pool::Pool;
 use super::rows;
 use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
@@ -56,6 +57,27 @@ pub(super) async fn idle_sessions(
                    )
                ORDER BY session LIMIT $2";
     pool.read(sql, &[&now.as_millis(), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()
+}
+
+pub(super) async fn session_usage(pool: &Pool, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
+    // A sum of `bigint` is `numeric`.
+    let sql = "SELECT currency, coalesce(sum(requests), 0)::bigint, coalesce(sum(input_tokens), 0)::bigint,
+                   coalesce(sum(output_tokens), 0)::bigint, coalesce(sum(cost), 0)::bigint,
+                   coalesce(sum(unpriced), 0)::bigint, sum(greatest(updated_at - created_at, 0))::bigint
+               FROM runs WHERE session = $1 GROUP BY currency ORDER BY currency COLLATE \"C\" NULLS FIRST";
+    let rows = pool.read(sql, &[&session.as_str()]).await?;
+    let usage = |row: &Row| {
+        Ok(SessionUsage {
+            currency: get(row, 0)?,
+            requests: number(row, 1)?,
+            input_tokens: number(row, 2)?,
+            output_tokens: number(row, 3)?,
+            cost: number(row, 4)?,
+            unpriced: number(row, 5)?,
+            duration_ms: number(row, 6)?,
+        })
+    };
+    rows.iter().map(usage).collect()
 }
 
 pub(super) async fn interrupts(

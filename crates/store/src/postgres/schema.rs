@@ -11,13 +11,14 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
     include_str!("../../migrations/postgres/0003_chain.sql"),
     include_str!("../../migrations/postgres/0004_rows.sql"),
     include_str!("../../migrations/postgres/0005_appends.sql"),
     include_str!("../../migrations/postgres/0006_bodies.sql"),
+    include_str!("../../migrations/postgres/0007_usage.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.

@@ -2,7 +2,7 @@
 //! instead of a slow list.
 
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
 use holdshort_core::time::Timestamp;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -92,6 +92,30 @@ pub(super) fn idle_sessions(
     let mut statement = connection.prepare_cached(sql)?;
     let sessions = statement.query_map(params![Time(now), at_most(limit)], |row| id(row, 0))?;
     Ok(sessions.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn session_usage(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<Vec<SessionUsage>, Error> {
+    let sql = "SELECT currency, coalesce(sum(requests), 0), coalesce(sum(input_tokens), 0),
+                   coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), coalesce(sum(unpriced), 0),
+                   sum(max(updated_at - created_at, 0))
+               FROM runs INDEXED BY runs_by_session WHERE session = ?1 GROUP BY currency ORDER BY currency";
+    let mut statement = connection.prepare_cached(sql)?;
+    let usage = statement.query_map([Key(session.as_str())], |row| {
+        let count = |at| number(row, at);
+        Ok(SessionUsage {
+            currency: row.get(0)?,
+            requests: count(1)?,
+            input_tokens: count(2)?,
+            output_tokens: count(3)?,
+            cost: count(4)?,
+            unpriced: count(5)?,
+            duration_ms: count(6)?,
+        })
+    })?;
+    Ok(usage.collect::<Result<_, _>>()?)
 }
 
 /// Both halves are read from one snapshot, so an interrupt that resolves meanwhile is not missed.

@@ -12,7 +12,7 @@ use super::column::Number;
 use super::upgrade;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/sqlite/0006_rows.sql"),
     include_str!("../../migrations/sqlite/0007_appends.sql"),
     include_str!("../../migrations/sqlite/0008_bodies.sql"),
+    include_str!("../../migrations/sqlite/0009_usage.sql"),
 ];
 /// The migrations that need more than SQL.
 const CHAIN: u32 = 5;

@@ -1,7 +1,7 @@
 //! The rows in SQLite: each is read by its id or in a list; `replace_rows` goes to the writer.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use tokio::sync::oneshot;
 
@@ -46,6 +46,11 @@ impl Tables for Sqlite {
 
     async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
         self.pool.read(move |connection| list::idle_sessions(connection, now, limit)).await
+    }
+
+    async fn session_usage(&self, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
+        let session = session.clone();
+        self.pool.read(move |connection| list::session_usage(connection, &session)).await
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

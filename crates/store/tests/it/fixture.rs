@@ -75,6 +75,12 @@ pub(crate) fn run_row(n: u64) -> RunRow {
         deadline: n.is_multiple_of(3).then(|| at(1000 - n)),
         seq: n,
         ended_seq: n.is_multiple_of(5).then_some(n),
+        requests: (n % 4 > 0).then_some(n),
+        input_tokens: (n % 4 > 0).then_some(10 * n),
+        output_tokens: (n % 4 > 0).then_some(n + 7),
+        cost: n.is_multiple_of(2).then_some(100 + n),
+        currency: n.is_multiple_of(2).then(|| if n.is_multiple_of(4) { "EUR" } else { "USD" }.to_owned()),
+        unpriced: (n % 4 > 0).then_some(n % 2),
         // Two runs share each moment, so that the id has to break the tie.
         created_at: at(n / 2),
         updated_at: at(n + 1),

@@ -2,7 +2,7 @@
 
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
 use holdshort_core::session::{End, State};
 use holdshort_store::{
     Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, SessionFilter, Tables,
@@ -17,6 +17,7 @@ on_every_store! {
     sessions_are_listed_newest_first_by_every_filter,
     a_session_that_is_suspended_moves_to_another_list,
     idle_sessions_are_those_in_which_nothing_happens,
+    what_the_runs_of_a_session_used_is_summed_by_currency,
     interrupts_are_listed_by_every_filter,
     grants_are_listed_newest_first_by_every_filter,
     a_grant_that_is_revoked_moves_to_the_other_half,
@@ -100,6 +101,25 @@ async fn a_session_that_is_suspended_moves_to_another_list<S: Subject>() {
     let suspended = SessionRow { state: State::Suspended, seq: 2, ..open };
     put_session(journal, suspended.clone()).await;
     assert_eq!((those(State::Open).await, those(State::Suspended).await), (vec![], vec![suspended]));
+}
+
+async fn what_the_runs_of_a_session_used_is_summed_by_currency<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    assert_eq!(journal.session_usage(&id(1)).await.unwrap(), []);
+    for n in 1..=12 {
+        put_run(journal, RunRow { session: id(n % 2), ..run_row(n) }).await;
+    }
+    let usage = |currency: Option<&str>, runs: &[u64]| {
+        let mut usage = SessionUsage { currency: currency.map(str::to_owned), ..SessionUsage::default() };
+        runs.iter().for_each(|n| usage.add(&run_row(*n)));
+        usage
+    };
+    let even = [usage(Some("EUR"), &[4, 8, 12]), usage(Some("USD"), &[2, 6, 10])];
+    assert_eq!(journal.session_usage(&id(0)).await.unwrap(), even);
+    assert_eq!(journal.session_usage(&id(1)).await.unwrap(), [usage(None, &[1, 3, 5, 7, 9, 11])]);
+    let counted = |usage: &SessionUsage| (usage.requests, usage.cost, usage.duration_ms);
+    assert_eq!(even.each_ref().map(counted), [(0, 324, 15), (18, 318, 12)]);
 }
 
 async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {

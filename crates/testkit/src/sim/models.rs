@@ -11,8 +11,13 @@ use super::world::World;
 
 pub(super) const PATHS: [&str; 4] = ["a", "b", "linked", "../out"];
 pub(super) const COMMANDS: [&str; 5] = ["make x", "git push origin", "rm old", "ls", "make $X"];
-const FAILURES: [FailureKind; 4] =
-    [FailureKind::Unavailable, FailureKind::RateLimited, FailureKind::TimedOut, FailureKind::Rejected];
+const FAILURES: [FailureKind; 5] = [
+    FailureKind::Unavailable,
+    FailureKind::RateLimited,
+    FailureKind::TimedOut,
+    FailureKind::Rejected,
+    FailureKind::TooLong,
+];
 
 pub(super) fn answer(
     step: &str,

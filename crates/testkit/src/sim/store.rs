@@ -12,7 +12,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
@@ -214,6 +214,14 @@ impl Tables for Store {
         let answer = self.memory.idle_sessions(now, limit).await;
         if let Some(twin) = &self.twin {
             twin.same("idle_sessions", &answer, twin.idle_sessions(now, limit));
+        }
+        answer
+    }
+
+    async fn session_usage(&self, session: &SessionId) -> Result<Vec<SessionUsage>, Error> {
+        let answer = self.memory.session_usage(session).await;
+        if let Some(twin) = &self.twin {
+            twin.same("session_usage", &answer, twin.session_usage(session));
         }
         answer
     }

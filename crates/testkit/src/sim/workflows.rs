@@ -51,6 +51,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         gates: Gates { plan, rules: rules(choices), kinds, ..Gates::default() },
         limits,
         asking,
+        models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
     })
@@ -175,6 +176,7 @@ pub(super) fn external() -> Arc<Definition> {
         gates: Gates::default(),
         limits: Limits::default(),
         asking: Asking::default(),
+        models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
     })

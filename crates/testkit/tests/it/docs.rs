@@ -17,6 +17,7 @@ const DOCUMENTS: [&str; 15] = [
     "docs/guides/gates.md",
     "docs/guides/plans.md",
     "docs/guides/sessions.md",
+    "docs/guides/long-sessions.md",
     "docs/reference/edges/codelab.md",
     "docs/reference/edges/mars.md",
     "workflows/codelab/README.md",

@@ -19,6 +19,7 @@ mod halves;
 mod kills;
 mod limits;
 mod long;
+mod long_sessions;
 mod mars;
 mod matrix;
 mod model;

@@ -18,7 +18,7 @@ use crate::codelab::{self, plans, result, subtask, user};
 use crate::play::{SOLO, ask, done, one};
 
 /// The version that `record` writes.
-const NEXT: &str = "2";
+const NEXT: &str = "3";
 
 /// The data folder without the tokens, which are no part of the journal, and the lock.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];

@@ -10,6 +10,7 @@ pub mod plan;
 pub mod run;
 pub mod session;
 mod subject;
+pub mod usage;
 mod word;
 pub mod workflow;
 

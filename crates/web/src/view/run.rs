@@ -13,6 +13,7 @@ use holdshort_store::{InterruptFilter, Tables};
 use serde_json::Value;
 
 use super::subject::Subject;
+use super::usage;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
@@ -89,6 +90,9 @@ fn show(
         result,
         seq: row.seq,
         open_interrupts,
+        usage: usage::of_row(row),
+        cost: usage::cost_of_row(row),
+        duration_ms: row.updated_at.ms_since(row.created_at),
         created_at: row.created_at.to_string(),
         updated_at: row.updated_at.to_string(),
     }

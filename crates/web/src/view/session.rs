@@ -17,6 +17,8 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
     let runs = newest_runs(app, &row.session).await?;
     let changes = runs.iter().map(|run| run.updated_at).chain([row.changed_at, session.last_at]);
     let opened_with = opened_with(app, &session).await?;
+    let used = app.journal().session_usage(&row.session).await?;
+    let (usage, costs, duration_ms) = super::usage::of_session(used);
     let (state, end_reason) = match session.state {
         State::Open => (wire::SessionState::Open, None),
         State::Suspended => (wire::SessionState::Suspended, None),
@@ -31,6 +33,9 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
         end_reason,
         expires_when_idle_ms: row.idle_ms,
         grants: session.active_grants().map(|grant| grant.id.to_string()).collect(),
+        usage,
+        costs,
+        duration_ms,
         created_at: row.created_at.to_string(),
         updated_at: changes.max().unwrap_or(row.changed_at).to_string(),
         runs: runs.into_iter().map(|row| row.run.to_string()).collect(),

@@ -19,12 +19,13 @@ const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
 /// How a model can fail. `script` is missing: that is how a script itself fails.
-const FAILURES: [(&str, FailureKind); 6] = [
+const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
     ("cut", FailureKind::Cut),
     ("timed_out", FailureKind::TimedOut),
     ("unusable", FailureKind::Unusable),
+    ("too_long", FailureKind::TooLong),
     ("rejected", FailureKind::Rejected),
 ];
 

@@ -5,6 +5,7 @@ use holdshort_core::web::{FETCH, Web};
 use ipnet::IpNet;
 
 use super::agents::Agents;
+use super::models;
 use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
@@ -13,7 +14,7 @@ const LIMITS: Keys = Keys {
     known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "continues", "budget"],
     later: &[],
 };
-const BUDGET: Keys = Keys { known: &["tokens"], later: &[] };
+const BUDGET: Keys = Keys { known: &["tokens", "money"], later: &[] };
 const WEB: Keys = Keys { known: &["allow_addresses"], later: &[] };
 const ASKING: Keys = Keys { known: &["enabled"], later: &["deliver", "timeout"] };
 
@@ -36,10 +37,23 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
             *limit = count;
         }
     }
-    if let Some(fields) = fields.find("budget").and_then(|item| item.fields(&BUDGET, problems))
-        && let Some(tokens) = fields.need("tokens", problems)
+    if let Some(item) = fields.find("budget")
+        && let Some(fields) = item.fields(&BUDGET, problems)
     {
-        limits.budget_tokens = tokens.count(bounds::TOKENS, problems);
+        if let Some(tokens) = fields.find("tokens") {
+            limits.budget_tokens = tokens.count(bounds::TOKENS, problems);
+        }
+        if let Some(money) = fields.find("money") {
+            limits.budget_money = models::money(money, problems);
+            if limits.budget_money == Some(0) {
+                problems.at(money, "a budget is more than nothing");
+            }
+        }
+        let is_meant =
+            ["tokens", "money"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
+        if !is_meant {
+            problems.at(item, "a budget is one of `tokens`, of `money`, or both");
+        }
     }
     limits
 }

@@ -238,7 +238,7 @@ limits: {budget: {}}
             "workflow.yaml:5:5: the key `kind` is missing",
             "workflow.yaml:6:5: the key `message` is missing",
             "workflow.yaml:7:17: the key `do` is missing",
-            "workflow.yaml:8:18: the key `tokens` is missing",
+            "workflow.yaml:8:18: a budget is one of `tokens`, of `money`, or both",
         ],
     },
     Case {
@@ -610,6 +610,41 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
             "workflow.yaml:3:75: expected a whole number from 1 to 1000000, found the number 1000001",
             "workflow.yaml:3:101: expected a whole number from 1 to 1000000000000, found the number 0",
         ],
+    },
+    Case {
+        about: "models and money",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+limits: {budget: {money: 1.5}}
+models:
+  a: {window_token: 5}
+  b: {window_tokens: 5}
+  c: {price: {input_per_million: \"1e3\", output_per_million: \"1\", currency: usd}}
+  d: {price: {input_per_million: \"1\", output_per_million: \"1\", currency: USD}}
+  e: {price: {input_per_million: \"1\", output_per_million: \"1\", currency: EUR}}
+  f: {}
+  \"http://g\": {window_tokens: 5000}
+",
+        says: &[
+            "workflow.yaml:3:26: expected a text, found the number 1.5",
+            "workflow.yaml:5:7: unknown key `window_token` (did you mean `window_tokens`?)",
+            "workflow.yaml:6:22: a window holds at least 1000 tokens",
+            "workflow.yaml:7:34: expected an amount as a text, such as `\"2.50\"`, with six decimal places at most",
+            "workflow.yaml:7:76: a currency is three capital letters, such as `USD`",
+            "workflow.yaml:9:6: the prices of a workflow are in one currency, and another is in USD",
+            "workflow.yaml:10:6: nothing is said of it: `window_tokens`, `price`, or both",
+            "workflow.yaml:11:3: is no name of a model",
+        ],
+    },
+    Case {
+        about: "a budget of money that nothing counts",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+limits: {budget: {money: \"1.50\"}}
+",
+        says: &["workflow.yaml:3:9: a budget of `money` needs a price: `models.NAME.price`"],
     },
     Case {
         about: "a tool with the name of the one that undoes",

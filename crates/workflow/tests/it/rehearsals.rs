@@ -77,7 +77,7 @@ agents:
             "r.yaml:7:81: a name is made of a-z, 0-9 and `_`, no digit first, at most 64 characters; found `no-label`",
             "r.yaml:7:102: arguments are a mapping",
             "r.yaml:8:7: a step needs a `text`, `calls` or an `error`",
-            "r.yaml:9:22: expected `rate_limited`, `unavailable`, `cut`, `timed_out`, `unusable` or `rejected`, found `script`",
+            "r.yaml:9:22: expected `rate_limited`, `unavailable`, `cut`, `timed_out`, `unusable`, `too_long` or `rejected`, found `script`",
             "r.yaml:9:53: a step is a reply or an error: `text` has no place here",
             "r.yaml:10:8: unknown key `txt` (did you mean `text`?)",
             "r.yaml:10:30: unknown key `contain` (did you mean `contains`?)",

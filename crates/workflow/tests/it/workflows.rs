@@ -9,6 +9,7 @@ use holdshort_core::definition::{
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::pricing::{ModelTerms, Price};
 use holdshort_core::schema;
 use holdshort_core::tool::{self, Category, Runs};
 use holdshort_workflow::parse;
@@ -74,8 +75,11 @@ gates:
   tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [operator]}
   question: {expires_in: 500ms}
   checkpoint: {on_expiry: approve, expires_in: 7d}
-limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000}}
+limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000, money: "1.50"}}
 asking: {enabled: true}
+models:
+  default: {window_tokens: 32000}
+  large: {price: {input_per_million: "2.50", output_per_million: "10", currency: USD}}
 network: true
 "#;
 
@@ -100,6 +104,7 @@ fn a_small_workflow_has_the_defaults() {
         gates: Gates::default(),
         limits: Limits::default(),
         asking: Asking { enabled: true },
+        models: BTreeMap::new(),
         network: false,
     };
     assert_eq!(definition, expected);
@@ -117,6 +122,7 @@ fn every_key_is_read() {
         plan_steps: 7,
         parallel: 2,
         budget_tokens: Some(50_000),
+        budget_money: Some(1_500_000),
     };
     let gates = StepGates { after_step: true, on_error: true, ..StepGates::default() };
     let phase = |id: &str, kind, needs: &[&str]| Phase {
@@ -169,6 +175,13 @@ fn every_key_is_read() {
     );
     assert_eq!(definition.agents["Author"].model.as_deref(), Some("large"));
     assert_eq!((definition.limits, definition.network), (limits, true));
+    let price =
+        Price { input_per_million: 2_500_000, output_per_million: 10_000_000, currency: "USD".to_owned() };
+    let models = [
+        ("default", ModelTerms { window_tokens: Some(32_000), price: None }),
+        ("large", ModelTerms { window_tokens: None, price: Some(price) }),
+    ];
+    assert_eq!(definition.models, models.map(|(name, terms)| (name.to_owned(), terms)).into());
     assert_eq!(definition.input["properties"]["depth"], json!({"type": "integer", "minimum": 1}));
     assert_eq!(definition.gates, full_gates());
 }

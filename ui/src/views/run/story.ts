@@ -56,7 +56,7 @@ export class Story {
         this.items.push({ type: "divider", ...place, phase: text(data, "phase") });
         break;
       case "step_started":
-        if (text(data, "role") === "overseer") {
+        if (["overseer", "summariser"].includes(text(data, "role"))) {
           this.#overseers.add(step);
           this.#agents.set(step, text(data, "agent"));
         } else this.#stepStarted(event);

@@ -8,9 +8,9 @@ mod words;
 
 use serde_json::Value;
 
-use super::{Fact, Run};
 use super::draft::Draft;
 use super::input::Rejection;
+use super::{Fact, Run};
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
@@ -56,11 +56,7 @@ impl Draft<'_> {
         };
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
-        problems.extend(Run::check_turn(
-            &interrupt,
-            &offer,
-            decision.text.as_deref().unwrap_or_default(),
-        ));
+        problems.extend(Run::check_turn(&interrupt, &offer, decision.text.as_deref().unwrap_or_default()));
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }

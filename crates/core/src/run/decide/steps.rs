@@ -174,7 +174,7 @@ impl Draft<'_> {
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
         // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
         let is_of_use = !found.is_some_and(|step| {
-            matches!(step.role, StepRole::Improver | StepRole::Judge | StepRole::Overseer)
+            matches!(step.role, StepRole::Improver | StepRole::Judge) || step.role.is_aside()
         });
         let output = match last.and_then(nonempty) {
             _ if !is_of_use => String::new(),

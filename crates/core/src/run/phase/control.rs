@@ -129,7 +129,7 @@ impl Run {
     }
 
     fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
-        let own = |step: &&Step| step.phase == phase.id && step.role != StepRole::Overseer;
+        let own = |step: &&Step| step.phase == phase.id && !step.role.is_aside();
         self.steps.values().map(|step| &**step).filter(own)
     }
 

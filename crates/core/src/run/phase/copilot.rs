@@ -247,6 +247,17 @@ impl Draft<'_> {
     }
 }
 
+/// What people said in a round, and what came of it.
+fn in_short(step: &Step) -> Vec<Message> {
+    let notes = step.entries.iter().filter_map(|entry| match entry {
+        Entry::Note { text } => Some(Message::User { text: text.to_string() }),
+        Entry::Turn { .. } => None,
+    });
+    let last = step.output.as_deref().unwrap_or("(nothing)").to_owned();
+    let last = Message::Assistant { agent: step.agent.clone(), text: last, calls: Vec::new() };
+    notes.chain([last]).collect()
+}
+
 fn offer((i, proposal): (usize, &Proposal)) -> Offer {
     Offer {
         id: format!("option_{}", i + 1),
@@ -366,18 +377,27 @@ impl Run {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
         let own = step.round.unwrap_or(rounds.begun);
-        let mut messages = Vec::new();
-        for n in rounds.fresh_from..=own {
-            let Some(each) = self.steps.get(&round(&phase.id, n)) else { continue };
-            let text = self.round_task(phase, each);
-            if !text.trim().is_empty() {
-                messages.push(Message::User { text });
-            }
-            if n < own {
-                messages.extend(self.conversation(each.entries.iter()));
-            }
-        }
-        messages
+        let before = (rounds.fresh_from..own).filter_map(|n| self.steps.get(&round(&phase.id, n)));
+        let mut room = limits::ROUNDS_BYTES;
+        // The newest are told whole; of older ones people's words, and the last word.
+        let mut told: Vec<Vec<Message>> = before
+            .rev()
+            .map(|each| {
+                let whole = self.conversation(each.entries.iter());
+                let bytes: usize = whole.iter().map(|message| json!(message).to_string().len()).sum();
+                let fits = bytes <= room;
+                room = if fits { room - bytes } else { 0 };
+                let said = if fits { whole } else { in_short(each) };
+                self.works_on(phase, each).into_iter().chain(said).collect()
+            })
+            .collect();
+        told.reverse();
+        told.into_iter().flatten().chain(self.works_on(phase, step)).collect()
+    }
+
+    fn works_on(&self, phase: &Phase, step: &Step) -> Option<Message> {
+        let text = self.round_task(phase, step);
+        (!text.trim().is_empty()).then_some(Message::User { text })
     }
 
     pub(in super::super) fn router_request(&self, step: &Step) -> Option<Request> {

@@ -6,6 +6,7 @@ mod failures;
 mod limits;
 mod notes;
 mod replies;
+mod window;
 
 use holdshort_core::definition::{Definition, Phase};
 use holdshort_core::message::{Message, Request};

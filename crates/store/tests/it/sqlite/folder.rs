@@ -60,7 +60,7 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 8 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 9 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);
@@ -136,7 +136,8 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     let mut chained = Head::START;
     for (each, link) in tail.iter().zip(store.links(0, usize::MAX).await.unwrap()) {
         chained = chained.then(&each.event.hash);
-        assert_eq!((link.position, link.sealed), (each.position, Some(chained)));
+        // One row of `appends` has the head after its last event alone.
+        assert_eq!((link.position, link.sealed.unwrap_or(chained)), (each.position, chained));
     }
     assert_eq!(chained, head);
     for stream in store.streams(None, usize::MAX).await.unwrap() {

@@ -1,0 +1,105 @@
+//! The calls of models that a run made, read from its events. Reads only.
+
+use holdshort_core::event;
+use holdshort_core::id::RunId;
+use holdshort_core::message::Usage;
+use holdshort_core::pricing::Cost;
+use holdshort_core::run::{Fact, ModelCall as State, Run};
+use holdshort_core::time::Timestamp;
+use holdshort_store::Journal;
+
+use super::Driver;
+use crate::{Clock, Error, Executor};
+
+/// One call of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelCall {
+    /// The how-manieth of the run, counted from 1.
+    pub n: u64,
+    pub step: String,
+    pub agent: String,
+    /// As it was asked for; `None`: the model of the installation.
+    pub model: Option<String>,
+    pub at: Timestamp,
+    pub shortened: bool,
+    pub outcome: ModelOutcome,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelOutcome {
+    Running,
+    Replied {
+        /// As its provider names it.
+        model: String,
+        usage: Usage,
+        /// With its currency, where the workflow has a price for it.
+        cost: Option<(Cost, String)>,
+    },
+    Failed,
+    /// The process that waited for it is gone.
+    Lost,
+    /// Its step ended before.
+    Dropped,
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// The calls behind this one, up to so many: one replay of the run, whatever is asked for.
+    pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
+        let mut n = 0;
+        let mut calls: Vec<ModelCall> = Vec::new();
+        let (run, _) = self
+            .fold_until(id, |run, event| {
+                let event::Fact::Run(fact) = &event.fact else { return false };
+                if let Fact::ModelStarted { step, shortened, .. } = fact {
+                    n += 1;
+                    if n > after && calls.len() < limit {
+                        calls.push(ModelCall {
+                            n,
+                            step: step.clone(),
+                            agent: run.steps.get(step).map(|step| step.agent.clone()).unwrap_or_default(),
+                            model: run.model_of(step),
+                            at: event.at,
+                            shortened: *shortened,
+                            outcome: ModelOutcome::Running,
+                        });
+                    }
+                }
+                if let Some((step, outcome)) = outcome(run, fact)
+                    && let Some(call) = last_of(&mut calls, run, step)
+                {
+                    call.outcome = outcome;
+                }
+                false
+            })
+            .await?;
+        for call in &mut calls {
+            let is_out = run.steps.get(&call.step).is_some_and(|step| step.model != State::Idle)
+                && run.ended.is_none();
+            if call.outcome == ModelOutcome::Running && !is_out {
+                call.outcome = ModelOutcome::Dropped;
+            }
+        }
+        Ok(calls)
+    }
+}
+
+/// The step whose call came to its end, and how.
+fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
+    match fact {
+        Fact::ModelReplied { step, model, usage, .. } => {
+            let cost = run.cost_of(step, model, *usage);
+            Some((step, ModelOutcome::Replied { model: model.clone(), usage: *usage, cost }))
+        }
+        Fact::ModelFailed { step, .. } => Some((step, ModelOutcome::Failed)),
+        Fact::ModelLost { step, .. } => Some((step, ModelOutcome::Lost)),
+        _ => None,
+    }
+}
+
+/// The call of a step that is out; a step has one at a time. What came back of one that is on another page is none.
+fn last_of<'c>(calls: &'c mut [ModelCall], run: &Run, step: &str) -> Option<&'c mut ModelCall> {
+    let is_out = run.steps.get(step).is_some_and(|step| step.model != State::Idle);
+    let last = calls.iter_mut().rev().find(|call| call.step == step)?;
+    (is_out && last.outcome == ModelOutcome::Running).then_some(last)
+}
