@@ -20,6 +20,7 @@ export const session = {
 
   "session.begin.title": "New conversation",
   "session.begin.how": "What you say begins runs of this workflow, each told what was said before.",
+  "session.begin.folder": "Name the folder by its absolute path.",
   "session.begin.name": "Name (optional)",
   "session.begin.name.how": "Without one its first words stand for it.",
   "session.begin.send": "Begin",

@@ -4,6 +4,7 @@ import type { OpenSession, Session, Workflow } from "../../api/types";
 import type { FieldError } from "../card/edit/errors";
 import { data, list } from "../card/payload";
 import { WorkflowChoice } from "../run/workflow-choice.svelte";
+import { t } from "./texts";
 
 export class Begin extends WorkflowChoice {
   name = $state("");
@@ -11,7 +12,18 @@ export class Begin extends WorkflowChoice {
   /** The key was used up by a form like this one, such as in a tab that was copied. */
   isReused = $state(false);
   #key = crypto.randomUUID();
-  readonly errors = $derived<FieldError[]>(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []);
+  /** Somebody has tried to begin: what is missing is marked until it is there. */
+  #isTried = $state(false);
+  /** Whether the folder is there is looked at when the first run begins; what is no folder at all is said here. */
+  readonly #missing = $derived<FieldError[]>(
+    this.#isTried && (this.workspace.trim() ? !this.workspace.trim().startsWith("/") : this.needsWorkspace)
+      ? [{ pointer: "/config/workspace", message: t("session.begin.folder") }]
+      : [],
+  );
+  readonly errors = $derived<FieldError[]>([
+    ...this.#missing,
+    ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
+  ]);
 
   /** Words alone can begin it: agents that run here, and no input beside the task. */
   override isOffered({ agents, input }: Workflow): boolean {
@@ -20,6 +32,8 @@ export class Begin extends WorkflowChoice {
 
   async send(): Promise<Session | undefined> {
     if (!this.workflow || this.isSending) return undefined;
+    this.#isTried = true;
+    if (this.#missing.length > 0) return undefined;
     this.isSending = true;
     this.isReused = false;
     this.problem = undefined;
