@@ -162,9 +162,9 @@ test("a conversation, from its first words on", async (t) => {
     const question = await waits(server, session, "question");
     await turns(page).getByText("Said while you were away.").waitFor();
     await page.locator(`article[data-interrupt="${question.id}"]`).waitFor();
-    await assertWhole(page, server, session);
     await server.api("POST", `/v1/runs/${question.run}/cancel`);
     await turns(page).getByText(/cancelled by operator via API/).waitFor();
+    await assertWhole(page, server, session);
   });
 
   await t.test("it stands in the list, and a run leads to it", async () => {

@@ -5,6 +5,10 @@ import { live } from "../../state/session.svelte";
 
 const PAGE = 50;
 const MOST = 200;
+/** Of what is asked for, before it is read on by request only. */
+const ENOUGH = 20;
+/** How many pages are read for it at once. */
+const PAGES = 4;
 const GATHER_MS = 500;
 const SEEN = /^(session_|said|front_taken|run_|interrupt_|adopted)/;
 
@@ -26,7 +30,7 @@ export class Sessions {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   follow(): () => void {
-    void this.refresh();
+    void this.refresh().then(() => this.#fill(ENOUGH));
     const stop = live.follow({
       topic: "all",
       previews: false,
@@ -44,7 +48,7 @@ export class Sessions {
   choose(isSpoken: boolean): void {
     this.isSpoken = isSpoken;
     history.replaceState(null, "", `/sessions${query({ which: isSpoken ? undefined : "all" })}`);
-    void this.#fill();
+    void this.#fill(ENOUGH);
   }
 
   async refresh(): Promise<void> {
@@ -55,21 +59,20 @@ export class Sessions {
       const older = rows.length < MOST ? [] : this.items.filter(({ session }) => !known.has(session.id) && session.created_at < last);
       return [...rows, ...older];
     });
-    await this.#fill();
   }
 
   async more(): Promise<void> {
+    const before = this.shown.length;
     await this.#read(PAGE, this.next, (rows) => {
       const known = new Set(this.items.map(({ session }) => session.id));
       return [...this.items, ...rows.filter(({ session }) => !known.has(session.id))];
     });
-    await this.#fill();
+    await this.#fill(before + 1);
   }
 
-  /** Runs that were started have sessions, too: reads on until there is a page of what is asked for. */
-  async #fill(): Promise<void> {
-    const before = this.shown.length;
-    for (let n = 0; n < 4 && this.next && this.shown.length < Math.min(before + 1, PAGE); n += 1) {
+  /** Runs that were started have sessions, too: reads on until enough of what is asked for is there. */
+  async #fill(enough: number): Promise<void> {
+    for (let n = 0; n < PAGES && this.next && this.shown.length < enough; n += 1) {
       await this.#read(MOST, this.next, (rows) => [...this.items, ...rows]);
     }
   }
