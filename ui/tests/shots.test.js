@@ -1,7 +1,8 @@
 // Pictures of the views, for people to look at; in `ui/tests/shots`, which git ignores. Compared with nothing.
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
-import { card, shown, visitCard } from "./harness/card.js";
+import { card, option, shown, visitCard } from "./harness/card.js";
+import { box, clear, openTower, say, serveTower, turns } from "./harness/conversation.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { graph } from "./harness/plan.js";
 import { shoot } from "./harness/shots.js";
@@ -96,4 +97,41 @@ test("pictures of a plan that is steered", async (t) => {
   await part.getByRole("button", { name: text("plan.edit") }).click();
   await graph(part).waitFor();
   await shoot(page, "plan-edit", whole);
+});
+
+test("pictures of a conversation", async (t) => {
+  const server = await serveTower(t);
+  const page = await person(t, server);
+  const session = await openTower(server);
+  await page.goto("/sessions/new");
+  await page.getByRole("button", { name: text("session.begin.send") }).waitFor();
+  await shoot(page, "new-conversation", { fullPage: true });
+  await page.goto(`/sessions/${session}`);
+  await page.getByText(text("session.empty")).waitFor();
+  await shoot(page, "conversation-empty");
+  await say(server, session, { text: "Which runway do we take? Write it down before you call the tower." });
+  await card(page).getByText("Which way is the wind?").waitFor();
+  await shoot(page, "conversation-question");
+  await card(page).getByLabel("from the north").check();
+  await option(page, "Answer").click();
+  await card(page).getByText("wind.txt").first().waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await shoot(page, "conversation");
+  await page.keyboard.press("a");
+  await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
+  await box(page).fill("Tell me when it is done.");
+  await shoot(page, "conversation-at-work");
+  await box(page).press("Enter");
+  await page.getByRole("button", { name: text("session.interrupt") }).click();
+  await page.getByRole("button", { name: text("session.resume") }).waitFor();
+  await shoot(page, "conversation-paused");
+  clear(server);
+  await page.getByRole("button", { name: text("session.resume") }).click();
+  await turns(page).getByText(/the tower has cleared us\.$/).waitFor();
+  await turns(page).getByRole("button", { name: /sh listen\.sh/ }).click();
+  await turns(page).getByRole("button", { name: /wind\.txt/ }).click();
+  await shoot(page, "conversation-open", { fullPage: true });
+  await page.goto("/sessions");
+  await page.getByRole("main").getByRole("link", { name: /^Which runway/ }).waitFor();
+  await shoot(page, "conversations");
 });

@@ -1,1 +1,1 @@
-import{J as e}from"./base.js";import{l as t,n}from"./payload.js";async function r(r){let i=t(n(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await e(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};
+import{d as e,ot as t,v as n}from"./base.js";async function r(r){let i=n(e(r.payload),`phase`);if(i===void 0)return;let a=`/v1/runs/${encodeURIComponent(r.run)}/plans`;return(await t(a).catch(()=>void 0))?.items.find(e=>e.phase===i)}export{r as t};

@@ -4,6 +4,7 @@ import { tick } from "svelte";
 
 export type Route =
   | { view: "inbox"; interrupt?: string }
+  | { view: "sessions"; session?: string }
   | { view: "runs" }
   | { view: "new_run" }
   | { view: "run"; run: string }
@@ -20,6 +21,8 @@ export function routeOf(path: string, hash: string): Route {
       return { view: "inbox" };
     case "inbox":
       return { view: "inbox", interrupt: id };
+    case "sessions":
+      return { view, session: id };
     case "runs":
       if (id === "new") return { view: "new_run" };
       return id ? { view: "run", run: id } : { view: "runs" };

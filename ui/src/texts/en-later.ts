@@ -22,6 +22,8 @@ export const later = {
   "run.workspace": "Workspace",
   "run.model": "Model",
   "run.started": "Started",
+  "run.session": "Session",
+  "run.session.open": "open its conversation",
   "run.id": "Run",
   "run.ended.at": "Ended",
   "run.ended.why": "Because",

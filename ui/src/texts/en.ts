@@ -18,6 +18,7 @@ export const en = {
   "app.reload": "Load the page again",
 
   "nav.inbox": "Inbox",
+  "nav.sessions": "Conversations",
   "nav.runs": "Runs",
   "nav.grants": "Grants",
 

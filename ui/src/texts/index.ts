@@ -2,9 +2,10 @@
 import { en } from "./en";
 import type { later } from "./en-later";
 import type { plan } from "./en-plan";
+import type { session } from "./en-session";
 import type { trial } from "./en-trial";
 
-export type Key = keyof typeof en | keyof typeof later | keyof typeof plan | keyof typeof trial;
+export type Key = keyof typeof en | keyof typeof later | keyof typeof plan | keyof typeof session | keyof typeof trial;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

@@ -5,6 +5,7 @@ export const later = {
   runs: () => import("./Runs.svelte"),
   run: () => import("./run/RunPage.svelte"),
   new_run: () => import("./NewRun.svelte"),
+  sessions: () => import("./session/Place.svelte"),
   grants: () => import("./Grants.svelte"),
   keys: () => import("./Keys.svelte"),
 };

@@ -19,8 +19,20 @@ use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
 /// Where the app shows something. It reads the place from the address bar.
-pub(super) const PLACES: [&str; 9] =
-    ["/", "/login", "/inbox", "/inbox/{id}", "/runs", "/runs/new", "/runs/{id}", "/grants", "/system"];
+pub(super) const PLACES: [&str; 12] = [
+    "/",
+    "/login",
+    "/inbox",
+    "/inbox/{id}",
+    "/sessions",
+    "/sessions/new",
+    "/sessions/{id}",
+    "/runs",
+    "/runs/new",
+    "/runs/{id}",
+    "/grants",
+    "/system",
+];
 
 /// Scripts are our own files; none of them can make markup of a text.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \

@@ -18,9 +18,20 @@ async fn get(served: &Served, path: &str, headers: &[(&str, &str)]) -> Shown {
 #[tokio::test]
 async fn the_app_is_at_its_places_and_nowhere_else() {
     let served = Served::new().await;
-    for path in
-        ["/", "/login", "/inbox", "/inbox/int_1", "/runs", "/runs/new", "/runs/run_1", "/grants", "/system"]
-    {
+    for path in [
+        "/",
+        "/login",
+        "/inbox",
+        "/inbox/int_1",
+        "/sessions",
+        "/sessions/new",
+        "/sessions/ses_1",
+        "/runs",
+        "/runs/new",
+        "/runs/run_1",
+        "/grants",
+        "/system",
+    ] {
         let page = get(&served, path, &[]).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");
         assert!(page.text.starts_with("<!doctype html>"), "{path}");

@@ -1,17 +1,15 @@
 // A run that is about to be started: what is chosen and typed, and the one key under which it is sent.
-import { get, post, Problem } from "../../api/client";
-import type { List, Run, StartRun, Workflow } from "../../api/types";
+import { post, Problem } from "../../api/client";
+import type { Run, StartRun } from "../../api/types";
 import { drafts } from "../../state/drafts";
 import type { FieldError } from "../card/edit/errors";
 import { blank, field, fits, type Field } from "../card/edit/form";
 import { parse } from "../card/edit/json";
 import { data } from "../card/payload";
 import { t } from "../texts";
+import { WorkflowChoice } from "./workflow-choice.svelte";
 
-const WORKSPACE = "holdshort.workspace";
 const DRAFT = "new.";
-/** Tools that only ask; all others work in a folder. */
-const ASKING = ["ask_human", "create_plan", "request_review"];
 
 /** Required texts that nobody has written. */
 function missing(form: Field | undefined, value: unknown): FieldError[] {
@@ -22,17 +20,12 @@ function missing(form: Field | undefined, value: unknown): FieldError[] {
     .map(({ name }) => ({ pointer: `/input/${name}`, message: t("new.missing", { name: name.replaceAll("_", " ") }) }));
 }
 
-export class Start {
-  workflows = $state.raw<Workflow[]>();
-  workflow = $state.raw<Workflow>();
+export class Start extends WorkflowChoice {
   /** Of the chosen workflow's input; none where it can only be written as JSON. */
   form = $state.raw<Field>();
   value = $state<unknown>();
   raw = $state("{}");
-  workspace = $state(localStorage.getItem(WORKSPACE) ?? "");
-  model = $state("");
   isSending = $state(false);
-  problem = $state.raw<unknown>();
   /** The key was used up by a form like this one, such as in a tab that was copied. */
   isReused = $state(false);
   /** One for this form: a second click, or a try after a lost answer, starts no second run. */
@@ -46,29 +39,11 @@ export class Start {
     ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
   ]);
   readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
-  /** Tools and models are of use to agents that run here. */
-  readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
-
-  readonly needsWorkspace = $derived((this.workflow?.tools ?? []).some((tool) => !ASKING.includes(tool)));
   /** What has a field of its own. */
   readonly places = $derived(["/input", ...(this.hasAgents ? ["/config/workspace", "/config/model"] : [])]);
 
-  async load(): Promise<void> {
-    try {
-      const page = await get<List<Workflow>>("/v1/workflows");
-      this.workflows = page.items;
-      this.problem = undefined;
-      // One agent in a folder is what most people come for.
-      const first = page.items.find((each) => each.name === "pair") ?? page.items.find((each) => each.agents.length > 0) ?? page.items[0];
-      if (first && !this.workflow) this.choose(first.name);
-    } catch (problem) {
-      this.problem = problem;
-    }
-  }
-
-  choose(name: string): void {
-    this.workflow = this.workflows?.find((each) => each.name === name);
-    this.problem = undefined;
+  override choose(name: string): void {
+    super.choose(name);
     this.#isTried = false;
     const form = field(this.workflow?.input);
     const begun = parse(drafts.read(DRAFT + name) || "null");
@@ -96,17 +71,15 @@ export class Start {
     if (this.#missing.length > 0) return undefined;
     this.isSending = true;
     this.isReused = false;
-    const workspace = this.hasAgents ? this.workspace.trim() : "";
-    const model = this.hasAgents ? this.model.trim() : "";
-    const config = { ...(workspace && { workspace }), ...(model && { model }) };
+    const { config } = this;
     const body = {
       workflow: this.workflow.name,
       input: this.input as StartRun["input"],
-      ...(Object.keys(config).length > 0 && { config }),
+      ...(config && { config }),
     } satisfies StartRun;
     try {
       const run = await post<Run>("/v1/runs", body, { "Idempotency-Key": this.#key });
-      if (workspace) localStorage.setItem(WORKSPACE, workspace);
+      this.keepWorkspace();
       drafts.keep(DRAFT + this.workflow.name, "");
       return run;
     } catch (problem) {

@@ -1,0 +1,1 @@
+function e(e,t){return e.filter(e=>e.pointer===t||e.pointer.startsWith(`${t}/`))}function t(e,t){return`${e}/${String(t).replaceAll(`~`,`~0`).replaceAll(`/`,`~1`)}`}function n(n,r,i){let a=i.map(e=>t(r,e));return e(n,r).filter(t=>!a.some(n=>e([t],n).length>0))}export{t as n,n as r,e as t};
