@@ -1,0 +1,317 @@
+//! What a person types in a conversation, and what is printed above it.
+//!
+//! At a terminal a thread edits the line, and whatever is printed meanwhile stands above it. Elsewhere lines are read one
+//! at a time and only when asked for, so that a script's next line is not taken for something that came before it.
+//! Never decides anything: a key or a line says when it was begun, and what it means is for the conversation to say.
+
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::{History, MemHistory};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, ExternalPrinter, Helper,
+    KeyCode, KeyEvent, Modifiers, RepeatCount,
+};
+use tokio::sync::mpsc;
+
+use super::history;
+use crate::output::say;
+
+/// A key that was on its way when a card was shown was not meant for it.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long the last lines may take on their way to the terminal.
+const DRAINED: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Debug)]
+pub(super) enum Typed {
+    /// A line, or several; and when its first key was pressed.
+    Text {
+        text: String,
+        begun: Instant,
+    },
+    /// The number of an option, by a key alone.
+    Digit(usize),
+    Interrupt,
+    End,
+}
+
+#[derive(Debug)]
+pub(super) struct Keyboard {
+    ask: thread_mpsc::Sender<String>,
+    typed: mpsc::Receiver<std::io::Result<Typed>>,
+    is_asked: bool,
+    keys: Arc<Keys>,
+    printer: Option<Printer>,
+    terminal: Option<Termios>,
+}
+
+/// A thread of its own hands lines to the editor: it may have to wait for it.
+#[derive(Debug)]
+struct Printer {
+    lines: thread_mpsc::Sender<Print>,
+}
+
+#[derive(Debug)]
+enum Print {
+    Text(String),
+    Reached(thread_mpsc::Sender<()>),
+}
+
+/// What the editor's thread and the conversation share.
+#[derive(Debug, Default)]
+struct Keys(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    /// Options that a key chooses from, since when.
+    digits: (usize, Instant),
+    picked: Option<usize>,
+    begun: Instant,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let now = Instant::now();
+        Self { digits: (0, now), picked: None, begun: now }
+    }
+}
+
+impl Keys {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Keyboard {
+    /// `history`: the file that holds what was typed in earlier conversations.
+    pub(super) fn open(history: PathBuf) -> anyhow::Result<Self> {
+        let (ask, asked) = thread_mpsc::channel();
+        let (sender, typed) = mpsc::channel(1);
+        let keys = Arc::new(Keys::default());
+        let is_terminal = isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout());
+        let edited = if is_terminal { editor(&keys, &history) } else { None };
+        let terminal = edited.as_ref().and_then(|_| tcgetattr(rustix::stdio::stdin()).ok());
+        let mut printer = None;
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        if let Some((editor, external)) = edited {
+            printer = Some(Printer::start(external)?);
+            let keys = keys.clone();
+            named("keyboard").spawn(move || edit(editor, &history, &keys, &asked, &sender))
+        } else {
+            named("input").spawn(move || read(&asked, &sender))
+        }
+        .context("no thread can be started")?;
+        Ok(Self { ask, typed, is_asked: false, keys, printer, terminal })
+    }
+
+    /// Whether a person edits a line while others print.
+    pub(super) fn is_live(&self) -> bool {
+        self.printer.is_some()
+    }
+
+    /// A card is shown of which a key alone chooses an option; 0: of none.
+    pub(super) fn take_digits(&self, options: usize) {
+        let mut state = self.keys.state();
+        if state.digits.0 != options || options > 0 {
+            state.digits = (options, Instant::now());
+        }
+    }
+
+    /// What comes next. May be dropped while it waits: nothing is lost.
+    pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
+        if !self.is_asked {
+            self.ask.send(label.to_owned()).context("nothing reads the terminal any more")?;
+            self.is_asked = true;
+        }
+        let typed = self.typed.recv().await.context("nothing reads the terminal any more")?;
+        self.is_asked = false;
+        typed.context("the terminal can not be read")
+    }
+
+    pub(super) fn print(&self, lines: &[impl AsRef<str>]) {
+        if lines.is_empty() {
+            return;
+        }
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(line.as_ref());
+            text.push('\n');
+        }
+        match &self.printer {
+            // Only a terminal that is gone takes none.
+            Some(printer) => drop(printer.lines.send(Print::Text(text))),
+            None => say(text.trim_end_matches('\n')),
+        }
+    }
+
+    /// Waits until what was printed is on the terminal, for something else is about to write there.
+    pub(super) fn drain(&self) {
+        let Some(printer) = &self.printer else { return };
+        let (reached, is_reached) = thread_mpsc::channel();
+        if printer.lines.send(Print::Reached(reached)).is_ok() {
+            let _ = is_reached.recv_timeout(DRAINED);
+        }
+    }
+}
+
+impl Drop for Keyboard {
+    /// The thread may be in the middle of a line: the terminal is left as it was found.
+    fn drop(&mut self) {
+        let Some(terminal) = &self.terminal else { return };
+        self.drain();
+        let is_raw =
+            tcgetattr(rustix::stdio::stdin()).is_ok_and(|now| now.local_modes != terminal.local_modes);
+        if is_raw {
+            // What is gone needs no care.
+            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, terminal);
+            say("\u{1b}[?2004l");
+        }
+    }
+}
+
+impl Printer {
+    fn start(mut external: impl ExternalPrinter + Send + 'static) -> anyhow::Result<Self> {
+        let (lines, printed) = thread_mpsc::channel();
+        let print = move || {
+            while let Ok(print) = printed.recv() {
+                match print {
+                    Print::Text(text) => {
+                        if external.print(text).is_err() {
+                            return;
+                        }
+                    }
+                    Print::Reached(reached) => drop(reached.send(())),
+                }
+            }
+        };
+        std::thread::Builder::new().name("printer".to_owned()).spawn(print)?;
+        Ok(Self { lines })
+    }
+}
+
+type Lines = Editor<Whole, MemHistory>;
+
+/// `None`: a terminal that can not be edited on is read line by line.
+fn editor(
+    keys: &Arc<Keys>,
+    history: &std::path::Path,
+) -> Option<(Lines, impl ExternalPrinter + Send + use<>)> {
+    let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
+    let kept = MemHistory::with_config(&config);
+    let mut editor = Lines::with_history(config, kept).ok()?;
+    editor.set_helper(Some(Whole));
+    for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\r'), KeyEvent::alt('\n')] {
+        editor.bind_sequence(enter, EventHandler::Simple(Cmd::Newline));
+    }
+    editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(Watch(keys.clone()))));
+    for entry in history::read(history) {
+        editor.history_mut().add_owned(entry).ok()?;
+    }
+    let printer = editor.create_external_printer().ok()?;
+    Some((editor, printer))
+}
+
+fn edit(
+    mut editor: Lines,
+    history: &std::path::Path,
+    keys: &Keys,
+    asked: &thread_mpsc::Receiver<String>,
+    sender: &mpsc::Sender<std::io::Result<Typed>>,
+) {
+    while let Ok(label) = asked.recv() {
+        keys.state().begun = Instant::now();
+        let read = editor.readline(&label);
+        let (picked, begun) = {
+            let mut state = keys.state();
+            (state.picked.take(), state.begun)
+        };
+        let typed = match (read, picked) {
+            (Ok(_), Some(digit)) => Ok(Typed::Digit(digit)),
+            (Ok(text), None) => {
+                let text = text.replace("\\\n", "\n");
+                if history::is_kept(&text) && editor.history_mut().add(&text).unwrap_or(false) {
+                    history::add(history, &text);
+                }
+                Ok(Typed::Text { text, begun })
+            }
+            (Err(ReadlineError::Interrupted), _) => Ok(Typed::Interrupt),
+            (Err(ReadlineError::Eof), _) => Ok(Typed::End),
+            // The window has another size: the line is drawn again.
+            (Err(ReadlineError::Signal(_)), _) => Ok(Typed::Text { text: String::new(), begun }),
+            (Err(ReadlineError::Io(error)), _) => Err(error),
+            (Err(error), _) => Err(std::io::Error::other(error)),
+        };
+        if sender.blocking_send(typed).is_err() {
+            return;
+        }
+    }
+}
+
+/// One line each time it is asked for.
+fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
+    let mut lines = std::io::stdin().lock();
+    while asked.recv().is_ok() {
+        let mut text = String::new();
+        let mut read = lines.read_line(&mut text);
+        while matches!(read, Ok(1..)) && text.ends_with("\\\n") {
+            text.truncate(text.len() - 2);
+            text.push('\n');
+            read = lines.read_line(&mut text);
+        }
+        let typed = read.map(|count| match (count, text.is_empty()) {
+            (0, true) => Typed::End,
+            _ => Typed::Text { text, begun: Instant::now() },
+        });
+        if sender.blocking_send(typed).is_err() {
+            return;
+        }
+    }
+}
+
+/// A line that ends with a backslash goes on.
+struct Whole;
+
+impl Helper for Whole {}
+impl Completer for Whole {
+    type Candidate = String;
+}
+impl Hinter for Whole {
+    type Hint = String;
+}
+impl Highlighter for Whole {}
+impl Validator for Whole {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = context.input().ends_with('\\');
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+/// Notes when a line is begun, and takes the key of an option.
+struct Watch(Arc<Keys>);
+
+impl ConditionalEventHandler for Watch {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        if !context.line().is_empty() {
+            return None;
+        }
+        let mut state = self.0.state();
+        state.begun = Instant::now();
+        let (options, shown) = state.digits;
+        let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };
+        let digit = usize::try_from(key.to_digit(10)?).ok()?;
+        if !(1..=options).contains(&digit) || shown.elapsed() < GRACE {
+            return None;
+        }
+        state.picked = Some(digit);
+        Some(Cmd::AcceptLine)
+    }
+}
