@@ -87,7 +87,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let serving = scene.home.serve(&scene.chosen());
     scene.push([
         Scripted::call("ask_human", json!({"question": "Which greeting?"})),
-        Scripted::call("create_plan", json!({"title": "Greet", "steps": ["Write hello.txt"]})),
+        Scripted::call("create_plan", json!({"subtasks": [{"id": "a", "description": "Write hello.txt"}]})),
         write("hello.txt", "hello\n"),
         Scripted::Hang(Box::new(Scripted::text("Still here."))),
         finish("Greeted."),

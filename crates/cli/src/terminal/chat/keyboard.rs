@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use rustix::termios::{OptionalActions, Termios, isatty, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, QueueSelector, Termios, isatty, tcflush, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -39,7 +39,10 @@ pub(super) enum Typed {
         begun: Instant,
     },
     /// The number of an option, by a key alone.
-    Digit(usize),
+    Digit {
+        digit: usize,
+        at: Instant,
+    },
     Interrupt,
     End,
 }
@@ -116,6 +119,14 @@ impl Keyboard {
     /// Whether a person edits a line while others print.
     pub(super) fn is_live(&self) -> bool {
         self.printer.is_some()
+    }
+
+    /// What was typed while nobody read it was typed before now.
+    pub(super) fn forget(&self) {
+        if self.is_live() && !self.is_asked {
+            // A terminal that can not be flushed is going away; the next read says so.
+            let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
+        }
     }
 
     /// A card is shown of which a key alone chooses an option; 0: of none.
@@ -235,7 +246,7 @@ fn edit(
             (state.picked.take(), state.begun)
         };
         let typed = match (read, picked) {
-            (Ok(_), Some(digit)) => Ok(Typed::Digit(digit)),
+            (Ok(_), Some(digit)) => Ok(Typed::Digit { digit, at: begun }),
             (Ok(text), None) => {
                 let text = text.replace("\\\n", "\n");
                 if history::is_kept(&text) && editor.history_mut().add(&text).unwrap_or(false) {

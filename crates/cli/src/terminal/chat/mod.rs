@@ -264,19 +264,11 @@ impl Chat<'_> {
         }
         let run = event.stream.clone();
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
-        if event.kind == "run_started" && string("session") == self.session {
-            self.runs.insert(run.clone(), Known::new(self.paint, self.client.words()));
-            if event.data.get("front").and_then(Value::as_bool) == Some(true) {
-                self.front = Some(run.clone());
-                let task = event.data.pointer("/content/data/input/task");
-                let task = task.or_else(|| event.data.pointer("/content/data/task"));
-                if let Some(task) = task.and_then(Value::as_str)
-                    && !self.is_mine(task)
-                {
-                    let lead = self.person(&event.actor.id);
-                    self.keyboard.print(&quote(task, &lead, TURN, self.paint));
-                }
-            }
+        if event.kind == "run_started" && string("session") == self.session && !self.is_known(&run, event.seq)
+        {
+            let (paint, words) = (self.paint, self.client.words());
+            self.runs.entry(run.clone()).or_insert_with(|| Known::new(paint, words));
+            self.began(event);
         }
         let Some(known) = self.runs.get_mut(&run).filter(|known| event.seq > known.seen) else {
             return Ok(Next::On);
@@ -314,6 +306,26 @@ impl Chat<'_> {
             _ => self.keyboard.print(&lines),
         }
         Ok(Next::On)
+    }
+
+    fn is_known(&self, run: &str, seq: u64) -> bool {
+        self.runs.get(run).is_some_and(|known| known.seen >= seq)
+    }
+
+    /// A run that something said has begun, perhaps elsewhere.
+    fn began(&mut self, event: &Event) {
+        if event.data.get("front").and_then(Value::as_bool) != Some(true) {
+            return;
+        }
+        self.front = Some(event.stream.clone());
+        let task = event.data.pointer("/content/data/input/task");
+        let task = task.or_else(|| event.data.pointer("/content/data/task")).and_then(Value::as_str);
+        if let Some(task) = task
+            && !self.is_mine(task)
+        {
+            let lead = self.person(&event.actor.id);
+            self.keyboard.print(&quote(task, &lead, TURN, self.paint));
+        }
     }
 
     fn of_session(&mut self, event: &Event) -> Next {
@@ -406,6 +418,7 @@ impl Chat<'_> {
             lines.push(self.paint.dim("  a digit decides at once"));
         }
         lines.extend(prompt.keys(self.paint));
+        self.keyboard.forget();
         self.keyboard.take_digits(prompt.digits());
         self.asking = Some(Asking { prompt, shown: Instant::now() });
         self.is_settled = None;
@@ -425,7 +438,11 @@ impl Chat<'_> {
         match typed {
             Typed::Interrupt => self.strike().await,
             Typed::End => Ok(Next::Over),
-            Typed::Digit(digit) => self.answer(&digit.to_string()).await,
+            // The card that it was for may have gone meanwhile.
+            Typed::Digit { digit, at } if self.asking.as_ref().is_some_and(|asking| at >= asking.shown) => {
+                self.answer(&digit.to_string()).await
+            }
+            Typed::Digit { .. } => Ok(Next::On),
             Typed::Text { text, begun } => {
                 let line = text.trim_end();
                 if let Some(word) = line.strip_prefix('/') {
