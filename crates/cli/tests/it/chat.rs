@@ -271,7 +271,7 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
         (&["--session", "run_00000000000000000000000000"], "is a run, not a session"),
         (&["--session", &session, "--workflow", "research"], "is a conversation with `pair`"),
         (&["--session", &session, "--workspace", &work], "cannot be used with"),
-        (&["--workflow", "nobody"], "nobody"),
+        (&["--workflow", "nobody"], "no workflow of this name"),
         (&["--workspace", "/nowhere"], "/nowhere"),
         (&["--json"], "no JSON"),
     ] {

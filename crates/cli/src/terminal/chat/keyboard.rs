@@ -4,7 +4,8 @@
 //! at a time and only when asked for, so that a script's next line is not taken for something that came before it.
 //! Never decides anything: a key or a line says when it was begun, and what it means is for the conversation to say.
 
-use std::io::BufRead;
+use std::borrow::Cow;
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
 use std::time::{Duration, Instant};
@@ -13,13 +14,13 @@ use anyhow::Context;
 use rustix::termios::{OptionalActions, QueueSelector, Termios, isatty, tcflush, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::{History, MemHistory};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
-    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, ExternalPrinter, Helper,
-    KeyCode, KeyEvent, Modifiers, RepeatCount,
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, Helper, KeyCode,
+    KeyEvent, Modifiers, RepeatCount,
 };
 use tokio::sync::mpsc;
 
@@ -28,8 +29,6 @@ use crate::output::say;
 
 /// A key that was on its way when a card was shown was not meant for it.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long the last lines may take on their way to the terminal.
-const DRAINED: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
@@ -53,20 +52,8 @@ pub(super) struct Keyboard {
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
     keys: Arc<Keys>,
-    printer: Option<Printer>,
+    is_live: bool,
     terminal: Option<Termios>,
-}
-
-/// A thread of its own hands lines to the editor: it may have to wait for it.
-#[derive(Debug)]
-struct Printer {
-    lines: thread_mpsc::Sender<Print>,
-}
-
-#[derive(Debug)]
-enum Print {
-    Text(String),
-    Reached(thread_mpsc::Sender<()>),
 }
 
 /// What the editor's thread and the conversation share.
@@ -79,18 +66,70 @@ struct State {
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
+    /// While it is edited.
+    line: Option<Edited>,
+}
+
+/// A line as it stands on the screen.
+#[derive(Debug, Default)]
+struct Edited {
+    label: String,
+    text: String,
+    /// Where the cursor is, in bytes.
+    at: usize,
+}
+
+impl Edited {
+    /// Prints above the line, and draws it again as it was: the editor finds its cursor where it left it. The editor's
+    /// own way of printing waits for a key where several came at once.
+    fn above(&self, text: &str) {
+        let columns = usize::from(console::Term::stdout().size().1).max(1);
+        let whole = format!("{}{}", self.label, self.text);
+        let place = |text: &str| {
+            let (mut row, mut column) = (0, 0);
+            for letter in text.chars() {
+                let width = console::measure_text_width(letter.encode_utf8(&mut [0; 4]));
+                if letter == '\n' || column + width > columns {
+                    (row, column) = (row + 1, 0);
+                }
+                column += width;
+            }
+            if column == columns { (row + 1, 0) } else { (row, column) }
+        };
+        let cursor = place(&whole[..(self.label.len() + self.at).min(whole.len())]);
+        let end = place(&whole);
+        let up = |rows: usize| if rows > 0 { format!("\u{1b}[{rows}A") } else { String::new() };
+        let right = |columns: usize| if columns > 0 { format!("\u{1b}[{columns}C") } else { String::new() };
+        let wrapped = if end.1 == 0 && !whole.ends_with('\n') && !whole.is_empty() { "\n" } else { "" };
+        let drawn = format!(
+            "{}\r\u{1b}[J{text}{whole}{wrapped}{}\r{}",
+            up(cursor.0),
+            up(end.0 - cursor.0),
+            right(cursor.1)
+        );
+        let mut out = std::io::stdout().lock();
+        // A terminal that is gone shows nothing.
+        let _ = out.write_all(drawn.as_bytes()).and_then(|()| out.flush());
+    }
 }
 
 impl Default for State {
     fn default() -> Self {
         let now = Instant::now();
-        Self { digits: (0, now), picked: None, begun: now }
+        Self { digits: (0, now), picked: None, begun: now, line: None }
     }
 }
 
 impl Keys {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stands(&self, text: &str, at: usize) {
+        if let Some(line) = &mut self.state().line {
+            text.clone_into(&mut line.text);
+            line.at = at;
+        }
     }
 }
 
@@ -103,22 +142,21 @@ impl Keyboard {
         let is_terminal = isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout());
         let edited = if is_terminal { editor(&keys, &history) } else { None };
         let terminal = edited.as_ref().and_then(|_| tcgetattr(rustix::stdio::stdin()).ok());
-        let mut printer = None;
+        let is_live = edited.is_some();
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        if let Some((editor, external)) = edited {
-            printer = Some(Printer::start(external)?);
+        if let Some(editor) = edited {
             let keys = keys.clone();
             named("keyboard").spawn(move || edit(editor, &history, &keys, &asked, &sender))
         } else {
             named("input").spawn(move || read(&asked, &sender))
         }
         .context("no thread can be started")?;
-        Ok(Self { ask, typed, is_asked: false, keys, printer, terminal })
+        Ok(Self { ask, typed, is_asked: false, keys, is_live, terminal })
     }
 
     /// Whether a person edits a line while others print.
     pub(super) fn is_live(&self) -> bool {
-        self.printer.is_some()
+        self.is_live
     }
 
     /// What was typed while nobody read it was typed before now.
@@ -157,19 +195,9 @@ impl Keyboard {
             text.push_str(line.as_ref());
             text.push('\n');
         }
-        match &self.printer {
-            // Only a terminal that is gone takes none.
-            Some(printer) => drop(printer.lines.send(Print::Text(text))),
+        match &self.keys.state().line {
+            Some(line) => line.above(&text),
             None => say(text.trim_end_matches('\n')),
-        }
-    }
-
-    /// Waits until what was printed is on the terminal, for something else is about to write there.
-    pub(super) fn drain(&self) {
-        let Some(printer) = &self.printer else { return };
-        let (reached, is_reached) = thread_mpsc::channel();
-        if printer.lines.send(Print::Reached(reached)).is_ok() {
-            let _ = is_reached.recv_timeout(DRAINED);
         }
     }
 }
@@ -178,7 +206,6 @@ impl Drop for Keyboard {
     /// The thread may be in the middle of a line: the terminal is left as it was found.
     fn drop(&mut self) {
         let Some(terminal) = &self.terminal else { return };
-        self.drain();
         let is_raw =
             tcgetattr(rustix::stdio::stdin()).is_ok_and(|now| now.local_modes != terminal.local_modes);
         if is_raw {
@@ -189,37 +216,14 @@ impl Drop for Keyboard {
     }
 }
 
-impl Printer {
-    fn start(mut external: impl ExternalPrinter + Send + 'static) -> anyhow::Result<Self> {
-        let (lines, printed) = thread_mpsc::channel();
-        let print = move || {
-            while let Ok(print) = printed.recv() {
-                match print {
-                    Print::Text(text) => {
-                        if external.print(text).is_err() {
-                            return;
-                        }
-                    }
-                    Print::Reached(reached) => drop(reached.send(())),
-                }
-            }
-        };
-        std::thread::Builder::new().name("printer".to_owned()).spawn(print)?;
-        Ok(Self { lines })
-    }
-}
-
 type Lines = Editor<Whole, MemHistory>;
 
 /// `None`: a terminal that can not be edited on is read line by line.
-fn editor(
-    keys: &Arc<Keys>,
-    history: &std::path::Path,
-) -> Option<(Lines, impl ExternalPrinter + Send + use<>)> {
+fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
     let mut editor = Lines::with_history(config, kept).ok()?;
-    editor.set_helper(Some(Whole));
+    editor.set_helper(Some(Whole(keys.clone())));
     for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\r'), KeyEvent::alt('\n')] {
         editor.bind_sequence(enter, EventHandler::Simple(Cmd::Newline));
     }
@@ -227,8 +231,7 @@ fn editor(
     for entry in history::read(history) {
         editor.history_mut().add_owned(entry).ok()?;
     }
-    let printer = editor.create_external_printer().ok()?;
-    Some((editor, printer))
+    Some(editor)
 }
 
 fn edit(
@@ -239,10 +242,15 @@ fn edit(
     sender: &mpsc::Sender<std::io::Result<Typed>>,
 ) {
     while let Ok(label) = asked.recv() {
-        keys.state().begun = Instant::now();
+        {
+            let mut state = keys.state();
+            state.begun = Instant::now();
+            state.line = Some(Edited { label: label.clone(), ..Edited::default() });
+        }
         let read = editor.readline(&label);
         let (picked, begun) = {
             let mut state = keys.state();
+            state.line = None;
             (state.picked.take(), state.begun)
         };
         let typed = match (read, picked) {
@@ -288,8 +296,8 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// A line that ends with a backslash goes on.
-struct Whole;
+/// A line that ends with a backslash goes on. Told of every change of the line.
+struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
 impl Completer for Whole {
@@ -298,7 +306,17 @@ impl Completer for Whole {
 impl Hinter for Whole {
     type Hint = String;
 }
-impl Highlighter for Whole {}
+impl Highlighter for Whole {
+    fn highlight<'l>(&self, line: &'l str, at: usize) -> Cow<'l, str> {
+        self.0.stands(line, at);
+        Cow::Borrowed(line)
+    }
+
+    fn highlight_char(&self, line: &str, at: usize, _: CmdKind) -> bool {
+        self.0.stands(line, at);
+        false
+    }
+}
 impl Validator for Whole {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let goes_on = context.input().ends_with('\\');

@@ -576,7 +576,6 @@ impl Chat<'_> {
         if !self.keyboard.is_live() {
             return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
         }
-        self.keyboard.drain();
         let saved = edit::edit(&editing.text, editing.form.suffix()).await;
         match (saved, &mut self.asking) {
             (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),
