@@ -122,6 +122,8 @@ pub(crate) enum Verb {
     },
     /// Start an agent in a repository of yours, and stay beside it
     Run(Run),
+    /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
+    Chat(Chat),
     /// Keep a server running, for you and for agents of other frameworks
     Serve(Serve),
 
@@ -314,6 +316,21 @@ pub(crate) struct Run {
     /// Nobody will answer: checkpoints whose workflow allows it approve themselves, all else waits.
     #[arg(long)]
     pub unattended: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Chat {
+    /// The folder that the agent works in, and never leaves [default: this one].
+    #[arg(long, value_name = "PATH", conflicts_with = "session")]
+    pub workspace: Option<PathBuf>,
+    /// Take up this conversation again.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Who is spoken to [default: `copilot` where the server has it, else `pair`].
+    #[arg(long, value_name = "NAME")]
+    pub workflow: Option<String>,
+    #[command(flatten)]
+    pub model: ModelArgs,
 }
 
 #[derive(Debug, clap::Args)]

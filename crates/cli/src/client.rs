@@ -250,6 +250,16 @@ impl Client {
         self.send(request).await
     }
 
+    /// The open stream of everything that happens after a position; without one, from now on.
+    pub(crate) async fn everything(&self, position: Option<&str>) -> anyhow::Result<Response> {
+        let mut request =
+            self.request(Method::GET, "/v1/events")?.header(reqwest::header::ACCEPT, "text/event-stream");
+        if let Some(position) = position {
+            request = request.header(header::LAST_EVENT_ID, position);
+        }
+        self.send(request).await
+    }
+
     fn target(&self) -> Target {
         self.target.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

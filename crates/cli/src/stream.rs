@@ -1,4 +1,4 @@
-//! A run's events in order. Reconnects when the connection ends, and continues after the last event seen.
+//! Events in order: a run's, or those of everything. Reconnects when the connection ends, and continues after the last event seen.
 
 use std::time::{Duration, Instant};
 
@@ -54,8 +54,18 @@ impl Events {
     /// A server that is gone is waited for: where nobody watches, no longer than a minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
-        let reader = Reader { client: client.clone(), run: run.to_owned(), last: since, sender, watched };
-        Self { items, task: tokio::spawn(reader.read()).abort_handle() }
+        let place = Place::InRun { run: run.to_owned(), last: since };
+        let reader = Reader { client: client.clone(), place, sender, watched };
+        Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
+    }
+
+    /// Those of all streams from now on: what is read after this and followed from here has no gap.
+    pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
+        let first = client.everything(None).await?;
+        let (sender, items) = mpsc::channel(WAITING);
+        let reader =
+            Reader { client: client.clone(), place: Place::Everywhere { position: None }, sender, watched };
+        Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
     /// `None` never comes before an [`Item::Broken`].
@@ -70,30 +80,63 @@ impl Drop for Events {
     }
 }
 
+/// What is followed, and the last that was seen of it.
+enum Place {
+    InRun { run: String, last: u64 },
+    Everywhere { position: Option<String> },
+}
+
+impl Place {
+    async fn open(&self, client: &Client) -> anyhow::Result<reqwest::Response> {
+        match self {
+            Self::InRun { run, last } => client.events(run, *last).await,
+            Self::Everywhere { position } => client.everything(position.as_deref()).await,
+        }
+    }
+
+    /// Whether it is new: what was seen before a connection broke may come again.
+    fn moves_to(&mut self, event: &Event) -> bool {
+        match self {
+            Self::InRun { last, .. } => {
+                let is_new = event.seq > *last;
+                *last = event.seq.max(*last);
+                is_new
+            }
+            Self::Everywhere { position } => {
+                if event.position.is_some() {
+                    position.clone_from(&event.position);
+                }
+                true
+            }
+        }
+    }
+}
+
 struct Reader {
     client: Client,
-    run: String,
-    last: u64,
+    place: Place,
     sender: mpsc::Sender<Item>,
     watched: Watched,
 }
 
 impl Reader {
-    async fn read(mut self) {
+    async fn read(mut self, mut first: Option<reqwest::Response>) {
         let mut pause = FIRST_PAUSE;
         let mut lost_at: Option<Instant> = None;
         loop {
-            match self.client.events(&self.run, self.last).await {
+            let opened = match first.take() {
+                Some(response) => Ok(response),
+                None => self.place.open(&self.client).await,
+            };
+            match opened {
                 Ok(response) => {
                     if lost_at.take().is_some() && !self.put(Item::Back).await {
                         return;
                     }
-                    let before = self.last;
-                    if !self.pass_on(response).await {
-                        return;
-                    }
-                    if self.last > before {
-                        pause = FIRST_PAUSE;
+                    match self.pass_on(response).await {
+                        None => return,
+                        Some(0) => {}
+                        Some(_) => pause = FIRST_PAUSE,
                     }
                 }
                 Err(error) if !client::is_passing(&error) || self.is_over(lost_at) => {
@@ -112,26 +155,35 @@ impl Reader {
         }
     }
 
-    /// Passes on what one connection brings. False: nobody listens any more, or it can not be understood.
-    async fn pass_on(&mut self, response: reqwest::Response) -> bool {
+    /// Passes on what one connection brings: so many events. `None`: nobody listens any more, or it can not be
+    /// understood.
+    async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
+        let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());
         while let Some(Ok(frame)) = frames.next().await {
             let Some(data) = frame.data else { continue };
             let item = match frame.event.as_deref() {
                 None | Some("message") => match serde_json::from_str::<Event>(&data) {
                     // What was seen before the connection broke.
-                    Ok(event) if event.seq <= self.last => continue,
+                    Ok(event) if !self.place.moves_to(&event) => continue,
                     Ok(event) => {
-                        self.last = event.seq;
+                        passed += 1;
                         Item::Event(Box::new(event), data)
                     }
                     Err(error) => {
                         let error = anyhow::Error::new(error)
                             .context("an event that this version does not understand: update holdshort");
                         self.put(Item::Broken(error)).await;
-                        return false;
+                        return None;
                     }
                 },
+                // Where a stream of everything begins.
+                Some("position") => {
+                    if let Place::Everywhere { position } = &mut self.place {
+                        *position = frame.id.or_else(|| position_of(&data));
+                    }
+                    continue;
+                }
                 Some("preview") => match serde_json::from_str(&data) {
                     Ok(preview) => Item::Preview(preview),
                     Err(_) => continue,
@@ -139,10 +191,10 @@ impl Reader {
                 Some(_) => continue,
             };
             if !self.put(item).await {
-                return false;
+                return None;
             }
         }
-        true
+        Some(passed)
     }
 
     fn is_over(&self, lost_at: Option<Instant>) -> bool {
@@ -152,4 +204,9 @@ impl Reader {
     async fn put(&self, item: Item) -> bool {
         self.sender.send(item).await.is_ok()
     }
+}
+
+fn position_of(data: &str) -> Option<String> {
+    let data: serde_json::Value = serde_json::from_str(data).ok()?;
+    Some(data.get("position")?.as_str()?.to_owned())
 }

@@ -27,7 +27,7 @@ use crate::stream::{Events, Item, Watched};
 /// Of a long run that is attached to, only this many events are told again.
 const HISTORY: u64 = 80;
 /// Between two tries to read what the server could not give.
-const AGAIN: Duration = Duration::from_secs(1);
+pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -424,7 +424,7 @@ impl Follower<'_> {
 }
 
 /// What was decided, in the words of the option.
-fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
+pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
     let label = plain::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
     match &decision.text {
@@ -433,7 +433,7 @@ fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     }
 }
 
-async fn came(signal: &mut Signal) {
+pub(super) async fn came(signal: &mut Signal) {
     // A signal that can not come any more never comes.
     if signal.recv().await.is_none() {
         std::future::pending::<()>().await;

@@ -3,6 +3,7 @@
 //! Whatever agents wrote passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
 
 pub(crate) mod card;
+pub(crate) mod chat;
 mod diff;
 pub(crate) mod edit;
 pub(crate) mod follow;

@@ -115,6 +115,39 @@ impl Prompt {
         }
     }
 
+    /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed.
+    pub(crate) fn said(&mut self, line: &str, paint: Paint) -> Reaction {
+        let was_choosing = self.is_choosing();
+        let reaction = self.line(line, paint);
+        match &self.stage {
+            Stage::Confirm(decision)
+                if was_choosing
+                    && self.interrupt.kind == Kind::Question
+                    && decision.text.is_some()
+                    && self.asks_again(&decision.option).is_none() =>
+            {
+                Reaction::Decide(decision.clone())
+            }
+            _ => reaction,
+        }
+    }
+
+    /// Whether nothing is chosen yet, and nothing shown back.
+    pub(crate) fn is_choosing(&self) -> bool {
+        matches!(self.stage, Stage::Choose)
+    }
+
+    /// How many options a key alone chooses from. None of a question: its answer may begin with a digit.
+    pub(crate) fn digits(&self) -> usize {
+        let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
+        let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
+        if is_words || !self.is_choosing() || self.interrupt.takes_a_number() || count > 9 {
+            0
+        } else {
+            count
+        }
+    }
+
     /// What is said to a decision that was shown back.
     fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();

@@ -35,13 +35,22 @@ pub(super) async fn over_journal(
     data_dir: DataDir,
     model: ModelArgs,
 ) -> anyhow::Result<Embedded> {
-    embed::in_the_folder()?;
     if !data_dir.holds_journal() {
         return Err(no_server(format!(
             "no server answers, and {} holds no journal; name the data folder with --data DIR",
             data_dir.path.display()
         )));
     }
+    bring_along(scene, data_dir, model).await
+}
+
+/// A server in this process, for as long as the verb takes.
+pub(super) async fn bring_along(
+    scene: &Scene,
+    data_dir: DataDir,
+    model: ModelArgs,
+) -> anyhow::Result<Embedded> {
+    embed::in_the_folder()?;
     log::start("off")?;
     let plan = Plan {
         listen: super::run::ANY_PORT,

@@ -30,7 +30,7 @@ pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
-const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
+pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
                            and the script beside a workflow of yours plays with `holdshort serve --workflows DIR` and \
                            `holdshort run NAME --model rehearsal`";
 
@@ -131,7 +131,7 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     beside(&client, &shown.id, scene.json, None).await
 }
 
-fn is_rehearsal(model: &ModelArgs) -> bool {
+pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
@@ -153,7 +153,7 @@ fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
+pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
     if is_rehearsal(args) {
         return Err(usage(spelled(
@@ -181,7 +181,7 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
 }
 
 /// As the server needs it: absolute. Whether it will do is for the server to say.
-fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
+pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
     let text = path.into_os_string().into_string();

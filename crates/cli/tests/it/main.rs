@@ -6,6 +6,7 @@ mod audit;
 mod browser;
 mod called;
 mod cards;
+mod chat;
 mod configured;
 mod demo;
 mod errors;

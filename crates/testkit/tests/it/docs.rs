@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 16] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -14,6 +14,7 @@ const DOCUMENTS: [&str; 15] = [
     "docs/browser.md",
     "docs/events.md",
     "docs/nodes.md",
+    "docs/guides/chat.md",
     "docs/guides/gates.md",
     "docs/guides/plans.md",
     "docs/guides/sessions.md",

@@ -1,0 +1,346 @@
+//! What a person types in a conversation, and what is printed above it.
+//!
+//! At a terminal a thread edits the line, and whatever is printed meanwhile stands above it. Elsewhere lines are read one
+//! at a time and only when asked for, so that a script's next line is not taken for something that came before it.
+//! Never decides anything: a key or a line says when it was begun, and what it means is for the conversation to say.
+
+use std::borrow::Cow;
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rustix::termios::{OptionalActions, QueueSelector, Termios, isatty, tcflush, tcgetattr, tcsetattr};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::{History, MemHistory};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, Helper, KeyCode,
+    KeyEvent, Modifiers, RepeatCount,
+};
+use tokio::sync::mpsc;
+
+use super::history;
+use crate::output::say;
+
+/// A key that was on its way when a card was shown was not meant for it.
+const GRACE: Duration = Duration::from_millis(300);
+
+#[derive(Clone, Debug)]
+pub(super) enum Typed {
+    /// A line, or several; and when its first key was pressed.
+    Text {
+        text: String,
+        begun: Instant,
+    },
+    /// The number of an option, by a key alone.
+    Digit {
+        digit: usize,
+        at: Instant,
+    },
+    Interrupt,
+    End,
+}
+
+#[derive(Debug)]
+pub(super) struct Keyboard {
+    ask: thread_mpsc::Sender<String>,
+    typed: mpsc::Receiver<std::io::Result<Typed>>,
+    is_asked: bool,
+    keys: Arc<Keys>,
+    is_live: bool,
+    terminal: Option<Termios>,
+}
+
+/// What the editor's thread and the conversation share.
+#[derive(Debug, Default)]
+struct Keys(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    /// Options that a key chooses from, since when.
+    digits: (usize, Instant),
+    picked: Option<usize>,
+    begun: Instant,
+    /// While it is edited.
+    line: Option<Edited>,
+}
+
+/// A line as it stands on the screen.
+#[derive(Debug, Default)]
+struct Edited {
+    label: String,
+    text: String,
+    /// Where the cursor is, in bytes.
+    at: usize,
+}
+
+impl Edited {
+    /// Prints above the line, and draws it again as it was: the editor finds its cursor where it left it. The editor's
+    /// own way of printing waits for a key where several came at once.
+    fn above(&self, text: &str) {
+        let columns = usize::from(console::Term::stdout().size().1).max(1);
+        let whole = format!("{}{}", self.label, self.text);
+        let place = |text: &str| {
+            let (mut row, mut column) = (0, 0);
+            for letter in text.chars() {
+                let width = console::measure_text_width(letter.encode_utf8(&mut [0; 4]));
+                if letter == '\n' || column + width > columns {
+                    (row, column) = (row + 1, 0);
+                }
+                column += width;
+            }
+            if column == columns { (row + 1, 0) } else { (row, column) }
+        };
+        let cursor = place(&whole[..(self.label.len() + self.at).min(whole.len())]);
+        let end = place(&whole);
+        let up = |rows: usize| if rows > 0 { format!("\u{1b}[{rows}A") } else { String::new() };
+        let right = |columns: usize| if columns > 0 { format!("\u{1b}[{columns}C") } else { String::new() };
+        let wrapped = if end.1 == 0 && !whole.ends_with('\n') && !whole.is_empty() { "\n" } else { "" };
+        let drawn = format!(
+            "{}\r\u{1b}[J{text}{whole}{wrapped}{}\r{}",
+            up(cursor.0),
+            up(end.0 - cursor.0),
+            right(cursor.1)
+        );
+        let mut out = std::io::stdout().lock();
+        // A terminal that is gone shows nothing.
+        let _ = out.write_all(drawn.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let now = Instant::now();
+        Self { digits: (0, now), picked: None, begun: now, line: None }
+    }
+}
+
+impl Keys {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stands(&self, text: &str, at: usize) {
+        if let Some(line) = &mut self.state().line {
+            text.clone_into(&mut line.text);
+            line.at = at;
+        }
+    }
+}
+
+impl Keyboard {
+    /// `history`: the file that holds what was typed in earlier conversations.
+    pub(super) fn open(history: PathBuf) -> anyhow::Result<Self> {
+        let (ask, asked) = thread_mpsc::channel();
+        let (sender, typed) = mpsc::channel(1);
+        let keys = Arc::new(Keys::default());
+        let is_terminal = isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout());
+        let edited = if is_terminal { editor(&keys, &history) } else { None };
+        let terminal = edited.as_ref().and_then(|_| tcgetattr(rustix::stdio::stdin()).ok());
+        let is_live = edited.is_some();
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        if let Some(editor) = edited {
+            let keys = keys.clone();
+            named("keyboard").spawn(move || edit(editor, &history, &keys, &asked, &sender))
+        } else {
+            named("input").spawn(move || read(&asked, &sender))
+        }
+        .context("no thread can be started")?;
+        Ok(Self { ask, typed, is_asked: false, keys, is_live, terminal })
+    }
+
+    /// Whether a person edits a line while others print.
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// What was typed while nobody read it was typed before now.
+    pub(super) fn forget(&self) {
+        if self.is_live() && !self.is_asked {
+            // A terminal that can not be flushed is going away; the next read says so.
+            let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
+        }
+    }
+
+    /// A card is shown of which a key alone chooses an option; 0: of none.
+    pub(super) fn take_digits(&self, options: usize) {
+        let mut state = self.keys.state();
+        if state.digits.0 != options || options > 0 {
+            state.digits = (options, Instant::now());
+        }
+    }
+
+    /// What comes next. May be dropped while it waits: nothing is lost.
+    pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
+        if !self.is_asked {
+            self.ask.send(label.to_owned()).context("nothing reads the terminal any more")?;
+            self.is_asked = true;
+        }
+        let typed = self.typed.recv().await.context("nothing reads the terminal any more")?;
+        self.is_asked = false;
+        typed.context("the terminal can not be read")
+    }
+
+    pub(super) fn print(&self, lines: &[impl AsRef<str>]) {
+        if lines.is_empty() {
+            return;
+        }
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(line.as_ref());
+            text.push('\n');
+        }
+        match &self.keys.state().line {
+            Some(line) => line.above(&text),
+            None => say(text.trim_end_matches('\n')),
+        }
+    }
+}
+
+impl Drop for Keyboard {
+    /// The thread may be in the middle of a line: the terminal is left as it was found.
+    fn drop(&mut self) {
+        let Some(terminal) = &self.terminal else { return };
+        let is_raw =
+            tcgetattr(rustix::stdio::stdin()).is_ok_and(|now| now.local_modes != terminal.local_modes);
+        if is_raw {
+            // What is gone needs no care.
+            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, terminal);
+            say("\u{1b}[?2004l");
+        }
+    }
+}
+
+type Lines = Editor<Whole, MemHistory>;
+
+/// `None`: a terminal that can not be edited on is read line by line.
+fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
+    let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
+    let kept = MemHistory::with_config(&config);
+    let mut editor = Lines::with_history(config, kept).ok()?;
+    editor.set_helper(Some(Whole(keys.clone())));
+    for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\r'), KeyEvent::alt('\n')] {
+        editor.bind_sequence(enter, EventHandler::Simple(Cmd::Newline));
+    }
+    editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(Watch(keys.clone()))));
+    for entry in history::read(history) {
+        editor.history_mut().add_owned(entry).ok()?;
+    }
+    Some(editor)
+}
+
+fn edit(
+    mut editor: Lines,
+    history: &std::path::Path,
+    keys: &Keys,
+    asked: &thread_mpsc::Receiver<String>,
+    sender: &mpsc::Sender<std::io::Result<Typed>>,
+) {
+    while let Ok(label) = asked.recv() {
+        {
+            let mut state = keys.state();
+            state.begun = Instant::now();
+            state.line = Some(Edited { label: label.clone(), ..Edited::default() });
+        }
+        let read = editor.readline(&label);
+        let (picked, begun) = {
+            let mut state = keys.state();
+            state.line = None;
+            (state.picked.take(), state.begun)
+        };
+        let typed = match (read, picked) {
+            (Ok(_), Some(digit)) => Ok(Typed::Digit { digit, at: begun }),
+            (Ok(text), None) => {
+                let text = text.replace("\\\n", "\n");
+                if history::is_kept(&text) && editor.history_mut().add(&text).unwrap_or(false) {
+                    history::add(history, &text);
+                }
+                Ok(Typed::Text { text, begun })
+            }
+            (Err(ReadlineError::Interrupted), _) => Ok(Typed::Interrupt),
+            (Err(ReadlineError::Eof), _) => Ok(Typed::End),
+            // The window has another size: the line is drawn again.
+            (Err(ReadlineError::Signal(_)), _) => Ok(Typed::Text { text: String::new(), begun }),
+            (Err(ReadlineError::Io(error)), _) => Err(error),
+            (Err(error), _) => Err(std::io::Error::other(error)),
+        };
+        if sender.blocking_send(typed).is_err() {
+            return;
+        }
+    }
+}
+
+/// One line each time it is asked for.
+fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
+    let mut lines = std::io::stdin().lock();
+    while asked.recv().is_ok() {
+        let mut text = String::new();
+        let mut read = lines.read_line(&mut text);
+        while matches!(read, Ok(1..)) && text.ends_with("\\\n") {
+            text.truncate(text.len() - 2);
+            text.push('\n');
+            read = lines.read_line(&mut text);
+        }
+        let typed = read.map(|count| match (count, text.is_empty()) {
+            (0, true) => Typed::End,
+            _ => Typed::Text { text, begun: Instant::now() },
+        });
+        if sender.blocking_send(typed).is_err() {
+            return;
+        }
+    }
+}
+
+/// A line that ends with a backslash goes on. Told of every change of the line.
+struct Whole(Arc<Keys>);
+
+impl Helper for Whole {}
+impl Completer for Whole {
+    type Candidate = String;
+}
+impl Hinter for Whole {
+    type Hint = String;
+}
+impl Highlighter for Whole {
+    fn highlight<'l>(&self, line: &'l str, at: usize) -> Cow<'l, str> {
+        self.0.stands(line, at);
+        Cow::Borrowed(line)
+    }
+
+    fn highlight_char(&self, line: &str, at: usize, _: CmdKind) -> bool {
+        self.0.stands(line, at);
+        false
+    }
+}
+impl Validator for Whole {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = context.input().ends_with('\\');
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+/// Notes when a line is begun, and takes the key of an option.
+struct Watch(Arc<Keys>);
+
+impl ConditionalEventHandler for Watch {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        if !context.line().is_empty() {
+            return None;
+        }
+        let mut state = self.0.state();
+        state.begun = Instant::now();
+        let (options, shown) = state.digits;
+        let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };
+        let digit = usize::try_from(key.to_digit(10)?).ok()?;
+        if !(1..=options).contains(&digit) || shown.elapsed() < GRACE {
+            return None;
+        }
+        state.picked = Some(digit);
+        Some(Cmd::AcceptLine)
+    }
+}

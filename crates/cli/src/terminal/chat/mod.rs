@@ -1,0 +1,698 @@
+//! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
+//!
+//! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
+//! leaving changes nothing. `keyboard.rs` has the terminal, `speech.rs` what an agent says, `slash.rs` the words that
+//! begin with `/`. What was begun before a card was shown never decides on it.
+
+mod history;
+mod keyboard;
+mod slash;
+mod speech;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use holdshort_protocol::{
+    Code, Decision, Delivered, Event, Interrupt, InterruptStatus, PreviewKind, Run, Session, SessionMessage,
+    SessionState, Speaker, Status, Utterance, plain,
+};
+use serde_json::{Value, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use self::keyboard::{Keyboard, Typed};
+use self::speech::Speech;
+use super::card::{self, View};
+use super::follow::{AGAIN, came, chosen};
+use super::paint::Paint;
+use super::projector::Projector;
+use super::prompt::{Editing, Prompt, Reaction};
+use super::quote::{Cap, quote};
+use super::{edit, help};
+use crate::called::holdshort;
+use crate::client::{self, Client};
+use crate::exit::Exit;
+use crate::output::{say, say_all};
+use crate::stream::{Events, Item, Watched};
+
+/// Of a conversation that is taken up again: the last things said, and how much of each.
+const TURNS: usize = 10;
+const TURN: Cap = Cap::Lines(12);
+const LABEL: &str = "> ";
+
+/// A conversation, and how it is come back to.
+pub(crate) struct Talk<'a> {
+    pub client: &'a Client,
+    pub session: Session,
+    /// It was there before.
+    pub is_old: bool,
+    /// What was typed in earlier ones.
+    pub history: PathBuf,
+    /// The arguments that bring a server along again, where this one stops with this process.
+    pub embedded: Option<&'a str>,
+}
+
+pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
+    let paint = Paint::stdout();
+    // What is read from here on and what follows have no gap between them.
+    let events = Events::everything(talk.client, Watched::now()).await?;
+    let mut chat = Chat {
+        keyboard: Keyboard::open(talk.history)?,
+        client: talk.client,
+        session: talk.session.id,
+        embedded: talk.embedded,
+        paint,
+        runs: BTreeMap::new(),
+        front: talk.session.front_run,
+        open: VecDeque::new(),
+        asking: None,
+        speech: Speech::new(paint),
+        mine: Vec::new(),
+        interrupted: None,
+        struck: false,
+        grants: Vec::new(),
+        is_settled: None,
+    };
+    if talk.is_old {
+        chat.recall(talk.session.state).await?;
+    }
+    let outcome = chat.talk(events).await;
+    match outcome {
+        Ok(()) => chat.leave().await,
+        Err(error) => Err(error),
+    }
+}
+
+/// Stops what a run is at, until the person says something else. The one place that knows how.
+async fn interrupt(client: &Client, run: &str) -> anyhow::Result<Run> {
+    client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await
+}
+
+/// After an [`interrupt`], and after what was said then.
+async fn go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
+    client.post(&format!("/v1/runs/{run}/resume"), &json!({})).await
+}
+
+struct Chat<'a> {
+    client: &'a Client,
+    session: String,
+    embedded: Option<&'a str>,
+    keyboard: Keyboard,
+    paint: Paint,
+    runs: BTreeMap<String, Known>,
+    /// The last run that was begun by something said.
+    front: Option<String>,
+    /// Interrupts to ask about, in their order.
+    open: VecDeque<String>,
+    asking: Option<Asking>,
+    speech: Speech,
+    /// What was said here, until its event comes: it stands on the screen already.
+    mine: Vec<String>,
+    /// The run that was interrupted here: it goes on with the next word.
+    interrupted: Option<String>,
+    /// Ctrl-C was the last thing typed.
+    struck: bool,
+    /// As `/grants` has numbered them.
+    grants: Vec<String>,
+    /// Whether every run has come to rest and all of it is told; unknown after something happened.
+    is_settled: Option<bool>,
+}
+
+/// A run of the session.
+struct Known {
+    projector: Projector,
+    /// The last event that was told.
+    seen: u64,
+    is_live: bool,
+    agents: BTreeMap<String, String>,
+}
+
+struct Asking {
+    prompt: Prompt,
+    shown: Instant,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    On,
+    Over,
+}
+
+impl Chat<'_> {
+    async fn talk(&mut self, mut events: Events) -> anyhow::Result<()> {
+        let mut struck = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        loop {
+            if self.asking.is_none() {
+                self.open_next().await?;
+            }
+            // Without a terminal the next line is for what comes of the one before it.
+            let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
+            let is_waiting_for_server = self.asking.is_none() && !self.open.is_empty();
+            let label = self.asking.as_ref().map_or(LABEL, |asking| asking.prompt.label());
+            let next = tokio::select! {
+                () = came(&mut terminate) => Next::Over,
+                () = came(&mut struck) => self.strike().await?,
+                item = events.next() => match item {
+                    Some(item) => self.item(item).await?,
+                    None => anyhow::bail!("the event stream ended for no known reason"),
+                },
+                () = tokio::time::sleep(AGAIN), if is_waiting_for_server => Next::On,
+                typed = self.keyboard.next(label), if reads => {
+                    let next = self.typed(typed?).await?;
+                    // An editor has the keyboard for itself; its Ctrl-C is not ours.
+                    struck = renewed(struck)?;
+                    next
+                }
+            };
+            if next == Next::Over {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was said last, and what is open.
+    async fn recall(&mut self, state: SessionState) -> anyhow::Result<()> {
+        let path = format!("/v1/sessions/{}/conversation", self.session);
+        let said = self.client.list(&path, &[]).await?;
+        let skipped = said.len().saturating_sub(TURNS);
+        let mut out = Vec::new();
+        if skipped > 0 {
+            out.push(self.paint.dim(&format!("  … {skipped} earlier")));
+        }
+        for utterance in said.into_iter().skip(skipped) {
+            let utterance: Utterance = serde_json::from_value(utterance)?;
+            let text = utterance.text.as_deref().unwrap_or("(erased)");
+            let lead = match utterance.speaker {
+                Speaker::Person => self.person(&utterance.by),
+                Speaker::Agent => self.paint.cyan(&plain::line(&utterance.by)),
+            };
+            out.push(String::new());
+            out.extend(quote(text, &lead, TURN, self.paint));
+        }
+        self.keyboard.print(&out);
+        if state == SessionState::Suspended {
+            self.note("This session is suspended: nothing is heard before /resume.");
+        }
+        for run in self.client.list("/v1/runs", &[("session", &self.session)]).await? {
+            let run: Run = serde_json::from_value(run)?;
+            if !run.status.is_terminal() {
+                self.take_up(&run).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A run that is under way: the names in what has happened are needed, and it was told elsewhere.
+    async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
+        let mut known = Known::new(self.paint, self.client.words());
+        loop {
+            let path = format!("/v1/runs/{}/events?since={}&limit=200", run.id, known.seen);
+            let page: holdshort_protocol::List<Event> = self.client.get(&path).await?;
+            let Some(last) = page.items.last() else { break };
+            let seen = last.seq;
+            for event in &page.items {
+                known.note(event);
+                self.follow_interrupts(event);
+            }
+            known.seen = seen;
+        }
+        if run.status == Status::Paused {
+            self.note("The agent was interrupted; /resume, or what you say next, lets it go on.");
+            self.interrupted = Some(run.id.clone());
+        }
+        self.runs.insert(run.id.clone(), known);
+        Ok(())
+    }
+
+    fn follow_interrupts(&mut self, event: &Event) {
+        let Some(id) = event.data.get("interrupt").and_then(Value::as_str) else { return };
+        match event.kind.as_str() {
+            "interrupt_opened" if !self.open.iter().any(|open| open == id) => {
+                self.open.push_back(id.to_owned());
+            }
+            "interrupt_resolved" => self.open.retain(|open| open != id),
+            _ => {}
+        }
+    }
+
+    async fn item(&mut self, item: Item) -> anyhow::Result<Next> {
+        match item {
+            Item::Event(event, _) => return self.event(&event).await,
+            Item::Preview(preview) => {
+                if let Some(known) = self.runs.get(&preview.run)
+                    && preview.kind == PreviewKind::Text
+                {
+                    let lead = self.paint.cyan(&known.agent(&preview.step));
+                    let lines = self.speech.add((&preview.run, &preview.step), &lead, &preview.text);
+                    self.keyboard.print(&lines);
+                }
+            }
+            Item::Lost => {
+                self.note("The server is gone. Nothing is lost; trying to reach it again …");
+            }
+            Item::Back => self.note("The server is back."),
+            Item::Broken(error) => return Err(error),
+        }
+        Ok(Next::On)
+    }
+
+    async fn event(&mut self, event: &Event) -> anyhow::Result<Next> {
+        if event.stream == self.session {
+            return Ok(self.of_session(event));
+        }
+        let run = event.stream.clone();
+        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
+        if event.kind == "run_started" && string("session") == self.session && !self.is_known(&run, event.seq)
+        {
+            let (paint, words) = (self.paint, self.client.words());
+            self.runs.entry(run.clone()).or_insert_with(|| Known::new(paint, words));
+            self.began(event);
+        }
+        let Some(known) = self.runs.get_mut(&run).filter(|known| event.seq > known.seen) else {
+            return Ok(Next::On);
+        };
+        self.is_settled = None;
+        let lines = known.note(event);
+        let said = string("step").to_owned();
+        let lead = self.paint.cyan(&known.agent(&said));
+        self.follow_interrupts(event);
+        let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        match event.kind.as_str() {
+            "model_replied" => {
+                let lines = self.speech.end((&run, &said), &lead, text);
+                self.keyboard.print(&lines);
+            }
+            "model_failed" | "model_lost" => {
+                let mut all = self.speech.cut();
+                all.extend(lines);
+                self.keyboard.print(&all);
+            }
+            "message_added" if self.is_mine(text) => {}
+            "interrupt_resolved" => {
+                let id = string("interrupt");
+                if self.asking.as_ref().is_some_and(|asking| asking.prompt.interrupt.id == id) {
+                    self.put_away();
+                    self.keyboard.print(&[self.paint.yellow("  No longer asked:")]);
+                }
+                self.keyboard.print(&lines);
+            }
+            "run_resumed" => {
+                self.interrupted.take_if(|interrupted| *interrupted == run);
+                self.keyboard.print(&lines);
+            }
+            "run_completed" | "run_failed" | "run_cancelled" => self.ended(&run).await?,
+            _ => self.keyboard.print(&lines),
+        }
+        Ok(Next::On)
+    }
+
+    fn is_known(&self, run: &str, seq: u64) -> bool {
+        self.runs.get(run).is_some_and(|known| known.seen >= seq)
+    }
+
+    /// A run that something said has begun, perhaps elsewhere.
+    fn began(&mut self, event: &Event) {
+        if event.data.get("front").and_then(Value::as_bool) != Some(true) {
+            return;
+        }
+        self.front = Some(event.stream.clone());
+        let task = event.data.pointer("/content/data/input/task");
+        let task = task.or_else(|| event.data.pointer("/content/data/task")).and_then(Value::as_str);
+        if let Some(task) = task
+            && !self.is_mine(task)
+        {
+            let lead = self.person(&event.actor.id);
+            self.keyboard.print(&quote(task, &lead, TURN, self.paint));
+        }
+    }
+
+    fn of_session(&mut self, event: &Event) -> Next {
+        let by = plain::line(&event.actor.id).into_owned();
+        match event.kind.as_str() {
+            "session_suspended" => {
+                self.note(&format!("The session was suspended by {by}; /resume opens it again."))
+            }
+            "session_resumed" => self.note(&format!("The session was opened again by {by}.")),
+            "session_closed" => {
+                self.note(&format!("The session was closed by {by}: it is over."));
+                return Next::Over;
+            }
+            _ => {}
+        }
+        Next::On
+    }
+
+    async fn ended(&mut self, id: &str) -> anyhow::Result<()> {
+        if let Some(known) = self.runs.get_mut(id) {
+            known.is_live = false;
+        }
+        self.interrupted.take_if(|interrupted| interrupted == id);
+        let mut lines = self.speech.cut();
+        let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
+        let reason = plain::line(run.end_reason.as_deref().unwrap_or_default()).into_owned();
+        let message = run.end_message.as_deref().map(|text| format!(": {}", plain::text(text)));
+        let message = message.unwrap_or_default();
+        let told = match run.status {
+            Status::Failed => self.paint.red(&format!("✗ Failed ({reason}){message}")),
+            Status::Cancelled => self.paint.yellow(&format!("– Cancelled ({reason}){message}")),
+            _ if run.end_reason.as_deref() == Some("partial") => {
+                self.paint.yellow("! Done in part: some of the work was not done.")
+            }
+            _ => self.paint.green("✓ Done."),
+        };
+        for line in told.lines() {
+            lines.extend(self.paint.fold(&format!("  {line}"), 4));
+        }
+        self.keyboard.print(&lines);
+        Ok(())
+    }
+
+    /// Whether every run waits for a person or has ended, and all that happened is told.
+    async fn is_settled(&mut self) -> anyhow::Result<bool> {
+        if let Some(is_settled) = self.is_settled {
+            return Ok(is_settled);
+        }
+        let mut is_settled = self.open.is_empty() || self.asking.is_some();
+        for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
+            let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
+                Ok(run) => run,
+                // It is looked for again with the next event.
+                Err(error) if client::is_passing(&error) => return Ok(false),
+                Err(error) => return Err(error),
+            };
+            is_settled &= known.seen >= run.seq
+                && !run.status.is_terminal()
+                && !matches!(run.status, Status::Queued | Status::Running);
+        }
+        self.is_settled = Some(is_settled);
+        Ok(is_settled)
+    }
+
+    /// Shows the card of the next open interrupt.
+    async fn open_next(&mut self) -> anyhow::Result<()> {
+        while let Some(id) = self.open.front().cloned() {
+            let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
+                Ok(interrupt) => interrupt,
+                Err(error) if client::is_passing(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            if interrupt.status == InterruptStatus::Open {
+                self.ask(interrupt);
+                return Ok(());
+            }
+            self.open.pop_front();
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, interrupt: Interrupt) {
+        let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
+        let view = View { paint: self.paint, uncut: false, alone: false, said };
+        let mut lines = vec![String::new()];
+        lines.extend(card::render(&interrupt, view));
+        lines.extend(card::options(&interrupt, self.paint));
+        let prompt = Prompt::new(interrupt);
+        if prompt.digits() > 0 && self.keyboard.is_live() {
+            lines.push(self.paint.dim("  a digit decides at once"));
+        }
+        lines.extend(prompt.keys(self.paint));
+        self.keyboard.forget();
+        self.keyboard.take_digits(prompt.digits());
+        self.asking = Some(Asking { prompt, shown: Instant::now() });
+        self.is_settled = None;
+        self.keyboard.print(&lines);
+    }
+
+    fn put_away(&mut self) {
+        self.asking = None;
+        self.is_settled = None;
+        self.keyboard.take_digits(0);
+    }
+
+    async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
+        if !matches!(typed, Typed::Interrupt) {
+            self.struck = false;
+        }
+        match typed {
+            Typed::Interrupt => self.strike().await,
+            Typed::End => Ok(Next::Over),
+            // The card that it was for may have gone meanwhile.
+            Typed::Digit { digit, at } if self.asking.as_ref().is_some_and(|asking| at >= asking.shown) => {
+                self.answer(&digit.to_string()).await
+            }
+            Typed::Digit { .. } => Ok(Next::On),
+            Typed::Text { text, begun } => {
+                let line = text.trim_end();
+                if let Some(word) = line.strip_prefix('/') {
+                    return self.slash(word).await;
+                }
+                let line = line.trim();
+                let is_for_card = self.asking.as_ref().map(|asking| begun >= asking.shown);
+                match is_for_card {
+                    // An empty line confirms what was shown back, and else says nothing.
+                    Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
+                    Some(false) if !line.is_empty() => {
+                        self.note("That was begun before this was asked: it is told to the agent, and decides nothing.");
+                        self.say(line).await
+                    }
+                    None if !line.is_empty() => self.say(line).await,
+                    Some(_) | None => Ok(Next::On),
+                }
+            }
+        }
+    }
+
+    fn is_choosing(&self) -> bool {
+        self.asking.as_ref().is_none_or(|asking| asking.prompt.is_choosing())
+    }
+
+    async fn say(&mut self, text: &str) -> anyhow::Result<Next> {
+        let message = SessionMessage { text: text.to_owned(), ..SessionMessage::default() };
+        self.mine.push(text.to_owned());
+        let path = format!("/v1/sessions/{}/messages", self.session);
+        match self.client.post::<Delivered>(&path, &message).await {
+            Ok(delivered) => {
+                let (paint, words) = (self.paint, self.client.words());
+                self.runs.entry(delivered.run.clone()).or_insert_with(|| Known::new(paint, words));
+                self.is_settled = None;
+                if self.interrupted.as_ref() == Some(&delivered.run) {
+                    self.interrupted = None;
+                    if let Err(error) = go_on(self.client, &delivered.run).await {
+                        self.refused(&error);
+                    }
+                }
+            }
+            Err(error) => {
+                self.mine.pop();
+                self.refused(&error);
+            }
+        }
+        Ok(Next::On)
+    }
+
+    /// Whether it was said here, and stands on the screen.
+    fn is_mine(&mut self, text: &str) -> bool {
+        let place = self.mine.iter().position(|mine| mine == text);
+        place.map(|place| self.mine.remove(place)).is_some()
+    }
+
+    /// Ctrl-C: once interrupts, twice leaves.
+    async fn strike(&mut self) -> anyhow::Result<Next> {
+        if std::mem::replace(&mut self.struck, true) {
+            return Ok(Next::Over);
+        }
+        let mut stopped = false;
+        for id in self.live() {
+            match self.client.get::<Run>(&format!("/v1/runs/{id}")).await {
+                Ok(run) if matches!(run.status, Status::Queued | Status::Running) => {}
+                Ok(_) => continue,
+                Err(error) => {
+                    self.refused(&error);
+                    continue;
+                }
+            }
+            match interrupt(self.client, &id).await {
+                Ok(_) => {
+                    self.interrupted = Some(id);
+                    stopped = true;
+                }
+                Err(error) => self.refused(&error),
+            }
+        }
+        self.is_settled = None;
+        self.note(if stopped {
+            "Interrupted. Say what to do instead, or /resume; Ctrl-C again leaves."
+        } else {
+            "Nothing is at work. Ctrl-C again leaves."
+        });
+        Ok(Next::On)
+    }
+
+    fn live(&self) -> Vec<String> {
+        self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The run that hears the next word.
+    fn live_front(&self) -> Option<String> {
+        let front = self.front.as_ref()?;
+        self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())
+    }
+
+    async fn answer(&mut self, line: &str) -> anyhow::Result<Next> {
+        let paint = self.paint;
+        let Some(asking) = &mut self.asking else { return Ok(Next::On) };
+        let mut reaction = asking.prompt.said(line, paint);
+        loop {
+            let Some(asking) = &mut self.asking else { return Ok(Next::On) };
+            match reaction {
+                Reaction::Ask(lines) => {
+                    self.keyboard.take_digits(asking.prompt.digits());
+                    self.keyboard.print(&lines);
+                    return Ok(Next::On);
+                }
+                Reaction::Help => {
+                    reaction =
+                        Reaction::Ask(help::options(&asking.prompt.interrupt, self.client.words(), paint));
+                }
+                Reaction::Uncut => {
+                    let view = View { paint, uncut: true, alone: false, said: "" };
+                    let mut lines = card::render(&asking.prompt.interrupt, view);
+                    lines.extend(card::options(&asking.prompt.interrupt, paint));
+                    reaction = Reaction::Ask(lines);
+                }
+                Reaction::Detach => return Ok(Next::Over),
+                Reaction::Edit(editing) => reaction = self.edit(&editing).await,
+                Reaction::Decide(decision) => match self.decide(decision).await {
+                    Some(lines) => reaction = Reaction::Ask(lines),
+                    None => return Ok(Next::On),
+                },
+            }
+        }
+    }
+
+    async fn edit(&mut self, editing: &Editing) -> Reaction {
+        if !self.keyboard.is_live() {
+            return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
+        }
+        let saved = edit::edit(&editing.text, editing.form.suffix()).await;
+        match (saved, &mut self.asking) {
+            (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),
+            (Ok(_), None) => Reaction::Ask(Vec::new()),
+            (Err(error), _) => {
+                Reaction::Ask(vec![format!("  {}", self.paint.red(&crate::output::error(&error)))])
+            }
+        }
+    }
+
+    /// Sends a decision. What comes back is said, and the person is asked again.
+    async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
+        let id = self.asking.as_ref()?.prompt.interrupt.id.clone();
+        match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
+            Ok(interrupt) => {
+                if let Some(known) = self.runs.get_mut(&interrupt.run) {
+                    known.projector.is_ours(&id);
+                }
+                let mut lines = vec![format!(
+                    "  {} {}",
+                    self.paint.green("✓"),
+                    chosen(&interrupt, &decision, self.paint)
+                )];
+                if interrupt.status == InterruptStatus::Open {
+                    lines.push(self.paint.dim("    another person has to agree"));
+                }
+                if card::way_back(&interrupt, "").is_some() {
+                    lines.push(self.paint.dim("    to take it back: /grants"));
+                }
+                self.open.retain(|open| *open != id);
+                self.put_away();
+                self.keyboard.print(&lines);
+                None
+            }
+            Err(error) => match client::code(&error) {
+                Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
+                    self.open.retain(|open| *open != id);
+                    self.put_away();
+                    self.note(&crate::output::error(&error));
+                    None
+                }
+                // Shown again as it is now.
+                Some(Code::Stale) => {
+                    self.put_away();
+                    self.note("It has changed since you read it.");
+                    None
+                }
+                Some(_) | None => {
+                    let text = crate::output::error(&error);
+                    let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
+                    Some(text.lines().flat_map(fold).collect())
+                }
+            },
+        }
+    }
+
+    /// Something of the conversation itself.
+    fn note(&self, text: &str) {
+        let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
+        self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());
+    }
+
+    fn refused(&self, error: &anyhow::Error) {
+        let text = crate::output::error(error);
+        let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
+        self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());
+    }
+
+    fn person(&self, name: &str) -> String {
+        self.paint.bold(&plain::line(name))
+    }
+
+    /// Says how to come back.
+    async fn leave(self) -> anyhow::Result<Exit> {
+        let (client, paint, session) = (self.client, self.paint, self.session);
+        let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
+        // The terminal is given back first.
+        drop(self.keyboard);
+        let runs = client.list("/v1/runs", &[("session", &session)]).await?;
+        let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
+        let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal()).collect();
+        let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
+            (_, []) => "",
+            (true, _) => " Something waits for your decision.",
+            (false, _) if self.embedded.is_some() => " The work rests until then.",
+            (false, _) => " The work goes on.",
+        };
+        say_all(&paint.message(&format!("Left.{what} To come back:"), 2));
+        say(&format!("  {} chat --session {session}{words}", holdshort()));
+        Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
+    }
+}
+
+impl Known {
+    fn new(paint: Paint, words: &str) -> Self {
+        Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
+    }
+
+    /// Takes an event in; gives its lines.
+    fn note(&mut self, event: &Event) -> Vec<String> {
+        self.seen = self.seen.max(event.seq);
+        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match event.kind.as_str() {
+            "step_started" => drop(self.agents.insert(string("step"), string("agent"))),
+            "handed_over" => drop(self.agents.insert(string("step"), string("to"))),
+            _ => {}
+        }
+        self.projector.project(event)
+    }
+
+    fn agent(&self, step: &str) -> String {
+        plain::line(self.agents.get(step).map_or("agent", String::as_str)).into_owned()
+    }
+}
+
+/// A signal that came while another program had the terminal was for that one.
+fn renewed(old: Signal) -> anyhow::Result<Signal> {
+    drop(old);
+    Ok(signal(SignalKind::interrupt())?)
+}

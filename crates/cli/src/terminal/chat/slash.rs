@@ -1,0 +1,293 @@
+//! Words of a conversation that begin with `/`: about the work, never to the agent. One that is not known is told.
+
+use holdshort_protocol::{
+    Covered, Event, Grant, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
+};
+use serde_json::{Value, json};
+
+use super::{Chat, Next, go_on};
+use crate::output::count;
+use crate::terminal::card::{self, View};
+use crate::terminal::{plan, quote};
+
+const HELP: [(&str, &str); 8] = [
+    ("/plan", "the plan of what is under way"),
+    ("/pause", "stop the work for a while; /resume lets it go on"),
+    ("/grants", "what you allowed in this session; /grants revoke N takes one back"),
+    ("/undo", "take back what the last piece of work changed: shown first, then released by you"),
+    ("/cost", "tokens, requests and time, of the last piece of work and of the session"),
+    ("/help", "this"),
+    ("/quit", "leave; the conversation is kept"),
+    ("Ctrl-C", "interrupts the agent; twice leaves"),
+];
+
+/// A run that takes back, which is no piece of work.
+const UNDO: &str = "undo";
+
+/// What work has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost {
+    input: u64,
+    output: u64,
+    requests: u64,
+    tools: u64,
+    ms: i64,
+}
+
+impl Chat<'_> {
+    pub(super) async fn slash(&mut self, line: &str) -> anyhow::Result<Next> {
+        let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let rest = rest.trim();
+        let done = match (word, rest) {
+            ("quit" | "exit", "") => return Ok(Next::Over),
+            ("help" | "?", "") => {
+                self.help();
+                Ok(())
+            }
+            ("plan", "") => self.plan().await,
+            ("pause", "") => self.pause().await,
+            ("resume", "") => self.resume().await,
+            ("grants", _) => self.grants(rest).await,
+            ("undo", "") => self.undo().await,
+            ("cost", "") => self.cost().await,
+            (known, _) if HELP.iter().any(|(name, _)| name.strip_prefix('/') == Some(known)) => {
+                self.note(&format!("/{known} takes no words; nothing was sent."));
+                Ok(())
+            }
+            _ => {
+                let word = quote::brief(word, 40);
+                self.note(&format!(
+                    "There is no /{word}; nothing was sent. /help lists what there is. A message that begins with a \
+                     slash is typed with a blank before it."
+                ));
+                Ok(())
+            }
+        };
+        if let Err(error) = done {
+            self.refused(&error);
+        }
+        Ok(Next::On)
+    }
+
+    fn help(&self) {
+        let mut lines = vec![String::new()];
+        lines.extend(HELP.iter().map(|(name, what)| format!("  {name:9} {}", self.paint.dim(what))));
+        let rest = "What else you type is said to the agent, also while it works. A line that ends with \\ goes on, as \
+                    does one after Alt-Enter; several lines that are pasted are one message.";
+        lines.extend(self.paint.fold(&format!("  {rest}"), 2));
+        self.keyboard.print(&lines);
+    }
+
+    async fn plan(&self) -> anyhow::Result<()> {
+        let Some(run) = &self.front else {
+            self.note("Nothing was begun yet.");
+            return Ok(());
+        };
+        let plans: List<Plan> = self.client.get(&format!("/v1/runs/{run}/plans")).await?;
+        let mut lines: Vec<String> =
+            plans.items.iter().flat_map(|each| plan::render(each, self.paint)).collect();
+        if lines.is_empty() {
+            // One that an agent wrote down itself: the last of them, whether it waits or was decided on.
+            let asked = self.client.list("/v1/interrupts", &[("run", run)]).await?;
+            let asked: Vec<Interrupt> =
+                asked.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
+            let mut plans: Vec<&Interrupt> =
+                asked.iter().filter(|each| each.kind == Kind::PlanApproval).collect();
+            plans.sort_by(|a, b| a.created_at.cmp(&b.created_at));
+            if let Some(last) = plans.last() {
+                lines = card::render(last, View { paint: self.paint, uncut: true, alone: false, said: "" });
+                lines.extend(card::resolution(last, self.paint));
+            }
+        }
+        if lines.is_empty() {
+            self.note("There is no plan.");
+        }
+        self.keyboard.print(&lines);
+        Ok(())
+    }
+
+    async fn pause(&mut self) -> anyhow::Result<()> {
+        let Some(run) = self.live_front() else {
+            self.note("Nothing is at work.");
+            return Ok(());
+        };
+        let _: Run = self.client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await?;
+        self.interrupted = None;
+        self.note("Paused: what you say is kept, and heard after /resume.");
+        Ok(())
+    }
+
+    async fn resume(&mut self) -> anyhow::Result<()> {
+        let session: Session = self.client.get(&format!("/v1/sessions/{}", self.session)).await?;
+        if session.state == SessionState::Suspended {
+            let _: Value =
+                self.client.post(&format!("/v1/sessions/{}/resume", self.session), &json!({})).await?;
+        }
+        let live = self.live();
+        let mut resumed = session.state == SessionState::Suspended;
+        for id in live {
+            let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
+            if run.status == holdshort_protocol::Status::Paused {
+                go_on(self.client, &id).await?;
+                resumed = true;
+            }
+        }
+        self.interrupted = None;
+        self.is_settled = None;
+        if !resumed {
+            self.note("Nothing is paused.");
+        }
+        Ok(())
+    }
+
+    async fn grants(&mut self, rest: &str) -> anyhow::Result<()> {
+        if let Some(number) = rest.strip_prefix("revoke") {
+            return self.revoke(number.trim()).await;
+        }
+        if !rest.is_empty() {
+            self.note("/grants lists, /grants revoke N takes one back.");
+            return Ok(());
+        }
+        let items = self.client.list(&format!("/v1/sessions/{}/grants", self.session), &[]).await?;
+        let mut lines = Vec::new();
+        self.grants.clear();
+        for item in items {
+            let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
+            let grant: Grant = serde_json::from_value(item)?;
+            if grant.revoked_at.is_some() {
+                continue;
+            }
+            let number = self.grants.len() + 1;
+            self.grants.push(grant.id);
+            lines.extend(
+                self.paint.fold(
+                    &format!("  {} {}", self.paint.bold(&number.to_string()), plain::line(&covered)),
+                    4,
+                ),
+            );
+        }
+        if lines.is_empty() {
+            self.note("Nothing was allowed for this session.");
+        } else {
+            lines.push(self.paint.dim("  /grants revoke N takes one back"));
+        }
+        self.keyboard.print(&lines);
+        Ok(())
+    }
+
+    /// By the number that was shown, and no other: the list may have changed since.
+    async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
+        let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
+            self.note("There is no grant of this number; /grants lists them.");
+            return Ok(());
+        };
+        self.client.delete(&format!("/v1/grants/{grant}")).await?;
+        self.note(&format!("{grant}: taken back; from the next call on it asks again."));
+        Ok(())
+    }
+
+    async fn undo(&mut self) -> anyhow::Result<()> {
+        let last = self
+            .session_runs()
+            .await?
+            .into_iter()
+            .find(|run| run.status.is_terminal() && run.workflow != UNDO);
+        let Some(last) = last else {
+            self.note("Nothing has ended yet that could be taken back.");
+            return Ok(());
+        };
+        let undo: Run =
+            self.client.post(&format!("/v1/runs/{}/undo", last.id), &UndoChanges::default()).await?;
+        let (paint, words) = (self.paint, self.client.words());
+        self.runs.entry(undo.id).or_insert_with(|| super::Known::new(paint, words));
+        self.is_settled = None;
+        let task = last.task.as_deref().map(|task| quote::brief(task, paint.width / 2)).unwrap_or_default();
+        self.note(&format!("What “{task}” changed is taken back once you release it."));
+        Ok(())
+    }
+
+    async fn cost(&self) -> anyhow::Result<()> {
+        let runs = self.session_runs().await?;
+        let mut whole = Cost::default();
+        let mut lines = Vec::new();
+        for run in &runs {
+            let cost = self.cost_of(run).await?;
+            if Some(&run.id) == self.front.as_ref() {
+                lines.push(format!("  {:9} {}", "last", cost.words()));
+            }
+            whole.add(cost);
+        }
+        let runs = count(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run");
+        lines.push(format!("  {:9} {}, {runs}", "session", whole.words()));
+        self.keyboard.print(&lines);
+        Ok(())
+    }
+
+    async fn cost_of(&self, run: &Run) -> anyhow::Result<Cost> {
+        let mut cost = Cost::default();
+        let mut since = 0;
+        let mut times: Option<(jiff::Timestamp, jiff::Timestamp)> = None;
+        loop {
+            let path = format!("/v1/runs/{}/events?since={since}&limit=200", run.id);
+            let page: List<Event> = self.client.get(&path).await?;
+            let Some(last) = page.items.last() else { break };
+            since = last.seq;
+            for event in &page.items {
+                cost.note(event);
+                if let Ok(at) = event.at.parse::<jiff::Timestamp>() {
+                    times = Some((times.map_or(at, |(first, _)| first), at));
+                }
+            }
+        }
+        cost.ms = times.map_or(0, |(first, last)| last.as_millisecond() - first.as_millisecond());
+        Ok(cost)
+    }
+
+    /// Newest first.
+    async fn session_runs(&self) -> anyhow::Result<Vec<Run>> {
+        let runs = self.client.list("/v1/runs", &[("session", &self.session)]).await?;
+        Ok(runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Cost {
+    fn note(&mut self, event: &Event) {
+        match event.kind.as_str() {
+            "model_started" => self.requests += 1,
+            "tool_started" => self.tools += 1,
+            "model_replied" => {
+                let tokens = |name: &str| {
+                    event.data.pointer(&format!("/usage/{name}")).and_then(Value::as_u64).unwrap_or_default()
+                };
+                self.input += tokens("input_tokens");
+                self.output += tokens("output_tokens");
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.requests += other.requests;
+        self.tools += other.tools;
+        self.ms += other.ms;
+    }
+
+    fn words(self) -> String {
+        let seconds = self.ms / 1_000;
+        let time = if seconds < 60 {
+            format!("{seconds} s")
+        } else {
+            format!("{} min {} s", seconds / 60, seconds % 60)
+        };
+        format!(
+            "{} tokens in, {} out; {}, {}; {time}",
+            self.input,
+            self.output,
+            count(self.requests, "request"),
+            count(self.tools, "call")
+        )
+    }
+}

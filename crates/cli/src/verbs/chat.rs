@@ -1,0 +1,133 @@
+//! `chat`: a conversation in the terminal, on the running server or on one started in this process. Opens the session, or
+//! finds it; the conversation itself is `terminal/chat`.
+
+use std::path::Path;
+
+use holdshort_protocol::{Code, Info, OpenSession, RunConfig, Session, SessionState, plain};
+use serde_json::Value;
+
+use super::attach::{bring_along, over_journal};
+use super::run::{NO_REHEARSAL, end_of, has_model, is_rehearsal, workspace};
+use super::{Scene, system};
+use crate::args;
+use crate::called::spelled;
+use crate::client::{self, Client, id_of};
+use crate::data_dir::DataDir;
+use crate::embed;
+use crate::exit::{Exit, usage};
+use crate::output::say_all;
+use crate::terminal::chat::{self, Talk};
+use crate::terminal::paint::Paint;
+
+/// Who is spoken to where nobody is named: the first that the server has.
+const PARTNERS: [&str; 2] = ["copilot", "pair"];
+const HISTORY: &str = "chat-history";
+
+pub(super) async fn chat(scene: &Scene, args: args::Chat) -> anyhow::Result<Exit> {
+    if scene.json {
+        return Err(usage("a conversation is no JSON: `POST /v1/sessions/{id}/messages` is for programs"));
+    }
+    if let Some(session) = &args.session {
+        id_of(session, "ses")?;
+    }
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    if scene.reach.server.is_some() || data_dir.listening().is_some() {
+        if args.model.base_url.is_some() {
+            return Err(usage(
+                "a server answers already, and it has its own model: start it with --base-url URL",
+            ));
+        }
+        return talk(&scene.client()?, &data_dir, &args, None).await;
+    }
+    has_model(&args.model)?;
+    let again = embed::again(&data_dir, &args.model);
+    let embedded = if args.session.is_some() {
+        over_journal(scene, data_dir.clone(), args.model.clone()).await?
+    } else {
+        bring_along(scene, data_dir.clone(), args.model.clone()).await?
+    };
+    let exit = talk(&embedded.client()?, &data_dir, &args, Some(&again)).await;
+    end_of(embedded).await;
+    exit
+}
+
+async fn talk(
+    client: &Client,
+    data_dir: &DataDir,
+    args: &args::Chat,
+    embedded: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let session = match &args.session {
+        Some(id) => found(client, id, args).await?,
+        None => opened(client, args, embedded.is_some()).await?,
+    };
+    system::warn(client).await;
+    introduce(&session, args.session.is_none());
+    let history = data_dir.path.join(HISTORY);
+    chat::chat(Talk { client, session, is_old: args.session.is_some(), history, embedded }).await
+}
+
+/// A session that may be spoken to.
+async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<Session> {
+    let session: Session = match client.get(&format!("/v1/sessions/{id}")).await {
+        Err(error) if client::code(&error) == Some(Code::NotFound) => {
+            return Err(usage(crate::output::error(&error)));
+        }
+        answer => answer?,
+    };
+    let Some(workflow) = &session.workflow else {
+        return Err(usage(format!("{id} was opened for no workflow: it can not be spoken to")));
+    };
+    if let Some(wanted) = args.workflow.as_ref().filter(|wanted| *wanted != workflow) {
+        return Err(usage(format!(
+            "{id} is a conversation with `{}`, not with `{}`: leave --workflow out",
+            plain::line(workflow),
+            plain::line(wanted)
+        )));
+    }
+    if session.state == SessionState::Closed {
+        let why = session.end_reason.as_deref().unwrap_or_default();
+        return Err(usage(format!("{id} is closed ({}): begin another conversation", plain::line(why))));
+    }
+    Ok(session)
+}
+
+async fn opened(client: &Client, args: &args::Chat, is_embedded: bool) -> anyhow::Result<Session> {
+    let workflow = match &args.workflow {
+        Some(named) => named.clone(),
+        None => partner(client).await?,
+    };
+    // Of a server that comes along the model is the server's.
+    let model = args.model.model.clone().filter(|_| !is_embedded);
+    let path = args.workspace.as_deref().unwrap_or(Path::new("."));
+    let info: Info = client.get("/v1/info").await?;
+    if info.rehearsal && !is_rehearsal(&args.model) {
+        return Err(usage(format!(
+            "the server at {} has no model: stop it and start it with --model NAME\n  {}",
+            client.address(),
+            spelled(NO_REHEARSAL)
+        )));
+    }
+    let config = RunConfig { workspace: workspace(Some(path))?, model, ..RunConfig::default() };
+    let open = OpenSession { workflow: Some(workflow), config: Some(config), ..OpenSession::default() };
+    client.post("/v1/sessions", &open).await
+}
+
+async fn partner(client: &Client) -> anyhow::Result<String> {
+    let known: Value = client.get("/v1/workflows").await?;
+    let items = known.get("items").unwrap_or(&known).as_array().cloned().unwrap_or_default();
+    let has = |name: &str| items.iter().any(|item| item.get("name").and_then(Value::as_str) == Some(name));
+    let found = PARTNERS.into_iter().find(|name| has(name));
+    found.map(str::to_owned).ok_or_else(|| {
+        usage("this server has neither `copilot` nor `pair`: name who is spoken to with --workflow NAME")
+    })
+}
+
+fn introduce(session: &Session, is_new: bool) {
+    let paint = Paint::stdout();
+    let workflow = plain::line(session.workflow.as_deref().unwrap_or_default()).into_owned();
+    say_all(&paint.message(&format!("{} {}", paint.bold(&workflow), paint.dim(&session.id)), 2));
+    if is_new {
+        say_all(&paint.message(&paint.dim("Say what is to be done; /help lists the rest."), 2));
+    }
+}

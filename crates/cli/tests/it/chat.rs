@@ -1,0 +1,286 @@
+//! `holdshort chat`: a conversation at a terminal, and from a script.
+
+use std::path::Path;
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::home::{Home, Ran};
+use crate::terminal::{PROMPT, Terminal};
+
+fn finish(summary: &str) -> Scripted {
+    Scripted::call("finish", json!({ "summary": summary }))
+}
+
+fn write(path: &str, content: &str) -> Scripted {
+    Scripted::Calls {
+        text: format!("I write {path}."),
+        calls: vec![("write_file".to_owned(), json!({"path": path, "content": content}))],
+    }
+}
+
+struct Scene {
+    runtime: Runtime,
+    model: ScriptedModel,
+    home: Home,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let model = runtime.block_on(ScriptedModel::start());
+        let home = Home::new();
+        std::fs::create_dir(home.path().join("work")).unwrap();
+        Self { runtime, model, home }
+    }
+
+    fn chosen(&self) -> [&str; 4] {
+        ["--model", "scripted", "--base-url", self.model.base_url()]
+    }
+
+    fn work(&self) -> String {
+        self.home.path().join("work").to_str().unwrap().to_owned()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(Path::new(&self.work()).join(name)).ok()
+    }
+
+    fn push(&self, replies: impl IntoIterator<Item = Scripted>) {
+        replies.into_iter().for_each(|reply| self.model.push("pair", reply));
+    }
+
+    fn chat(&self, arguments: &[&str]) -> Terminal {
+        let mut terminal = Terminal::open(&self.home, &[&["chat"], arguments].concat(), &[]);
+        terminal.expect("> ");
+        terminal
+    }
+
+    /// What a script says, line by line.
+    fn piped(&self, arguments: &[&str], lines: &str) -> Ran {
+        use std::io::Write;
+        let mut child = self
+            .home
+            .command(crate::home::BINARY)
+            .arg("chat")
+            .args(arguments)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        Ran::of(child.wait_with_output().unwrap())
+    }
+}
+
+/// The id of the session that a text names.
+fn session_of(text: &str) -> String {
+    let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
+    word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
+}
+
+#[test]
+fn a_conversation_from_a_question_to_an_undo_and_back_again() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        Scripted::call("ask_human", json!({"question": "Which greeting?"})),
+        Scripted::call("create_plan", json!({"subtasks": [{"id": "a", "description": "Write hello.txt"}]})),
+        write("hello.txt", "hello\n"),
+        Scripted::Hang(Box::new(Scripted::text("Still here."))),
+        finish("Greeted."),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+
+    // Several lines are one message: pasted, or gone on with.
+    terminal.type_raw("\u{1b}[200~greet\nthe world\u{1b}[201~");
+    terminal.expect("the world");
+    terminal.type_raw(" \\\rplease\r");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("Which greeting?"), "{card}");
+    let told = scene.model.requests()[0].texts().join("\n");
+    assert!(told.contains("greet\nthe world \nplease"), "{told}");
+
+    // An answer is sent as it is typed.
+    terminal.type_raw("hello, 2 times\r");
+    terminal.expect("✓ Answer");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("a plan to approve") && card.contains("Write hello.txt"), "{card}");
+    terminal.type_raw("approve\r");
+    terminal.expect("✓ ");
+
+    // One key decides: what it is about stands above it.
+    let card = terminal.expect("d leave");
+    assert!(card.contains("I write hello.txt.") && card.contains("+ hello"), "{card}");
+    terminal.expect(PROMPT);
+    // Enter is for a key that came before the card had stood for a moment.
+    terminal.type_raw("1\r");
+    terminal.expect("✓ Allow once");
+    terminal.expect("✓ write_file hello.txt");
+    scene.runtime.block_on(scene.model.wait_for_requests(4));
+
+    // While it works the line is free; a word that is not known goes nowhere.
+    terminal.type_raw("/paln\r");
+    terminal.expect("There is no /paln; nothing was sent.");
+    terminal.type_raw("use tabs\r");
+    terminal.expect("> ");
+    let before = std::time::Instant::now();
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    assert!(before.elapsed() < std::time::Duration::from_secs(1), "{:?}", before.elapsed());
+    terminal.type_raw("and be brief\r");
+    terminal.expect("goes on");
+    scene.model.release();
+    terminal.expect("finish │ Greeted.");
+    terminal.expect("✓ Done.");
+    let requests = scene.model.requests();
+    let told = requests.last().unwrap().texts().join("\n");
+    assert!(told.contains("use tabs") && told.contains("and be brief") && !told.contains("paln"), "{told}");
+    assert_eq!(scene.text("hello.txt").as_deref(), Some("hello\n"));
+
+    for (word, shown) in [
+        ("/plan", "Write hello.txt"),
+        ("/grants", "Nothing was allowed for this session."),
+        ("/cost", "requests"),
+        ("/help", "Ctrl-C"),
+        ("/pause", "Nothing is at work."),
+    ] {
+        terminal.type_raw(&format!("{word}\r"));
+        terminal.expect(shown);
+    }
+
+    terminal.type_raw("/undo\r");
+    let card = terminal.expect("d leave");
+    assert!(card.contains("1 file deleted") && card.contains("hello.txt"), "{card}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("✓ Undo the changes");
+    terminal.expect("✓ Done.");
+    assert_eq!(scene.text("hello.txt"), None);
+    terminal.type_raw("/quit\r");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 0, "{left}");
+    assert!(left.contains("Left. To come back:\n  holdshort chat --session ses_"), "{left}");
+
+    // Back again: what was said, and what was typed.
+    let session = session_of(&left);
+    let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
+    let shown = terminal.expect("\n> ");
+    for said in ["operator │ greet", "pair │ Which greeting?", "hello, 2 times", "and be brief"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    terminal.type_raw("\u{1b}[A\u{1b}[A\u{1b}[A");
+    terminal.expect("/pause");
+    terminal.type_raw("\u{15}\u{4}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 0, "{left}");
+    use std::os::unix::fs::PermissionsExt;
+    let history = std::fs::metadata(scene.home.data().join("chat-history")).unwrap();
+    assert_eq!(history.permissions().mode() & 0o777, 0o600);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn two_terminals_are_in_one_conversation() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([write("a.txt", "a\n"), finish("Written.")]);
+    let work = scene.work();
+    let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
+    let session = session_of(&one.expect("> "));
+    let mut two = scene.chat(&["--session", &session]);
+    one.type_raw("write it\r");
+    one.expect("d leave");
+    // What is said in one is told in the other, and stands once in its own.
+    let shown = two.expect("d leave");
+    assert!(shown.contains("operator │ write it") && shown.contains("I write a.txt."), "{shown}");
+    two.expect(PROMPT);
+    two.type_raw("approve\r");
+    two.expect("✓ Allow once");
+    let shown = one.expect("✓ Done.");
+    assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
+    assert!(!shown.contains("operator │ write it"), "{shown}");
+    two.expect("✓ Done.");
+    // Twice Ctrl-C leaves.
+    two.type_raw("\u{3}");
+    two.expect("Ctrl-C again leaves.");
+    two.type_raw("\u{3}");
+    assert_eq!(two.end().0, 0);
+
+    // Left with something open: it is asked again.
+    scene.push([write("b.txt", "b\n")]);
+    one.type_raw("and b\r");
+    one.expect("d leave");
+    one.type_raw("\u{4}");
+    let (code, left) = one.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("Something waits for your decision."), "{left}");
+    let mut back = scene.chat(&["--session", &session]);
+    back.expect("b.txt");
+    back.type_raw("\u{3}");
+    back.expect("Ctrl-C again leaves.");
+    back.type_raw("\u{3}");
+    assert_eq!(back.end().0, 4);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn a_script_says_one_thing_after_the_other() {
+    let scene = Scene::new();
+    scene.push([
+        Scripted::call("ask_human", json!({"question": "Which?"})),
+        write("a.txt", "a\n"),
+        finish("Written."),
+        finish("Nothing more."),
+    ]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write\nthe first\napprove\n/cost\nand now?\n");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
+    for shown in ["Which?", "✓ Allow once", "finish │ Written.", "3 requests", "finish │ Nothing more."]
+    {
+        assert!(ran.out.contains(shown), "{shown}: {ran:?}");
+    }
+    assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
+    let session = session_of(&ran.out);
+
+    // The end of input leaves what waits waiting. The server came along, and does again.
+    scene.push([write("b.txt", "b\n"), finish("Written.")]);
+    let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write b\n");
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.out.contains("Something waits for your decision."), "{ran:?}");
+    let ran = scene.piped(&arguments, "approve\n");
+    assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
+}
+
+#[test]
+fn a_session_that_can_not_be_spoken_to_is_an_error() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let work = scene.work();
+    let opened = scene.piped(&["--workspace", &work], "/quit\n");
+    assert_eq!(opened.code, 0, "{opened:?}");
+    let session = session_of(&opened.out);
+    for (arguments, told) in [
+        (&["--session", "ses_00000000000000000000000000"][..], "no such session"),
+        (&["--session", "run_00000000000000000000000000"], "is a run, not a session"),
+        (&["--session", &session, "--workflow", "research"], "is a conversation with `pair`"),
+        (&["--session", &session, "--workspace", &work], "cannot be used with"),
+        (&["--workflow", "nobody"], "no workflow of this name"),
+        (&["--workspace", "/nowhere"], "/nowhere"),
+        (&["--json"], "no JSON"),
+    ] {
+        let ran = scene.piped(arguments, "hello\n");
+        assert!(ran.code == 2 && ran.err.contains(told), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(scene.home.run(&["cancel", &session]).code, 0);
+    let ran = scene.piped(&["--session", &session], "hello\n");
+    assert!(ran.code == 2 && ran.err.contains("is closed (completed)"), "{ran:?}");
+    assert_eq!(scene.model.requests().len(), 0);
+    assert_eq!(serving.stop().0, 0);
+}
