@@ -608,6 +608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/model-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the calls of models of a run.
+         * @description In their order, with what each used and cost. Each page is one replay of the run.
+         */
+        get: operations["list_model_requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/model-requests/{n}": {
         parameters: {
             query?: never;
@@ -1154,6 +1174,23 @@ export interface components {
             /** @description The journal continues from it. */
             holds: boolean;
         };
+        /**
+         * @description What the replies cost by the prices of the workflow.
+         * @example {
+         *       "amount": "0.1527",
+         *       "currency": "USD"
+         *     }
+         */
+        Cost: {
+            /** @description A decimal, rounded up to a millionth. */
+            amount: string;
+            currency: string;
+            /**
+             * Format: int64
+             * @description Replies of models that have no price: the amount is without them.
+             */
+            unpriced_requests?: number;
+        };
         Damage: {
             message: string;
             stream: string;
@@ -1651,6 +1688,31 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_ModelCall: {
+            items: {
+                agent: string;
+                /** @description The model as its provider names it. */
+                answered_by?: string | null;
+                /** Format: date-time */
+                at: string;
+                cost?: components["schemas"]["Cost"] | null;
+                /** @description `None`: the model of the installation. */
+                model?: string | null;
+                /**
+                 * Format: int64
+                 * @description The how-manieth of the run, counted from 1.
+                 */
+                n: number;
+                /** @description Results of tools are left out of the request, so that it fits the model's window. */
+                shortened?: boolean;
+                status: components["schemas"]["ModelCallStatus"];
+                step: string;
+                usage?: components["schemas"]["Usage"] | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Node: {
             items: {
                 /** @description Whether it renewed its leases in time. Others take over the runs of one that did not. */
@@ -1712,8 +1774,14 @@ export interface components {
         List_Run: {
             items: {
                 config: components["schemas"]["RunConfig"];
+                cost?: components["schemas"]["Cost"] | null;
                 /** Format: date-time */
                 created_at: string;
+                /**
+                 * Format: int64
+                 * @description From its start to its last event, the time in which it waited for people included.
+                 */
+                duration_ms?: number;
                 /** @description What went wrong, or why somebody cancelled it. */
                 end_message?: string | null;
                 /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
@@ -1735,6 +1803,7 @@ export interface components {
                 task?: string | null;
                 /** Format: date-time */
                 updated_at: string;
+                usage?: components["schemas"]["Usage"] | null;
                 workflow: string;
                 /** @description The folder that it works in. */
                 workspace?: string | null;
@@ -1745,8 +1814,15 @@ export interface components {
         /** @description One page of a list. */
         List_Session: {
             items: {
+                /** @description Of those whose workflow names prices, one for each currency. */
+                costs?: components["schemas"]["Cost"][];
                 /** Format: date-time */
                 created_at: string;
+                /**
+                 * Format: int64
+                 * @description Of all its runs together, each from its start to its last event.
+                 */
+                duration_ms?: number;
                 /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
                 end_reason?: string | null;
                 /**
@@ -1769,6 +1845,8 @@ export interface components {
                  * @description When the session, or one of the runs named here, last changed.
                  */
                 updated_at: string;
+                /** @description Of all its runs. */
+                usage?: components["schemas"]["Usage"];
                 /** @description That it was opened for; its runs may be of others. */
                 workflow?: string | null;
             }[];
@@ -1847,6 +1925,49 @@ export interface components {
             name: string;
             provider: string;
         };
+        /**
+         * @description One call of a model in a run. What it was sent: `GET /v1/runs/{id}/model-requests/{n}`.
+         * @example {
+         *       "n": 3,
+         *       "step": "work",
+         *       "agent": "pair",
+         *       "model": "gpt-4o",
+         *       "at": "2026-01-31T09:30:07.120Z",
+         *       "status": "replied",
+         *       "answered_by": "gpt-4o-2024-08-06",
+         *       "usage": {
+         *         "requests": 1,
+         *         "input_tokens": 4120,
+         *         "output_tokens": 310
+         *       },
+         *       "cost": {
+         *         "amount": "0.0134",
+         *         "currency": "USD"
+         *       }
+         *     }
+         */
+        ModelCall: {
+            agent: string;
+            /** @description The model as its provider names it. */
+            answered_by?: string | null;
+            /** Format: date-time */
+            at: string;
+            cost?: components["schemas"]["Cost"] | null;
+            /** @description `None`: the model of the installation. */
+            model?: string | null;
+            /**
+             * Format: int64
+             * @description The how-manieth of the run, counted from 1.
+             */
+            n: number;
+            /** @description Results of tools are left out of the request, so that it fits the model's window. */
+            shortened?: boolean;
+            status: components["schemas"]["ModelCallStatus"];
+            step: string;
+            usage?: components["schemas"]["Usage"] | null;
+        };
+        /** @enum {string} */
+        ModelCallStatus: "running" | "replied" | "failed" | "lost" | "dropped";
         ModelMessage: {
             /** @description Of a tool: the call that this is the result of. */
             call?: string | null;
@@ -2179,14 +2300,26 @@ export interface components {
          *       "open_interrupts": [
          *         "int_01k6f0000000000000000000cc"
          *       ],
+         *       "usage": {
+         *         "requests": 2,
+         *         "input_tokens": 3120,
+         *         "output_tokens": 240
+         *       },
+         *       "duration_ms": 7120,
          *       "created_at": "2026-01-31T09:30:00.000Z",
          *       "updated_at": "2026-01-31T09:30:07.120Z"
          *     }
          */
         Run: {
             config: components["schemas"]["RunConfig"];
+            cost?: components["schemas"]["Cost"] | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: int64
+             * @description From its start to its last event, the time in which it waited for people included.
+             */
+            duration_ms?: number;
             /** @description What went wrong, or why somebody cancelled it. */
             end_message?: string | null;
             /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
@@ -2208,6 +2341,7 @@ export interface components {
             task?: string | null;
             /** Format: date-time */
             updated_at: string;
+            usage?: components["schemas"]["Usage"] | null;
             workflow: string;
             /** @description The folder that it works in. */
             workspace?: string | null;
@@ -2246,13 +2380,26 @@ export interface components {
          *         "run_01k6f0000000000000000000aa"
          *       ],
          *       "grants": [],
+         *       "usage": {
+         *         "requests": 2,
+         *         "input_tokens": 3120,
+         *         "output_tokens": 240
+         *       },
+         *       "duration_ms": 7120,
          *       "created_at": "2026-01-31T09:30:00.000Z",
          *       "updated_at": "2026-01-31T09:30:07.120Z"
          *     }
          */
         Session: {
+            /** @description Of those whose workflow names prices, one for each currency. */
+            costs?: components["schemas"]["Cost"][];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: int64
+             * @description Of all its runs together, each from its start to its last event.
+             */
+            duration_ms?: number;
             /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
             end_reason?: string | null;
             /**
@@ -2275,6 +2422,8 @@ export interface components {
              * @description When the session, or one of the runs named here, last changed.
              */
             updated_at: string;
+            /** @description Of all its runs. */
+            usage?: components["schemas"]["Usage"];
             /** @description That it was opened for; its runs may be of others. */
             workflow?: string | null;
         };
@@ -2381,6 +2530,25 @@ export interface components {
              * @description The number of an event: what the run committed after it is taken back.
              */
             to?: number;
+        };
+        /**
+         * @description Tokens as the providers counted them.
+         * @example {
+         *       "requests": 12,
+         *       "input_tokens": 48210,
+         *       "output_tokens": 3145
+         *     }
+         */
+        Usage: {
+            /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            output_tokens: number;
+            /**
+             * Format: int64
+             * @description Replies of models.
+             */
+            requests: number;
         };
         /**
          * @description Something that was said in a session, by a person or an agent.
@@ -4157,6 +4325,42 @@ export interface operations {
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
+        };
+    };
+    list_model_requests: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of calls */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_ModelCall"];
+                };
+            };
+            400: components["responses"]["invalid_query-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
         };
     };
     read_model_request: {

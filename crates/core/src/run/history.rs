@@ -218,12 +218,7 @@ impl Run {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside());
         let whole = step.and_then(|step| Some((step, self.whole_request(id, step)?)));
         whole.is_some_and(|(step, whole)| {
-            let fits = Self::tokens_of(step, &whole) <= part(self.window(id), limits::WINDOW_SHARE);
-            !fits && {
-                let mut sent = whole.clone();
-                self.fit(id, step, &mut sent);
-                sent != whole
-            }
+            Self::tokens_of(step, &whole) > part(self.window(id), limits::WINDOW_SHARE)
         })
     }
 

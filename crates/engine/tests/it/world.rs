@@ -69,10 +69,6 @@ impl World {
         self.inner().aborted.clone()
     }
 
-    pub(crate) fn stopped(&self) -> BTreeSet<String> {
-        self.inner().stopped.clone()
-    }
-
     pub(crate) fn requests(&self) -> Vec<Vec<Message>> {
         self.inner().requests.clone()
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",

@@ -1,11 +1,12 @@
 //! A long session over HTTP with the real binary: what a model is sent stays within its window, and what was used and
 //! paid is shown.
 
-use holdshort_testkit::model::Scripted;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::play::{SOLO, ask, done, one, play, read};
+use crate::play::{SOLO, ask, done, one, read};
 
 const MODELS: &str = "
 models:
@@ -13,6 +14,17 @@ models:
     window_tokens: 6000
     price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}
 ";
+
+/// In this order: a script goes by the turns that a request holds, and these are fewer after a summary.
+async fn told(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
+    let model = ScriptedModel::start().await;
+    for step in steps {
+        model.push("solo", step);
+    }
+    model.script("summariser", [Scripted::text("They hold digits.")]);
+    let server = TestServer::setup().workflow("solo", workflow).model(&model).start().await;
+    (model, server)
+}
 
 fn texts(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap();
@@ -24,9 +36,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     let mut steps = vec![one(ask("Which colour?"))];
     steps.extend((0..6).map(|n| one(read(&format!("{n}.txt")))));
     steps.push(done());
-    let (model, server) = play(&format!("{SOLO}{MODELS}"), steps).await;
-    let sums_up = ["They hold digits.", "They hold digits, all of them."].map(Scripted::text);
-    model.script("summariser", sums_up);
+    let (model, server) = told(&format!("{SOLO}{MODELS}"), steps).await;
     for n in 0..6 {
         std::fs::write(server.workspace().join(format!("{n}.txt")), n.to_string().repeat(3_000)).unwrap();
     }
@@ -84,8 +94,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
 async fn a_provider_that_refuses_the_length_is_asked_again_with_less() {
     let mut steps: Vec<Scripted> = (0..3).map(|n| one(read(&format!("{n}.txt")))).collect();
     steps.extend([Scripted::status(413), done()]);
-    let (model, server) = play(SOLO, steps).await;
-    model.script("summariser", [Scripted::text("They hold digits.")]);
+    let (model, server) = told(SOLO, steps).await;
     for n in 0..3 {
         std::fs::write(server.workspace().join(format!("{n}.txt")), n.to_string().repeat(3_000)).unwrap();
     }
