@@ -271,9 +271,9 @@ async fn hostile_nesting_is_read_as_anything_else() {
     .await;
     let root = TempDir::new().unwrap();
     let tools = tools(&root, |settings| settings.fetch_time = Duration::from_secs(20));
-    for n in 0..tags.len() {
+    for (n, tag) in tags.iter().enumerate() {
         let (text, _) = done(run(&tools, &site.url(&format!("/{n}"))).await);
-        assert_eq!(lines(&text)[0], "before", "{}", tags[n]);
+        assert_eq!(lines(&text)[0], "before", "{tag}");
     }
 }
 

@@ -12,6 +12,7 @@ use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::pricing::{ModelTerms, Price};
 use holdshort_core::schema;
 use holdshort_core::tool::{self, Category, Runs};
+use holdshort_core::web::Web;
 use holdshort_workflow::parse;
 use serde_json::{Value, json};
 
@@ -106,6 +107,7 @@ fn a_small_workflow_has_the_defaults() {
         asking: Asking { enabled: true },
         models: BTreeMap::new(),
         network: false,
+        web: Web::default(),
     };
     assert_eq!(definition, expected);
     assert!(definition.agents.keys().eq(["solo"]) && definition.tools.keys().eq(["read_file"]));
@@ -121,6 +123,7 @@ fn every_key_is_read() {
         redos: 3,
         plan_steps: 7,
         parallel: 2,
+        continues: 0,
         budget_tokens: Some(50_000),
         budget_money: Some(1_500_000),
     };
@@ -353,6 +356,7 @@ phases:
         reviews: 2,
         iterations: 3,
         settles: false,
+        always_asks: false,
         optional: false,
         agents: vec!["engineer".into(), "researcher".into()],
     };

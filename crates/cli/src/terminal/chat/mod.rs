@@ -332,7 +332,7 @@ impl Chat<'_> {
         let by = plain::line(&event.actor.id).into_owned();
         match event.kind.as_str() {
             "session_suspended" => {
-                self.note(&format!("The session was suspended by {by}; /resume opens it again."))
+                self.note(&format!("The session was suspended by {by}; /resume opens it again."));
             }
             "session_resumed" => self.note(&format!("The session was opened again by {by}.")),
             "session_closed" => {

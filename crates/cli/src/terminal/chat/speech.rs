@@ -44,26 +44,23 @@ impl Speech {
     }
 
     /// It is whole: the lines that are not told yet.
-    pub(super) fn end(&mut self, whose: (&str, &str), lead: &str, whole: &str) -> Vec<String> {
+    pub(super) fn end(&mut self, whose: (&str, &str), lead: &str, said: &str) -> Vec<String> {
         let is_ours = (&*self.whose.0, &*self.whose.1) == whose;
         let told = self.text[..self.told].trim_end();
-        let body = whole.trim_start_matches('\n');
+        let body = said.trim_start_matches('\n');
         let rest = body.strip_prefix(told).filter(|_| is_ours && self.told > 0).map(str::to_owned);
-        let out = match rest {
-            Some(rest) => {
-                let rest = rest.trim_end().trim_start_matches('\n');
-                let rest = rest.strip_prefix(' ').unwrap_or(rest);
-                let at_the_end = rest.is_empty();
-                if at_the_end { Vec::new() } else { quote(rest, &Self::indent(lead), Cap::None, self.paint) }
+        let out = if let Some(rest) = rest {
+            let rest = rest.trim_end().trim_start_matches('\n');
+            let rest = rest.strip_prefix(' ').unwrap_or(rest);
+            let at_the_end = rest.is_empty();
+            if at_the_end { Vec::new() } else { quote(rest, &Self::indent(lead), Cap::None, self.paint) }
+        } else {
+            let mut out = if is_ours { self.cut() } else { Vec::new() };
+            if !body.trim().is_empty() {
+                out.push(String::new());
+                out.extend(quote(body, lead, Cap::None, self.paint));
             }
-            None => {
-                let mut out = if is_ours { self.cut() } else { Vec::new() };
-                if !body.trim().is_empty() {
-                    out.push(String::new());
-                    out.extend(quote(body, lead, Cap::None, self.paint));
-                }
-                out
-            }
+            out
         };
         if is_ours {
             self.forget();
