@@ -1,5 +1,7 @@
 //! `holdshort chat`: a conversation at a terminal, and from a script.
 
+use std::os::unix::fs::PermissionsExt;
+
 use std::path::Path;
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -177,7 +179,6 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("\u{15}\u{4}");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");
-    use std::os::unix::fs::PermissionsExt;
     let history = std::fs::metadata(scene.home.data().join("chat-history")).unwrap();
     assert_eq!(history.permissions().mode() & 0o777, 0o600);
     assert_eq!(serving.stop().0, 0);

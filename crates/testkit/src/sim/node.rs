@@ -46,7 +46,7 @@ impl Node {
             self.driver.clock().sleep(Duration::from_secs(1)).await;
         }
         if mutant != Some(Mutant::KeepNoTime) {
-            holdshort_engine::keep_up(self.driver).await;
+            Box::pin(holdshort_engine::keep_up(self.driver)).await;
         }
     }
 

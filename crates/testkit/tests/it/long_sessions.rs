@@ -82,7 +82,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     assert_eq!(ended["usage"], used);
     let micro = sum("input_tokens") * 5 / 2 + sum("output_tokens") * 10;
     let paid: f64 = ended["cost"]["amount"].as_str().unwrap().parse().unwrap();
-    assert!((paid * 1e6 - micro as f64).abs() < 2.0, "{paid} and {micro}");
+    assert!((paid * 1e6 - f64::from(u32::try_from(micro).unwrap())).abs() < 2.0, "{paid} and {micro}");
     let session = server.get(&format!("/v1/sessions/{}", ended["session"].as_str().unwrap())).await.ok();
     assert_eq!((&session["usage"], &session["costs"]), (&used, &json!([ended["cost"]])));
     assert_eq!(session["duration_ms"], ended["duration_ms"]);

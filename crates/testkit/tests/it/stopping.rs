@@ -88,7 +88,7 @@ async fn a_trial_is_watched_and_stopped_and_its_run_goes_on() {
     let run = server.start_run("solo", "Do it.").await;
     runs("611.25").await;
     let shown =
-        tokio::time::timeout(std::time::Duration::from_secs(60), previewed(&server, &run, "call_1", "tick"));
+        tokio::time::timeout(holdshort_testkit::server::PATIENCE, previewed(&server, &run, "call_1", "tick"));
     shown.await.expect("the output of a trial is previewed");
 
     assert_eq!(stop(&server, &run, "call_9", &json!({})).await, (404, "not_found".to_owned()));
