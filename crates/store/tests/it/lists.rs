@@ -112,7 +112,9 @@ async fn what_the_runs_of_a_session_used_is_summed_by_currency<S: Subject>() {
     }
     let usage = |currency: Option<&str>, runs: &[u64]| {
         let mut usage = SessionUsage { currency: currency.map(str::to_owned), ..SessionUsage::default() };
-        runs.iter().for_each(|n| usage.add(&run_row(*n)));
+        for n in runs {
+            usage.add(&run_row(*n));
+        }
         usage
     };
     let even = [usage(Some("EUR"), &[4, 8, 12]), usage(Some("USD"), &[2, 6, 10])];
