@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 17] = [
+const DOCUMENTS: [&str; 18] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -15,6 +15,7 @@ const DOCUMENTS: [&str; 17] = [
     "docs/events.md",
     "docs/nodes.md",
     "docs/guides/chat.md",
+    "docs/guides/copilot.md",
     "docs/guides/gates.md",
     "docs/guides/plans.md",
     "docs/guides/sessions.md",

@@ -115,6 +115,7 @@ fn every_limit_has_a_row_with_its_value() {
         defaults.iter().map(|(name, value)| (name.clone(), value.as_u64().map(u128::from))).collect();
     // What is not set is not written.
     defaults.entry("budget_money".to_owned()).or_insert(None);
+    defaults.entry("continues".to_owned()).or_insert(Some(0));
     assert_eq!(rows(&page, OF_WORKFLOWS), defaults);
 
     // Two parts may share a file: what is compared is all rows of a file with all of its constants.
