@@ -137,9 +137,10 @@ impl Run {
                 self.step(step, |step| step.input = content.text.as_deref().map(Arc::from));
             }
             Fact::LimitReached { .. } => {}
-            Fact::LimitLifted { step } => self.step(step, |step| {
+            Fact::LimitLifted { step, unasked } => self.step(step, |step| {
                 step.used = Used::default();
                 step.continued += 1;
+                step.continued_unasked += u32::from(*unasked);
             }),
 
             Fact::ModelStarted { step, attempt, epoch, shortened, .. } => self.step(step, |step| {

@@ -124,6 +124,9 @@ pub enum Fact {
     /// A person gave it a fresh budget.
     LimitLifted {
         step: String,
+        /// Nobody did: the workflow lets it go on.
+        #[serde(default, skip_serializing_if = "is_default")]
+        unasked: bool,
     },
 
     /// From here on the request is out.

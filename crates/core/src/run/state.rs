@@ -113,8 +113,9 @@ pub struct Step {
     pub crashes: u32,
     /// Since the last fresh budget.
     pub used: Used,
-    /// Fresh budgets so far.
+    /// Fresh budgets so far, and how many of them nobody was asked for.
     pub continued: u32,
+    pub continued_unasked: u32,
     pub redos: u32,
     /// Tries that a person asked for.
     pub retries: u32,
@@ -166,6 +167,7 @@ impl Step {
             crashes: 0,
             used: Used::default(),
             continued: 0,
+            continued_unasked: 0,
             redos: 0,
             retries: 0,
             excused: 0,

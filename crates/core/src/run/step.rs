@@ -178,9 +178,10 @@ impl Draft<'_> {
             Content::none(),
         );
         let is_budget = ["rounds", "tool_calls"].contains(&limit);
-        let before = self.run.steps.get(id).map_or(0, |step| step.continued);
-        if is_budget && before < self.run.limits(id).continues {
-            self.emit(Fact::LimitLifted { step: id.to_owned() }, Content::none());
+        let (before, unasked) =
+            self.run.steps.get(id).map_or((0, 0), |step| (step.continued, step.continued_unasked));
+        if is_budget && unasked < self.run.limits(id).continues {
+            self.emit(Fact::LimitLifted { step: id.to_owned(), unasked: true }, Content::none());
             return;
         }
         let amount = self.run.limit_amount(limit, value);

@@ -147,7 +147,7 @@ impl Draft<'_> {
 
     pub(super) fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
-            self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
+            self.emit(Fact::LimitLifted { step: step.to_owned(), unasked: false }, Content::none());
             self.guide(interrupt, step, taken.text);
             return;
         }

@@ -92,10 +92,6 @@ impl Draft<'_> {
     }
 
     fn begin_called(&mut self, id: &str, call: &Call, tool: PhaseTool) {
-        if self.run.called.len() >= limits::CALLED_PHASES {
-            let text = format!("not begun: a run begins at most {} phases by calls", limits::CALLED_PHASES);
-            return self.finish_call(id, CallEnd::Failed, Some("limit_called_phases"), text);
-        }
         if self.run.depth(&call.step) >= limits::PHASE_DEPTH {
             let text = format!("not begun: phases begin in one another at most {} deep", limits::PHASE_DEPTH);
             return self.finish_call(id, CallEnd::Failed, Some("limit_phase_depth"), text);
@@ -121,6 +117,10 @@ impl Draft<'_> {
         arguments: &Value,
         before: Option<String>,
     ) {
+        if self.run.called.len() >= limits::CALLED_PHASES {
+            let text = format!("not begun: a run begins at most {} phases by calls", limits::CALLED_PHASES);
+            return self.finish_call(id, CallEnd::Failed, Some("limit_called_phases"), text);
+        }
         let named = arguments.get("phase").and_then(Value::as_str).and_then(PhaseTool::parse);
         let tool = if tool == PhaseTool::Chain { named.unwrap_or(PhaseTool::OneShot) } else { tool };
         let made = match self.run.called_phase(id, call, nth, tool, arguments) {
@@ -262,8 +262,7 @@ impl Run {
             kind: PhaseKind::OneShot { agent: String::new() },
             needs: Vec::new(),
             input: None,
-            // A failure is the phase's, and its model hears it.
-            gates: StepGates::default(),
+            gates: around.map(gates_of_called).unwrap_or_default(),
             kinds: BTreeMap::new(),
             limits: around.map_or(definition.limits, |around| around.limits),
         };
@@ -298,7 +297,7 @@ impl Run {
             }
             PhaseTool::Control | PhaseTool::HumanControl => {
                 let plan = self.last_plan().ok_or("there is no plan to carry out: make one first")?;
-                phase.gates.before_step = tool == PhaseTool::HumanControl;
+                phase.gates.before_step |= tool == PhaseTool::HumanControl;
                 PhaseKind::Control(Control { plan: plan.to_owned(), agent: worker, only: None })
             }
             PhaseTool::IdeaGeneration => PhaseKind::IdeaGeneration(IdeaGeneration {
@@ -333,6 +332,15 @@ impl Run {
         };
         self.all_phases().filter(ended).max_by_key(at).map(|phase| phase.id.as_str())
     }
+}
+
+/// The gates that stand around the caller's steps stand around those of the phase as well; a copilot's are of its rounds.
+/// A failure is the phase's, and its model hears it.
+fn gates_of_called(around: &Phase) -> StepGates {
+    if around.kind.copilot().is_some() {
+        return StepGates::default();
+    }
+    StepGates { on_error: false, ..around.gates }
 }
 
 /// The first of these agents that the workflow has, or the one that calls.

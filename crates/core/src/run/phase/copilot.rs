@@ -218,6 +218,8 @@ impl Draft<'_> {
             (Kind::Question, Effect::Respond) if !is_expired => self.extend_task(phase, text),
             (Kind::Question, _) => self.extend_task(phase, SKIPPED),
             (Kind::Choice, _) => {
+                // What nobody said in time is no way that somebody wants.
+                let text = if is_expired { "" } else { text };
                 let told = self.run.chosen(phase, &offer.id, text);
                 self.extend_task(phase, &told);
             }

@@ -174,7 +174,9 @@ impl Run {
     /// Why the run completes: with everything that was planned, or without what failed, was stopped at a limit, or was
     /// left undone.
     fn completion(&self) -> &'static str {
-        let failed = self.steps.values().any(|step| step.end == Some(StepEnd::Failed));
+        // Work goes on without what helps it.
+        let failed =
+            self.steps.values().any(|step| step.end == Some(StepEnd::Failed) && !step.role.is_aside());
         let stopped = self.interrupts.values().any(|each| stopped_short(each));
         if failed || stopped || !self.undone().is_empty() { "partial" } else { "done" }
     }

@@ -5,6 +5,7 @@ use holdshort_core::routing::Mode;
 use holdshort_core::tool::Runs;
 
 use super::given::{Given, Reader};
+use super::mode::{Chosen, Kind};
 use super::phases::Made;
 
 /// The agent of the base that has every tool: what the others get of them is taken from it.
@@ -83,12 +84,15 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
 }
 
 /// Plans and phases are tools of whoever works in a copilot, as far as the config lets them be.
-pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given) {
+pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &Given) {
     let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
     if copilots().next().is_none() {
         return;
     }
-    let flag = |key: &str| top.get(key).and_then(|item| item.value.as_bool()).unwrap_or(true);
+    // A phase's own keys come first.
+    let own = || chosen.iter().filter(|each| each.kind == Kind::Copilot).map(|each| &each.own).chain([top]);
+    let value = |key: &str| own().find_map(|given| given.get(key)).map(|item| item.value.clone());
+    let flag = |key: &str| value(key).and_then(|value| value.as_bool()).unwrap_or(true);
     let (plans, phases) = (flag("enable_planning"), flag("enable_phase_tools"));
     if plans {
         // A plan that an agent makes waits for a person (contract E27).
@@ -111,10 +115,10 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given) {
     let workers: Vec<String> = copilots()
         .flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team).cloned().collect::<Vec<_>>())
         .collect();
-    let control_model = top.get("control_model").and_then(|item| item.value.as_str());
+    let control_model = value("control_model").and_then(|value| value.as_str().map(str::to_owned));
     for (name, agent) in &mut definition.agents {
         if name == ROUTER {
-            agent.model = control_model.map(str::to_owned).or(agent.model.take());
+            agent.model = control_model.clone().or(agent.model.take());
         }
         if workers.contains(name) {
             agent.tools.retain(|tool| !taken.contains(tool));

@@ -81,7 +81,7 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     let made = phases::make(&chosen, &top, base, &mut problems);
     phases::check(&chosen, &top, base, &mut problems);
     gates::set(&mut definition, &made, &top, &mut problems);
-    copilot::set(&mut definition, &made, &top);
+    copilot::set(&mut definition, (&chosen, &made), &top);
     agents(&mut definition, &top, &mut problems);
     definition.phases = made.into_iter().map(|made| made.phase).collect();
     phases::keep_what_is_used(&mut definition);

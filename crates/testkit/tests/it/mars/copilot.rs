@@ -1,4 +1,4 @@
-//! The copilot over the MARS wire: cases 12 to 16 and 19 to 23 (contracts A17 to A26).
+//! The copilot over the MARS wire: cases 12 to 16, 19 to 21 and 23 (contracts A17 to A26).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
