@@ -35,6 +35,7 @@ pub(super) async fn over_journal(
     data_dir: DataDir,
     model: ModelArgs,
 ) -> anyhow::Result<Embedded> {
+    embed::in_the_folder()?;
     if !data_dir.holds_journal() {
         return Err(no_server(format!(
             "no server answers, and {} holds no journal; name the data folder with --data DIR",

@@ -99,8 +99,11 @@ fn workflow_files_are_checked_where_they_lie() {
 
     let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
     let file = at("mine/careful.yaml");
-    let tools = "ask_human, ask_user, communicate_with_human, create_plan, edit_file, list_directory, read_file, \
-                 request_review, run_command, search_codebase, write_file";
+    let tools = "ask_human, ask_user, chain_phases, communicate_with_human, create_plan, edit_file, \
+                 invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
+                 invoke_hitl_control_phase, invoke_hitl_planning_phase, invoke_idea_generation_phase, \
+                 invoke_one_shot_phase, invoke_planning_phase, list_directory, read_file, request_review, run_command, \
+                 search_codebase, web_fetch, write_file";
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),

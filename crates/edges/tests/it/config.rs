@@ -302,13 +302,11 @@ fn the_second_layer_is_off_unless_it_is_switched_on() {
 #[test]
 fn whatever_can_not_be_is_named() {
     let table = [
-        (json!({"mode": "copilot"}), "/config/mode", "not support"),
-        (json!({"preset": "copilot"}), "/config/preset", "not support"),
         (
             json!({"mode": "ocr"}),
             "/config/mode",
-            "expected one of: one_shot, planning_control, hitl_interactive, idea_generation, autonomous, review_plan, \
-             step_by_step, error_recovery",
+            "expected one of: one_shot, planning_control, hitl_interactive, idea_generation, copilot, autonomous, \
+             review_plan, step_by_step, error_recovery",
         ),
         (
             json!({"preset": "one_shot"}),
@@ -378,7 +376,6 @@ fn whatever_can_not_be_is_named() {
             "can only be true",
         ),
         (json!({"phases": []}), "/config/phases", "1 to 20"),
-        (json!({"phases": [{"type": "copilot"}]}), "/config/phases/0/type", "not support"),
         (json!({"phases": [{"type": "dance"}]}), "/config/phases/0/type", "expected one of"),
         (json!({"phases": [{"type": "control"}]}), "/config/phases/0", "no phase before it plans"),
         (

@@ -25,6 +25,11 @@ async fn listed(api: &Api, query: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect()
 }
 
+/// What a session has used in which no model was called.
+fn unused() -> Value {
+    json!({ "requests": 0, "input_tokens": 0, "output_tokens": 0 })
+}
+
 #[tokio::test]
 async fn a_session_is_opened_read_and_joined() {
     let served = Served::new().await;
@@ -33,7 +38,7 @@ async fn a_session_is_opened_read_and_joined() {
     let session = open(&operator, &body).await;
     let expected = json!({
         "id": session["id"], "name": "Release 1.2", "workflow": "pair", "state": "open",
-        "expires_when_idle_ms": 60_000, "runs": [], "grants": [],
+        "expires_when_idle_ms": 60_000, "runs": [], "grants": [], "usage": unused(), "duration_ms": 0,
         "created_at": session["created_at"], "updated_at": session["created_at"],
     });
     assert_eq!(session, expected);
@@ -57,7 +62,7 @@ async fn a_run_makes_a_session_of_its_own() {
     let run = operator.start_external().await;
     let session = ok(operator.get(&format!("/v1/sessions/{}", text(&run, "session"))).await);
     let expected = json!({
-        "id": run["session"], "state": "open", "runs": [run["id"]], "grants": [],
+        "id": run["session"], "state": "open", "runs": [run["id"]], "grants": [], "usage": unused(), "duration_ms": 0,
         "created_at": run["created_at"], "updated_at": run["updated_at"],
     });
     assert_eq!(session, expected);

@@ -70,6 +70,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         mine: Vec::new(),
         interrupted: None,
         struck: false,
+        has_edited: false,
         grants: Vec::new(),
         is_settled: None,
     };
@@ -112,6 +113,8 @@ struct Chat<'a> {
     interrupted: Option<String>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
+    /// An editor was open for what was typed last.
+    has_edited: bool,
     /// As `/grants` has numbered them.
     grants: Vec<String>,
     /// Whether every run has come to rest and all of it is told; unknown after something happened.
@@ -161,8 +164,10 @@ impl Chat<'_> {
                 () = tokio::time::sleep(AGAIN), if is_waiting_for_server => Next::On,
                 typed = self.keyboard.next(label), if reads => {
                     let next = self.typed(typed?).await?;
-                    // An editor has the keyboard for itself; its Ctrl-C is not ours.
-                    struck = renewed(struck)?;
+                    // An editor had the keyboard for itself; its Ctrl-C was not ours.
+                    if std::mem::take(&mut self.has_edited) {
+                        struck = renewed(struck)?;
+                    }
                     next
                 }
             };
@@ -576,6 +581,7 @@ impl Chat<'_> {
         if !self.keyboard.is_live() {
             return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
         }
+        self.has_edited = true;
         let saved = edit::edit(&editing.text, editing.form.suffix()).await;
         match (saved, &mut self.asking) {
             (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),

@@ -170,9 +170,11 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::each(
         "a row of a list is made up: a run",
         Sql("INSERT INTO runs SELECT zeroblob(17), session, workflow, status, end_reason, runnable, deadline,
-                 seq, ended_seq, created_at, updated_at FROM runs LIMIT 1"),
+                 seq, ended_seq, created_at, updated_at, requests, input_tokens, output_tokens, cost, currency,
+                 unpriced FROM runs LIMIT 1"),
         "INSERT INTO runs SELECT 'run_00000000000000000000000000', session, workflow, status, end_reason,
-             runnable, deadline, seq, ended_seq, created_at, updated_at FROM runs LIMIT 1",
+             runnable, deadline, seq, ended_seq, created_at, updated_at, requests, input_tokens, output_tokens, cost,
+             currency, unpriced FROM runs LIMIT 1",
     ),
     Manipulation::each(
         "a row of a list is made up: an interrupt",
