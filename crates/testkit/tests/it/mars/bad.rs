@@ -21,7 +21,6 @@ async fn before_a_task_there_is_nothing_to_do() {
         );
     }
     let table = [
-        (json!({"mode": "copilot"}), "/config/mode"),
         (json!({"mode": "planing"}), "/config/mode"),
         (json!({"max_rouns": 5}), "/config/max_rouns"),
         (

@@ -160,18 +160,12 @@ async fn plan_and_control_are_chained() {
         json!({"phases": [{"phase": "planning", "task": "count it"}, {"phase": "control"}]}),
     );
     let (model, server) = server(&[
-        ("planner", vec![Scripted::text(plan)]),
+        ("planner", vec![Scripted::text(&*plan), Scripted::text(&*plan)]),
         ("plan_reviewer", vec![Scripted::text("Fine.").repeat()]),
         ("researcher", vec![Scripted::text("Counted: 3.")]),
         ("engineer", vec![one(chain), done()]),
     ])
     .await;
-    model.script(
-        "planner",
-        [Scripted::text(
-            json!({"subtasks": [{"id": "s1", "description": "count", "agent": "researcher"}]}).to_string(),
-        )],
-    );
     let config = by_rules(&json!({"intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
     let asked = mars.asked().await;
@@ -219,7 +213,7 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert!(said_to(&model, "engineer", 2).contains("hint"));
     let again =
         json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "finish"});
-    assert_eq!(mars.refused(&again).await["status"], 409);
+    assert_eq!(super::words(&mars.refused(&again).await).0, "already_resolved");
     sound(&server, &mars).await;
 
     // Continuous mode takes the fresh budget by itself.

@@ -89,7 +89,7 @@ async fn lists_and_ends() {
         assert_eq!(refused.refusal().1, refusal.1, "{path}: {refused:?}");
     }
     let modes = server.get(&format!("{BASE}/modes/list")).await.ok();
-    assert_eq!(modes["modes"].as_array().map(Vec::len), Some(8));
+    assert_eq!(modes["modes"].as_array().map(Vec::len), Some(9));
 
     let session = waiting.told()[0]["session_id"].as_str().unwrap().to_owned();
     let path = format!("{BASE}/{session}");

@@ -146,10 +146,6 @@ async fn the_form_begins_in_every_mode() {
             assert!(path.is_dir() && !path.starts_with(server.data()), "{mode}: {folder}");
         }
     }
-    let mut page = Page::start(&server, "copilot", form("copilot", &json!({}))).await;
-    let refused = page.until("error_occurred").await;
-    assert_eq!(words(&refused), ("invalid_request", "/config/mode"));
-    assert!(refused["message"].as_str().unwrap().contains("copilot"), "{refused}");
 }
 
 /// A key that nobody knows, or a value that is none, is refused by its name.
