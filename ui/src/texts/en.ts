@@ -127,7 +127,6 @@ export const en = {
   "card.folder": "Folder",
   "card.host": "Host",
   "card.path": "Path",
-  "card.query": "Query",
   "card.method": "By",
   "card.unencrypted": ": not encrypted",
   "card.does": "It may",

@@ -121,7 +121,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/runs", "read", "any"),
     ("post /v1/runs", "steer", "any"),
     ("get /v1/runs/{id}", "read", "any"),
-    ("post /v1/runs/{id}/calls/{call}/stop", "steer", "any"),
+    ("post /v1/runs/{id}/calls/{call}/stop", "steer", "all"),
     ("post /v1/runs/{id}/cancel", "steer", "any"),
     ("get /v1/runs/{id}/events", "read", "any"),
     ("post /v1/runs/{id}/finish", "steer", "any"),
