@@ -153,10 +153,12 @@ impl Draft<'_> {
             // Nobody said no: that is no rejection (contract E9).
             (Effect::FailRun, Some(unheard)) if about != About::External => {
                 // Of a phase that a call began it is the phase that fails.
-                return match &about {
-                    About::Phase(phase) | About::Plan(phase) => self.fail_phase(phase, EXPIRED, unheard),
-                    _ => self.fail_run(EXPIRED, unheard),
-                };
+                if let About::Phase(phase) | About::Plan(phase) = &about {
+                    self.fail_phase(phase, EXPIRED, unheard);
+                } else {
+                    self.fail_run(EXPIRED, unheard);
+                }
+                return;
             }
             _ => {}
         }
