@@ -175,7 +175,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     terminal.type_raw("\u{1b}[A\u{1b}[A\u{1b}[A");
-    terminal.expect("/pause");
+    terminal.expect("/undo");
     terminal.type_raw("\u{15}\u{4}");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");

@@ -311,7 +311,7 @@ fn whatever_can_not_be_is_named() {
         (
             json!({"preset": "one_shot"}),
             "/config/preset",
-            "expected one of: autonomous, review_plan, step_by_step, error_recovery",
+            "expected one of: copilot, autonomous, review_plan, step_by_step, error_recovery",
         ),
         (json!({"mode": 5}), "/config/mode", "expected one of"),
         (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "leave one"),
