@@ -278,6 +278,7 @@ fn chain() -> Spec {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 10,
+                "description": "The phases, in the order in which they are done, each with what it takes by itself.",
                 "items": {
                     "type": "object",
                     "additionalProperties": false,

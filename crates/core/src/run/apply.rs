@@ -1,31 +1,25 @@
 //! The only mutation of a run: one event at a time, infallible, never looking at a clock, never branching
 //! on content.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::fact::{Authority, Fact, Node, Returned};
+use super::apply_content::{changeset_of, drafted, found, routed};
+use super::fact::{Fact, Returned};
 use super::history::{self, Summary};
 use super::request::said_about;
 use super::state::{
-    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepRole, Trial, Trouble, Used,
+    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepRole, Trial, Trouble, Used,
 };
-use super::{Action, ActionId, Called, Ended, Run, Started};
-use crate::changeset::Changeset;
+use super::{Called, Ended, Run, Started};
 use crate::definition::PhaseKind;
-use crate::digest::Digest;
 use crate::event::{self, Content, Event};
-use crate::gate::Reason;
-use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
+use crate::interrupt::{About, Cause, Interrupt, Kind};
 use crate::message::Stop;
-use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
-use crate::routing::{Route, Routed};
-use crate::tool::{CommandEffect, Runs};
+use crate::routing::Route;
+use crate::tool::CommandEffect;
 
 impl Run {
     /// Takes one event of this run's stream. Events of other streams change nothing here.
@@ -544,167 +538,15 @@ impl Run {
         change(self.plans.entry(phase.to_owned()).or_default());
     }
 
-    fn step(&mut self, id: &str, change: impl FnOnce(&mut Step)) {
+    pub(super) fn step(&mut self, id: &str, change: impl FnOnce(&mut Step)) {
         if let Some(step) = self.steps.get_mut(id) {
             change(Arc::make_mut(step));
         }
     }
 
-    fn call(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
+    pub(super) fn call(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
         if let Some(call) = self.calls.get_mut(id) {
             change(Arc::make_mut(call));
         }
     }
-
-    fn adopted(&mut self, epoch: u64, kept: &BTreeSet<ActionId>) {
-        self.epoch = epoch;
-        for (id, call) in &mut self.calls {
-            let is_kept = kept.contains(&Action::tool(id, call.attempt));
-            if is_kept && matches!(call.state, CallState::Started { .. }) {
-                Arc::make_mut(call).state = CallState::Started { epoch };
-            }
-            if call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)) {
-                Arc::make_mut(call).trial.running = Some(epoch);
-            }
-        }
-        for (id, step) in &mut self.steps {
-            if let ModelCall::Running { attempt, .. } = step.model
-                && kept.contains(&Action::model(id, step.turn, attempt))
-            {
-                Arc::make_mut(step).model = ModelCall::Running { attempt, epoch };
-            }
-        }
-    }
-
-    fn crashed(&mut self, call: &str) {
-        if let Some(step) = self.calls.get(call).map(|call| call.step.clone()) {
-            self.step(&step, |step| step.crashes += 1);
-        }
-    }
-
-    /// The reasons to ask that a person has seen and released this call from.
-    fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
-        let call = self.calls.get(call)?;
-        let last = call.interrupt.clone()?;
-        let asked = match &call.authority {
-            Some(Authority::Interrupt(approved)) => self.interrupts.get(approved)?,
-            Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
-        };
-        let mut reasons = asked.opened.risk.reasons.clone();
-        // Run again for the second time: the question about the doubt gave no reasons of its own.
-        if asked.opened.kind == Kind::UnknownOutcome {
-            reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
-        }
-        Some((last, reasons))
-    }
-
-    /// After a write, what other calls were looked at for may be no longer so: files, and where paths lead. A look that
-    /// is under way may have begun before the write, and counts no longer.
-    fn look_again(&mut self, writer: &str) {
-        let definition = self.definition.clone();
-        for (id, call) in &mut self.calls {
-            let here =
-                definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }));
-            if id != writer && here && !call.is_ended() && call.trial.commits == 0 {
-                let call = Arc::make_mut(call);
-                call.revision += 1;
-                call.look_again = call.look.is_some();
-                // One that is under way has seen what is no longer so.
-                call.trial.running = None;
-                call.trial.is_stale = call.trial.found.is_some();
-            }
-        }
-    }
-
-    /// A person has spoken in the step; letting a call through says nothing to its agent.
-    fn heard(&mut self, interrupt: &InterruptId, outcome: Outcome) {
-        let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
-        let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
-        if let Some(step) = opened.step.clone().filter(|_| is_word) {
-            self.step(&step, |step| step.refused_ends = 0);
-        }
-    }
-
-    fn rounds(&mut self, phase: &str, change: impl FnOnce(&mut Rounds)) {
-        change(Arc::make_mut(self.rounds.entry(phase.to_owned()).or_insert_with(|| Arc::new(Rounds::NONE))));
-    }
-
-    /// The number of the round that begins with a step, where it is one.
-    fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
-        let found = self.phase(phase)?;
-        if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
-            return None;
-        }
-        self.rounds(phase, Rounds::begin);
-        Some(self.rounds_of(phase).begun)
-    }
-
-    fn end_round(&mut self, step: &str) {
-        let Some((phase, round)) =
-            self.steps.get(step).and_then(|step| Some((step.phase.clone(), step.round?)))
-        else {
-            return;
-        };
-        let heard = self.messages.len();
-        self.rounds(&phase, |rounds| {
-            rounds.heard.insert(round, heard);
-        });
-    }
-
-    fn unblock(&mut self, interrupt: &InterruptId) {
-        for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
-            Arc::make_mut(rounds).asked = None;
-        }
-        for step in self.steps.values_mut().filter(|step| step.blocked.as_ref() == Some(interrupt)) {
-            Arc::make_mut(step).blocked = None;
-        }
-    }
-}
-
-/// The plan of these nodes with the words of the content, where they are not erased.
-fn drafted(nodes: &[Node], data: &Value) -> Plan {
-    let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
-    let subtask = |(i, node): (usize, &Node)| Subtask {
-        id: node.id.clone(),
-        description: words(i).unwrap_or_default().to_owned(),
-        agent: node.agent.clone(),
-        depends_on: node.depends_on.clone(),
-    };
-    Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
-}
-
-/// What a router, or the rules, said.
-fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, content: &Content) -> Routed {
-    let texts =
-        |key: &str| Vec::deserialize(content.data.get(key).unwrap_or(&Value::Null)).unwrap_or_default();
-    Routed {
-        route,
-        complexity,
-        agent: agent.map(str::to_owned),
-        questions: texts("questions"),
-        proposals: Vec::deserialize(content.data.get("proposals").unwrap_or(&Value::Null))
-            .unwrap_or_default(),
-        refined: content.data.get("refined_task").and_then(Value::as_str).map(str::to_owned),
-        reasoning: content.as_text().to_owned(),
-    }
-}
-
-/// What an event says that a call does.
-fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> Found {
-    Found {
-        digest,
-        changed,
-        deleted,
-        ask_because: Vec::new(),
-        changeset: changeset_of(content, digest),
-        text: Arc::from(content.as_text()),
-        data: content.data.get("data").cloned().unwrap_or_default(),
-        card: content.data.get("card").cloned().unwrap_or_default(),
-    }
-}
-
-/// The changeset that an event speaks of, where what it holds is that one.
-fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
-    let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
-    (changes.digest() == digest).then(|| Arc::new(changes))
 }

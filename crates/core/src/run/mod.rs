@@ -7,6 +7,8 @@
 mod action;
 mod advance;
 mod apply;
+mod apply_content;
+mod apply_effects;
 mod call;
 mod claim;
 mod client;

@@ -29,6 +29,7 @@ mod order;
 mod pairs;
 mod phases;
 mod plans;
+mod pricing;
 mod random;
 mod reading;
 mod refusals;

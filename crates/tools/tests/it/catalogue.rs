@@ -1,6 +1,6 @@
 //! What agents are offered.
 
-use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs};
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs};
 use holdshort_tools::catalogue;
 use serde_json::json;
 
@@ -12,6 +12,21 @@ fn names_and_natures() {
     let web = Runs::Here { effect: Effect::Read, category: Category::Web, on_crash: OnCrash::Rerun };
     let mut found: Vec<_> = catalogue().into_iter().map(|spec| (spec.name, spec.runs)).collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
+    let begins = |(_, runs): &(String, Runs)| matches!(runs, Runs::Begins(_));
+    let (phases, found): (Vec<_>, Vec<_>) = found.into_iter().partition(begins);
+    let expected = [
+        ("chain_phases", PhaseTool::Chain),
+        ("invoke_control_phase", PhaseTool::Control),
+        ("invoke_copilot_phase", PhaseTool::Copilot),
+        ("invoke_hitl_checkpoint", PhaseTool::Checkpoint),
+        ("invoke_hitl_checkpoint_phase", PhaseTool::Checkpoint),
+        ("invoke_hitl_control_phase", PhaseTool::HumanControl),
+        ("invoke_hitl_planning_phase", PhaseTool::HumanPlanning),
+        ("invoke_idea_generation_phase", PhaseTool::IdeaGeneration),
+        ("invoke_one_shot_phase", PhaseTool::OneShot),
+        ("invoke_planning_phase", PhaseTool::Planning),
+    ];
+    assert_eq!(phases, expected.map(|(name, tool)| (name.to_owned(), Runs::Begins(tool))));
     let expected = [
         ("ask_human", Runs::Opens(Opens::Question)),
         ("ask_user", Runs::Opens(Opens::Question)),

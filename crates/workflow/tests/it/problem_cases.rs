@@ -117,11 +117,11 @@ phases:
   - {id: plan, kind: plans, agents: {plannr: solo, reviewer: none}, workers: [nobody], iterations: 0}
 ",
         says: &[
-            "workflow.yaml:5:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:5:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:5:38: there is no agent `nobody`",
             "workflow.yaml:5:55: unknown key `round` (did you mean `rounds`?)",
             "workflow.yaml:5:76: expected `true` or `false`, found `maybe`",
-            "workflow.yaml:6:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `plans`",
+            "workflow.yaml:6:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `plans`",
             "workflow.yaml:6:38: unknown key `plannr` (did you mean `planner`?)",
             "workflow.yaml:6:62: there is no agent `none`",
             "workflow.yaml:6:79: there is no agent `nobody`",
@@ -144,7 +144,6 @@ asking: {deliver: per_stage}
 ",
         says: &[
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
-            "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
             "workflow.yaml:9:71: `assignment` is not supported yet by this version",
             "workflow.yaml:10:10: `deliver` is not supported yet by this version",
@@ -408,7 +407,7 @@ phases:
             "workflow.yaml:6:10: there is another phase `work` before",
             "workflow.yaml:7:57: `agent` means nothing in a phase of the kind `checkpoint`",
             "workflow.yaml:7:71: `limits` means nothing in a phase of the kind `checkpoint`",
-            "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:9:59: `plan` belongs to the workflow's `gates`, not to a phase's",
             "workflow.yaml:9:77: expected `ask` or `off`, found `yes`",
             "workflow.yaml:9:89: `rules` belongs to the workflow's `gates`, not to a phase's",

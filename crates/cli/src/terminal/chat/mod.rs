@@ -1,11 +1,13 @@
 //! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `speech.rs` what an agent says, `slash.rs` the words that
+//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says, `slash.rs` the words that
 //! begin with `/`. What was begun before a card was shown never decides on it.
 
+mod answer;
 mod history;
 mod keyboard;
+mod known;
 mod slash;
 mod speech;
 
@@ -21,11 +23,11 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::keyboard::{Keyboard, Typed};
+use self::known::Known;
 use self::speech::Speech;
 use super::card::{self, View};
 use super::follow::{AGAIN, came, chosen};
 use super::paint::Paint;
-use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::quote::{Cap, quote};
 use super::{edit, help};
@@ -119,15 +121,6 @@ struct Chat<'a> {
     grants: Vec<String>,
     /// Whether every run has come to rest and all of it is told; unknown after something happened.
     is_settled: Option<bool>,
-}
-
-/// A run of the session.
-struct Known {
-    projector: Projector,
-    /// The last event that was told.
-    seen: u64,
-    is_live: bool,
-    agents: BTreeMap<String, String>,
 }
 
 struct Asking {
@@ -545,99 +538,6 @@ impl Chat<'_> {
         self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())
     }
 
-    async fn answer(&mut self, line: &str) -> anyhow::Result<Next> {
-        let paint = self.paint;
-        let Some(asking) = &mut self.asking else { return Ok(Next::On) };
-        let mut reaction = asking.prompt.said(line, paint);
-        loop {
-            let Some(asking) = &mut self.asking else { return Ok(Next::On) };
-            match reaction {
-                Reaction::Ask(lines) => {
-                    self.keyboard.take_digits(asking.prompt.digits());
-                    self.keyboard.print(&lines);
-                    return Ok(Next::On);
-                }
-                Reaction::Help => {
-                    reaction =
-                        Reaction::Ask(help::options(&asking.prompt.interrupt, self.client.words(), paint));
-                }
-                Reaction::Uncut => {
-                    let view = View { paint, uncut: true, alone: false, said: "" };
-                    let mut lines = card::render(&asking.prompt.interrupt, view);
-                    lines.extend(card::options(&asking.prompt.interrupt, paint));
-                    reaction = Reaction::Ask(lines);
-                }
-                Reaction::Detach => return Ok(Next::Over),
-                Reaction::Edit(editing) => reaction = self.edit(&editing).await,
-                Reaction::Decide(decision) => match self.decide(decision).await {
-                    Some(lines) => reaction = Reaction::Ask(lines),
-                    None => return Ok(Next::On),
-                },
-            }
-        }
-    }
-
-    async fn edit(&mut self, editing: &Editing) -> Reaction {
-        if !self.keyboard.is_live() {
-            return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
-        }
-        self.has_edited = true;
-        let saved = edit::edit(&editing.text, editing.form.suffix()).await;
-        match (saved, &mut self.asking) {
-            (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),
-            (Ok(_), None) => Reaction::Ask(Vec::new()),
-            (Err(error), _) => {
-                Reaction::Ask(vec![format!("  {}", self.paint.red(&crate::output::error(&error)))])
-            }
-        }
-    }
-
-    /// Sends a decision. What comes back is said, and the person is asked again.
-    async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
-        let id = self.asking.as_ref()?.prompt.interrupt.id.clone();
-        match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
-            Ok(interrupt) => {
-                if let Some(known) = self.runs.get_mut(&interrupt.run) {
-                    known.projector.is_ours(&id);
-                }
-                let mut lines = vec![format!(
-                    "  {} {}",
-                    self.paint.green("✓"),
-                    chosen(&interrupt, &decision, self.paint)
-                )];
-                if interrupt.status == InterruptStatus::Open {
-                    lines.push(self.paint.dim("    another person has to agree"));
-                }
-                if card::way_back(&interrupt, "").is_some() {
-                    lines.push(self.paint.dim("    to take it back: /grants"));
-                }
-                self.open.retain(|open| *open != id);
-                self.put_away();
-                self.keyboard.print(&lines);
-                None
-            }
-            Err(error) => match client::code(&error) {
-                Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
-                    self.open.retain(|open| *open != id);
-                    self.put_away();
-                    self.note(&crate::output::error(&error));
-                    None
-                }
-                // Shown again as it is now.
-                Some(Code::Stale) => {
-                    self.put_away();
-                    self.note("It has changed since you read it.");
-                    None
-                }
-                Some(_) | None => {
-                    let text = crate::output::error(&error);
-                    let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
-                    Some(text.lines().flat_map(fold).collect())
-                }
-            },
-        }
-    }
-
     /// Something of the conversation itself.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
@@ -672,28 +572,6 @@ impl Chat<'_> {
         say_all(&paint.message(&format!("Left.{what} To come back:"), 2));
         say(&format!("  {} chat --session {session}{words}", holdshort()));
         Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
-    }
-}
-
-impl Known {
-    fn new(paint: Paint, words: &str) -> Self {
-        Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
-    }
-
-    /// Takes an event in; gives its lines.
-    fn note(&mut self, event: &Event) -> Vec<String> {
-        self.seen = self.seen.max(event.seq);
-        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        match event.kind.as_str() {
-            "step_started" => drop(self.agents.insert(string("step"), string("agent"))),
-            "handed_over" => drop(self.agents.insert(string("step"), string("to"))),
-            _ => {}
-        }
-        self.projector.project(event)
-    }
-
-    fn agent(&self, step: &str) -> String {
-        plain::line(self.agents.get(step).map_or("agent", String::as_str)).into_owned()
     }
 }
 

@@ -1,0 +1,101 @@
+//! What is typed on a card: read by its prompt, sent as a decision, and said to have been taken or refused.
+
+use super::{
+    Chat, Code, Decision, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client,
+    edit, help,
+};
+
+impl Chat<'_> {
+    pub(super) async fn answer(&mut self, line: &str) -> anyhow::Result<Next> {
+        let paint = self.paint;
+        let Some(asking) = &mut self.asking else { return Ok(Next::On) };
+        let mut reaction = asking.prompt.said(line, paint);
+        loop {
+            let Some(asking) = &mut self.asking else { return Ok(Next::On) };
+            match reaction {
+                Reaction::Ask(lines) => {
+                    self.keyboard.take_digits(asking.prompt.digits());
+                    self.keyboard.print(&lines);
+                    return Ok(Next::On);
+                }
+                Reaction::Help => {
+                    reaction =
+                        Reaction::Ask(help::options(&asking.prompt.interrupt, self.client.words(), paint));
+                }
+                Reaction::Uncut => {
+                    let view = View { paint, uncut: true, alone: false, said: "" };
+                    let mut lines = card::render(&asking.prompt.interrupt, view);
+                    lines.extend(card::options(&asking.prompt.interrupt, paint));
+                    reaction = Reaction::Ask(lines);
+                }
+                Reaction::Detach => return Ok(Next::Over),
+                Reaction::Edit(editing) => reaction = self.edit(&editing).await,
+                Reaction::Decide(decision) => match self.decide(decision).await {
+                    Some(lines) => reaction = Reaction::Ask(lines),
+                    None => return Ok(Next::On),
+                },
+            }
+        }
+    }
+
+    async fn edit(&mut self, editing: &Editing) -> Reaction {
+        if !self.keyboard.is_live() {
+            return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
+        }
+        self.has_edited = true;
+        let saved = edit::edit(&editing.text, editing.form.suffix()).await;
+        match (saved, &mut self.asking) {
+            (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),
+            (Ok(_), None) => Reaction::Ask(Vec::new()),
+            (Err(error), _) => {
+                Reaction::Ask(vec![format!("  {}", self.paint.red(&crate::output::error(&error)))])
+            }
+        }
+    }
+
+    /// Sends a decision. What comes back is said, and the person is asked again.
+    async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
+        let id = self.asking.as_ref()?.prompt.interrupt.id.clone();
+        match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
+            Ok(interrupt) => {
+                if let Some(known) = self.runs.get_mut(&interrupt.run) {
+                    known.projector.is_ours(&id);
+                }
+                let mut lines = vec![format!(
+                    "  {} {}",
+                    self.paint.green("✓"),
+                    chosen(&interrupt, &decision, self.paint)
+                )];
+                if interrupt.status == InterruptStatus::Open {
+                    lines.push(self.paint.dim("    another person has to agree"));
+                }
+                if card::way_back(&interrupt, "").is_some() {
+                    lines.push(self.paint.dim("    to take it back: /grants"));
+                }
+                self.open.retain(|open| *open != id);
+                self.put_away();
+                self.keyboard.print(&lines);
+                None
+            }
+            Err(error) => match client::code(&error) {
+                Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
+                    self.open.retain(|open| *open != id);
+                    self.put_away();
+                    self.note(&crate::output::error(&error));
+                    None
+                }
+                // Shown again as it is now.
+                Some(Code::Stale) => {
+                    self.put_away();
+                    self.note("It has changed since you read it.");
+                    None
+                }
+                Some(_) | None => {
+                    let text = crate::output::error(&error);
+                    let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
+                    Some(text.lines().flat_map(fold).collect())
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A run of the session, as far as it was told: what its events say in the terminal, and which agent works on a step.
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::{Event, plain};
+use serde_json::Value;
+
+use crate::terminal::paint::Paint;
+use crate::terminal::projector::Projector;
+
+/// A run of the session.
+pub(super) struct Known {
+    pub(super) projector: Projector,
+    /// The last event that was told.
+    pub(super) seen: u64,
+    pub(super) is_live: bool,
+    pub(super) agents: BTreeMap<String, String>,
+}
+
+impl Known {
+    pub(super) fn new(paint: Paint, words: &str) -> Self {
+        Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
+    }
+
+    /// Takes an event in; gives its lines.
+    pub(super) fn note(&mut self, event: &Event) -> Vec<String> {
+        self.seen = self.seen.max(event.seq);
+        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match event.kind.as_str() {
+            "step_started" => drop(self.agents.insert(string("step"), string("agent"))),
+            "handed_over" => drop(self.agents.insert(string("step"), string("to"))),
+            _ => {}
+        }
+        self.projector.project(event)
+    }
+
+    pub(super) fn agent(&self, step: &str) -> String {
+        plain::line(self.agents.get(step).map_or("agent", String::as_str)).into_owned()
+    }
+}

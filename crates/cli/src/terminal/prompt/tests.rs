@@ -1,0 +1,252 @@
+//! Lines, letters and edits, and the decisions that they become.
+
+use super::*;
+use crate::terminal::test::interrupt;
+
+fn decision(option: &str, text: Option<&str>) -> Decision {
+    Decision { option: option.to_owned(), text: text.map(str::to_owned), edit: Value::Null, version: Some(1) }
+}
+
+/// What a person types, and what is sent in the end, if anything.
+#[test]
+fn lines_become_decisions() {
+    let table: &[(Kind, &[&str], Option<Decision>)] = &[
+        (Kind::ToolApproval, &["1"], Some(decision("approve", None))),
+        (Kind::ToolApproval, &["approve_session"], Some(decision("approve_session", None))),
+        (Kind::ToolApproval, &["  YES "], Some(decision("approve", None))),
+        (Kind::ToolApproval, &["deny"], Some(decision("reject", None))),
+        (Kind::ToolApproval, &["0"], None),
+        (Kind::ToolApproval, &["6"], None),
+        (Kind::ToolApproval, &["", ""], None),
+        (Kind::ToolApproval, &["4", "it is 42"], Some(decision("respond", Some("it is 42")))),
+        (Kind::ToolApproval, &["4", "", "1"], Some(decision("approve", None))),
+        (Kind::ToolApproval, &["5 use integers"], None),
+        (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
+        (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
+        (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
+        // What is shown back is what is agreed to, or dropped: no word of its own there.
+        (Kind::ToolApproval, &["use integers", "y"], Some(decision("reject", Some("use integers")))),
+        (Kind::ToolApproval, &["use integers", " YES"], Some(decision("reject", Some("use integers")))),
+        (Kind::ToolApproval, &["use integers", "n"], None),
+        (Kind::ToolApproval, &["use integers", "no", ""], None),
+        (Kind::ToolApproval, &["use integers", "n", "y"], Some(decision("approve", None))),
+        (Kind::ToolApproval, &["use integers", "allow"], None),
+        (Kind::ToolApproval, &["use integers", "allow", ""], Some(decision("reject", Some("use integers")))),
+        (Kind::ToolApproval, &["use integers", "?", "v", ""], Some(decision("reject", Some("use integers")))),
+        (Kind::ToolApproval, &["use integers", "use floats"], None),
+        (
+            Kind::ToolApproval,
+            &["use integers", "use floats", "ok"],
+            Some(decision("reject", Some("use floats"))),
+        ),
+        (Kind::PlanApproval, &["tests first", "y"], Some(decision("revise", Some("tests first")))),
+        (Kind::Review, &["3", "n"], None),
+        (Kind::Question, &["left, I think", "y"], Some(decision("answer", Some("left, I think")))),
+        (Kind::Question, &["left, I think", "n", ""], None),
+        (Kind::Review, &["3", "yes"], Some(decision("reject", None))),
+        (Kind::Error, &["leave it", "y"], Some(decision("abort", Some("leave it")))),
+        (Kind::Error, &["leave it", "r"], None),
+        (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
+        (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
+        (Kind::Question, &["4"], Some(decision("skip", None))),
+        (Kind::Question, &["skip the last one", ""], Some(decision("answer", Some("skip the last one")))),
+        (Kind::Question, &["no", ""], Some(decision("answer", Some("no")))),
+        (Kind::Question, &["3", "up"], Some(decision("answer", Some("up")))),
+        (Kind::Review, &["looks good", ""], None),
+        (Kind::Review, &["1"], Some(decision("approve", None))),
+        (Kind::Review, &["3"], None),
+        (Kind::Review, &["3", ""], Some(decision("reject", None))),
+        (Kind::Review, &["reject", "1"], Some(decision("approve", None))),
+        (Kind::Error, &["r"], Some(decision("retry", None))),
+        (Kind::Error, &["s"], Some(decision("skip", None))),
+        (Kind::Error, &["leave it", ""], Some(decision("abort", Some("leave it")))),
+        (Kind::UnknownOutcome, &["1", "it printed 3"], Some(decision("happened", Some("it printed 3")))),
+    ];
+    for (kind, lines, expected) in table {
+        let mut prompt = Prompt::new(interrupt(*kind));
+        let mut sent = None;
+        for line in *lines {
+            assert_eq!(sent, None, "{kind:?} {lines:?}");
+            if let Reaction::Decide(decision) = prompt.line(line, Paint::plain()) {
+                sent = Some(decision);
+            }
+        }
+        assert_eq!(sent, *expected, "{kind:?} {lines:?}");
+    }
+}
+
+/// What the card cut is said before it goes on; to refuse needs no second look.
+#[test]
+fn what_a_card_has_not_shown_is_said_before_it_is_released() {
+    let paint = Paint::plain();
+    let cut = || {
+        let mut interrupt = interrupt(Kind::ToolApproval);
+        interrupt.unseen =
+            Some("Not shown here: 9 more lines that are added, 8 that are removed.".to_owned());
+        Prompt::new(interrupt)
+    };
+    for option in ["1", "y", "approve", "2"] {
+        let mut prompt = cut();
+        let Reaction::Ask(shown) = prompt.line(option, paint) else { panic!("{option}: sent unseen") };
+        let said = "Not shown here: 9 more lines that are added, 8 that are removed.";
+        assert!(shown[0].ends_with(said), "{option}: {shown:?}");
+        let Reaction::Decide(_) = prompt.line("y", paint) else { panic!("{option}: not sent") };
+    }
+    assert_eq!(cut().line("5", paint), Reaction::Decide(decision("reject", None)));
+    let mut prompt = cut();
+    prompt.line("1", paint);
+    assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
+}
+
+/// A31, with E34: a letter for each option, and words that are shown back before they go along.
+#[test]
+fn around_a_step_letters_and_words_mean_what_they_did() {
+    let before = ["approve", "edit", "skip", "reject"];
+    let after = ["continue", "redo", "abort"];
+    let table: &[(&[&str], &[&str], Option<Decision>)] = &[
+        (&before, &["y"], Some(decision("approve", None))),
+        (&before, &["s"], Some(decision("skip", None))),
+        (&before, &["n", ""], Some(decision("reject", None))),
+        (&before, &["only the fast ones"], None),
+        (&before, &["only the fast ones", ""], Some(decision("approve", Some("only the fast ones")))),
+        (&after, &["c"], Some(decision("continue", None))),
+        (&after, &["y"], Some(decision("continue", None))),
+        (&after, &["r"], Some(decision("redo", None))),
+        (&after, &["redo use ISO", ""], Some(decision("redo", Some("use ISO")))),
+        (&after, &["a", ""], Some(decision("abort", None))),
+        (&after, &["a", "y"], Some(decision("abort", None))),
+        (&after, &["a", "c"], None),
+        (&before, &["only the fast ones", "y"], Some(decision("approve", Some("only the fast ones")))),
+        (&before, &["n", "y"], Some(decision("reject", None))),
+        (&before, &["n", "n"], None),
+        (&after, &["well done"], None),
+        (&after, &["well done", ""], Some(decision("continue", Some("well done")))),
+    ];
+    for (offered, lines, expected) in table {
+        let mut interrupt = interrupt(Kind::Checkpoint);
+        interrupt.options.retain(|offer| offered.contains(&offer.id.as_str()));
+        let mut prompt = Prompt::new(interrupt);
+        let sent = lines.iter().find_map(|line| match prompt.line(line, Paint::plain()) {
+            Reaction::Decide(decision) => Some(decision),
+            _ => None,
+        });
+        assert_eq!(sent, *expected, "{offered:?} {lines:?}");
+    }
+}
+
+#[test]
+fn an_edit_is_shown_back_before_it_is_sent() {
+    let mut prompt = Prompt::new(interrupt(Kind::ToolApproval));
+    let Reaction::Edit(editing) = prompt.line("e", Paint::plain()) else { panic!("nothing to edit") };
+    assert_eq!((editing.form, &*editing.text), (Form::Json, "{\n  \"command\": \"ls\"\n}"));
+    assert!(matches!(prompt.edited(&editing, &editing.text, Paint::plain()), Reaction::Ask(_)));
+    assert!(matches!(prompt.edited(&editing, "{", Paint::plain()), Reaction::Ask(_)));
+    let Reaction::Ask(shown) = prompt.edited(&editing, "{\n  \"command\": \"ls -l\"\n}\n", Paint::plain())
+    else {
+        panic!("sent at once")
+    };
+    assert_eq!(
+        shown,
+        [
+            "  Edit, then run:",
+            "      {",
+            "    -   \"command\": \"ls\"",
+            "    +   \"command\": \"ls -l\"",
+            "      }"
+        ]
+    );
+    let expected = Decision { edit: serde_json::json!({"command": "ls -l"}), ..decision("edit", None) };
+    assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
+}
+
+/// The paths of what was tried, one a line; what is left of them is kept.
+#[test]
+fn changes_are_kept_by_file() {
+    let mut tried = interrupt(Kind::ToolApproval);
+    assert!(!matches!(Prompt::new(tried.clone()).line("f", Paint::plain()), Reaction::Edit(_)));
+    let parts = ["\\\\x", "new/b.rs", "a.rs", "two\nlines"];
+    let made = parts
+        .map(|path| serde_json::json!({ "path": path, "does": "created", "kind": "file", "not_text": true }));
+    tried.payload["trial"] =
+        serde_json::json!({ "changes": made, "not_shown": 7, "keep": { "parts": parts, "not_shown": 7 } });
+    // All of it is more than the card shows; what is kept is not.
+    tried.unseen = Some("Not shown here: 7 more paths.".to_owned());
+    let row = holdshort_core::interrupt::option(
+        holdshort_core::interrupt::Kind::ToolApproval,
+        holdshort_core::interrupt::KEEP_SOME,
+    );
+    let offer = serde_json::to_value(holdshort_core::interrupt::Offer::of(row.unwrap())).unwrap();
+    tried.options.push(serde_json::from_value(offer).unwrap());
+    let mut prompt = Prompt::new(tried);
+    let Reaction::Edit(editing) = prompt.line("f", Paint::plain()) else { panic!("nothing to choose") };
+    assert_eq!((editing.form, &*editing.text), (Form::Paths, "\\\\x\nnew/b.rs\na.rs\ntwo\\nlines"));
+    let Reaction::Ask(shown) = prompt.edited(&editing, "\\\\x\nnew/b.rs\ntwo\\nlines\n", Paint::plain())
+    else {
+        panic!("sent at once")
+    };
+    let expected = [
+        "  Keep some of the changes:",
+        "      \\\\x",
+        "      new/b.rs",
+        "    - a.rs",
+        "      two\\nlines",
+        "    7 more have no room in the list, and are dropped",
+    ];
+    assert_eq!(shown, expected);
+    let expected =
+        Decision { edit: serde_json::json!([parts[0], parts[1], parts[3]]), ..decision("keep_some", None) };
+    assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
+}
+
+/// A question whose schema is of data: what is typed is JSON, and what an editor begins with may be the answer.
+#[test]
+fn an_answer_of_data_is_json() {
+    let mut question = interrupt(Kind::Question);
+    question.payload = serde_json::json!({});
+    question.response_schema = Some(serde_json::json!({
+        "$defs": {"Slot": {"type": "object", "required": ["day", "hours"], "properties":
+            {"day": {"enum": ["mon", "tue"]}, "hours": {"type": "integer"}, "note": {"type": "string"}}}},
+        "$ref": "#/$defs/Slot",
+    }));
+    let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+    (answer.needs_text, answer.needs_edit) = (false, true);
+    let paint = Paint::plain();
+    let mut prompt = Prompt::new(question);
+    let Reaction::Ask(told) = prompt.line("monday", paint) else { panic!("sent") };
+    assert!(told[0].starts_with("  The answer is JSON, and this is none:"), "{told:?}");
+    let typed = serde_json::json!({"day": "tue", "hours": 2});
+    let Reaction::Ask(shown) = prompt.line(&typed.to_string(), paint) else { panic!("sent unseen") };
+    assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");
+    let expected = Decision { edit: typed, ..decision("answer", None) };
+    assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+    for pick in ["e", "1", "answer"] {
+        let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
+        let begun = "{\n  \"day\": \"mon\",\n  \"hours\": 0\n}";
+        assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
+        let Reaction::Ask(_) = prompt.edited(&editing, begun, paint) else { panic!("sent unseen") };
+        let edit = serde_json::json!({"day": "mon", "hours": 0});
+        let expected = Decision { edit, ..decision("answer", None) };
+        assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+    }
+}
+
+/// Where a number is an answer, no option has one.
+#[test]
+fn a_number_is_an_answer_where_the_schema_takes_one() {
+    let mut question = interrupt(Kind::Question);
+    question.payload = serde_json::json!({});
+    question.response_schema = Some(serde_json::json!({"type": "integer"}));
+    let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+    (answer.needs_text, answer.needs_edit) = (false, true);
+    let paint = Paint::plain();
+    let shown = card::options(&question, paint).join("\n");
+    assert!(shown.contains("answer") && !shown.contains(" 1 "), "{shown}");
+    let mut prompt = Prompt::new(question);
+    for number in [0, 2, 7] {
+        let Reaction::Ask(told) = prompt.line(&number.to_string(), paint) else { panic!("sent unseen") };
+        assert!(told.join("\n").contains(&number.to_string()), "{told:?}");
+        let expected = Decision { edit: serde_json::json!(number), ..decision("answer", None) };
+        assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+    }
+    assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
+}

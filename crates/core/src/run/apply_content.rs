@@ -1,0 +1,62 @@
+//! What the content of an event becomes in the state: a plan, a route, what a call would change. Erased, it is empty.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::fact::Node;
+use super::state::Found;
+use crate::changeset::Changeset;
+use crate::digest::Digest;
+use crate::event::Content;
+use crate::plan::{Plan, Subtask};
+use crate::routing::{Route, Routed};
+
+/// The plan of these nodes with the words of the content, where they are not erased.
+pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
+    let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
+    let subtask = |(i, node): (usize, &Node)| Subtask {
+        id: node.id.clone(),
+        description: words(i).unwrap_or_default().to_owned(),
+        agent: node.agent.clone(),
+        depends_on: node.depends_on.clone(),
+    };
+    Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
+}
+
+/// What a router, or the rules, said.
+pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, content: &Content) -> Routed {
+    let texts =
+        |key: &str| Vec::deserialize(content.data.get(key).unwrap_or(&Value::Null)).unwrap_or_default();
+    Routed {
+        route,
+        complexity,
+        agent: agent.map(str::to_owned),
+        questions: texts("questions"),
+        proposals: Vec::deserialize(content.data.get("proposals").unwrap_or(&Value::Null))
+            .unwrap_or_default(),
+        refined: content.data.get("refined_task").and_then(Value::as_str).map(str::to_owned),
+        reasoning: content.as_text().to_owned(),
+    }
+}
+
+/// What an event says that a call does.
+pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> Found {
+    Found {
+        digest,
+        changed,
+        deleted,
+        ask_because: Vec::new(),
+        changeset: changeset_of(content, digest),
+        text: Arc::from(content.as_text()),
+        data: content.data.get("data").cloned().unwrap_or_default(),
+        card: content.data.get("card").cloned().unwrap_or_default(),
+    }
+}
+
+/// The changeset that an event speaks of, where what it holds is that one.
+pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
+    let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
+    (changes.digest() == digest).then(|| Arc::new(changes))
+}

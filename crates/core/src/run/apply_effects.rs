@@ -1,0 +1,119 @@
+//! What one event changes beyond what it names: other calls, the rounds of a copilot, what waits for an interrupt.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::fact::Authority;
+use super::state::{CallState, ModelCall, Rounds, StepRole};
+use super::{Action, ActionId, Run};
+use crate::definition::PhaseKind;
+use crate::gate::Reason;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Kind, Outcome};
+use crate::tool::Runs;
+
+impl Run {
+    pub(super) fn adopted(&mut self, epoch: u64, kept: &BTreeSet<ActionId>) {
+        self.epoch = epoch;
+        for (id, call) in &mut self.calls {
+            let is_kept = kept.contains(&Action::tool(id, call.attempt));
+            if is_kept && matches!(call.state, CallState::Started { .. }) {
+                Arc::make_mut(call).state = CallState::Started { epoch };
+            }
+            if call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)) {
+                Arc::make_mut(call).trial.running = Some(epoch);
+            }
+        }
+        for (id, step) in &mut self.steps {
+            if let ModelCall::Running { attempt, .. } = step.model
+                && kept.contains(&Action::model(id, step.turn, attempt))
+            {
+                Arc::make_mut(step).model = ModelCall::Running { attempt, epoch };
+            }
+        }
+    }
+
+    pub(super) fn crashed(&mut self, call: &str) {
+        if let Some(step) = self.calls.get(call).map(|call| call.step.clone()) {
+            self.step(&step, |step| step.crashes += 1);
+        }
+    }
+
+    /// The reasons to ask that a person has seen and released this call from.
+    pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
+        let call = self.calls.get(call)?;
+        let last = call.interrupt.clone()?;
+        let asked = match &call.authority {
+            Some(Authority::Interrupt(approved)) => self.interrupts.get(approved)?,
+            Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
+        };
+        let mut reasons = asked.opened.risk.reasons.clone();
+        // Run again for the second time: the question about the doubt gave no reasons of its own.
+        if asked.opened.kind == Kind::UnknownOutcome {
+            reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
+        }
+        Some((last, reasons))
+    }
+
+    /// After a write, what other calls were looked at for may be no longer so: files, and where paths lead. A look that
+    /// is under way may have begun before the write, and counts no longer.
+    pub(super) fn look_again(&mut self, writer: &str) {
+        let definition = self.definition.clone();
+        for (id, call) in &mut self.calls {
+            let here =
+                definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }));
+            if id != writer && here && !call.is_ended() && call.trial.commits == 0 {
+                let call = Arc::make_mut(call);
+                call.revision += 1;
+                call.look_again = call.look.is_some();
+                // One that is under way has seen what is no longer so.
+                call.trial.running = None;
+                call.trial.is_stale = call.trial.found.is_some();
+            }
+        }
+    }
+
+    /// A person has spoken in the step; letting a call through says nothing to its agent.
+    pub(super) fn heard(&mut self, interrupt: &InterruptId, outcome: Outcome) {
+        let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
+        let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
+        if let Some(step) = opened.step.clone().filter(|_| is_word) {
+            self.step(&step, |step| step.refused_ends = 0);
+        }
+    }
+
+    pub(super) fn rounds(&mut self, phase: &str, change: impl FnOnce(&mut Rounds)) {
+        change(Arc::make_mut(self.rounds.entry(phase.to_owned()).or_insert_with(|| Arc::new(Rounds::NONE))));
+    }
+
+    /// The number of the round that begins with a step, where it is one.
+    pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
+        let found = self.phase(phase)?;
+        if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
+            return None;
+        }
+        self.rounds(phase, Rounds::begin);
+        Some(self.rounds_of(phase).begun)
+    }
+
+    pub(super) fn end_round(&mut self, step: &str) {
+        let Some((phase, round)) =
+            self.steps.get(step).and_then(|step| Some((step.phase.clone(), step.round?)))
+        else {
+            return;
+        };
+        let heard = self.messages.len();
+        self.rounds(&phase, |rounds| {
+            rounds.heard.insert(round, heard);
+        });
+    }
+
+    pub(super) fn unblock(&mut self, interrupt: &InterruptId) {
+        for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
+            Arc::make_mut(rounds).asked = None;
+        }
+        for step in self.steps.values_mut().filter(|step| step.blocked.as_ref() == Some(interrupt)) {
+            Arc::make_mut(step).blocked = None;
+        }
+    }
+}
