@@ -323,7 +323,11 @@ fn whatever_can_not_be_is_named() {
         (json!({"availableAgents": "engineer"}), "/config/availableAgents", "list of names"),
         (json!({"saveJson": "yes"}), "/config/saveJson", "true nor false"),
         (json!({"maxTurns": -1}), "/config/maxTurns", "whole number"),
-        (json!({"intelligentRouting": "wild"}), "/config/intelligentRouting", "expected one of: balanced, minimal, aggressive"),
+        (
+            json!({"intelligentRouting": "wild"}),
+            "/config/intelligentRouting",
+            "expected one of: balanced, minimal, aggressive",
+        ),
         (json!({"summarizerModel": 5}), "/config/summarizerModel", "text"),
         (json!({"mode": "one-shot", "hitlVariant": "x"}), "/config/hitlVariant", "expected one of"),
         (json!({"mode": "one-shot", "approvalMode": "x"}), "/config/approvalMode", "expected one of"),
