@@ -357,6 +357,29 @@ pub struct Gates {
     pub kinds: BTreeMap<Kind, KindGate>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub same_action: SameAction,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub grants: Grants,
+}
+
+/// What a person gives who allows a call for the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grants {
+    pub covers: GrantCovers,
+    /// After so long it holds no longer; `None`: as long as the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_after_ms: Option<u64>,
+}
+
+/// Which further calls a grant covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantCovers {
+    /// Those like the one that was allowed.
+    #[default]
+    Call,
+    /// All of its category (contract A24).
+    Category,
 }
 
 /// What becomes of a call that is the very same action, to its digest, as one that a person has approved in the run

@@ -33,6 +33,9 @@ pub enum Fact {
         matcher: Matcher,
         run: RunId,
         interrupt: InterruptId,
+        /// From then on it holds no longer; `None`: as long as the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
     },
     GrantRevoked {
         grant: GrantId,
@@ -79,7 +82,15 @@ pub struct Grant {
     pub interrupt: InterruptId,
     pub added_at: Timestamp,
     pub added_seq: u64,
+    pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+}
+
+impl Grant {
+    /// Whether it covers anything at that time.
+    pub fn holds(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -237,7 +248,7 @@ impl Session {
         self.seq += 1;
         self.last_at = at;
         match fact {
-            Fact::GrantAdded { grant, matcher, run, interrupt } => {
+            Fact::GrantAdded { grant, matcher, run, interrupt, expires_at } => {
                 self.grants.insert(
                     grant.clone(),
                     Grant {
@@ -248,6 +259,7 @@ impl Session {
                         interrupt: interrupt.clone(),
                         added_at: at,
                         added_seq: self.seq,
+                        expires_at: *expires_at,
                         revoked_at: None,
                     },
                 );
@@ -282,8 +294,8 @@ impl Session {
     }
 
     /// Grants that still hold.
-    pub fn active_grants(&self) -> impl Iterator<Item = &Grant> {
-        self.grants.values().filter(|grant| grant.revoked_at.is_none())
+    pub fn active_grants(&self, now: Timestamp) -> impl Iterator<Item = &Grant> {
+        self.grants.values().filter(move |grant| grant.holds(now))
     }
 }
 

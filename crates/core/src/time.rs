@@ -68,3 +68,12 @@ pub fn in_words(ms: u64) -> String {
         (_, _, _) => format!("{days} d {hours} h"),
     }
 }
+
+/// So many milliseconds in the largest unit that says them without a rest: `8 hours`, `90 minutes`.
+pub(crate) fn lasting(ms: u64) -> String {
+    const UNITS: [(u64, &str); 5] =
+        [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"), (1, "millisecond")];
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| ms % unit == 0).unwrap_or(UNITS[4]);
+    let count = ms / unit;
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}

@@ -116,6 +116,32 @@ pub enum Category {
     Web,
 }
 
+impl Category {
+    /// As it is written in journals and workflows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read_only",
+            Self::FileWrite => "file_write",
+            Self::Bash => "bash",
+            Self::CodeExec => "code_exec",
+            Self::Install => "install",
+            Self::Web => "web",
+        }
+    }
+
+    /// What calls of it do.
+    pub const fn does(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "reads",
+            Self::FileWrite => "writes files",
+            Self::Bash => "runs commands",
+            Self::CodeExec => "executes code",
+            Self::Install => "installs packages",
+            Self::Web => "reaches the network",
+        }
+    }
+}
+
 impl From<Class> for Category {
     fn from(class: Class) -> Self {
         match class {

@@ -152,6 +152,12 @@ pub struct Grant {
     pub session: String,
     pub tool: String,
     pub workspace: String,
+    /// What it covers, in words.
+    pub words: String,
+    /// Where it covers a whole category, whichever tool makes the call: `file_write`, `bash`, `code_exec`, `install` or
+    /// `web`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
     /// Of commands: the programs that it covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<GrantCommand>,
@@ -162,12 +168,16 @@ pub struct Grant {
     pub interrupt: String,
     #[schema(format = DateTime)]
     pub added_at: String,
+    /// From then on it holds no longer. Absent: as long as the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub expires_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
 }
 
-/// Whether a grant holds.
+/// Whether a grant holds. One that has expired is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {

@@ -14,6 +14,11 @@ pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
 }
 
+/// Whether a moment is not there yet; one that is none, or that nobody can read, never comes.
+pub(crate) fn is_to_come(at: Option<&str>) -> bool {
+    at.and_then(read).is_none_or(|at| at.timestamp() > Timestamp::now())
+}
+
 /// The time of a day, to the second.
 pub(crate) fn clock(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| at.strftime("%H:%M:%S").to_string())

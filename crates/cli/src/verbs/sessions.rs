@@ -71,8 +71,12 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
     for item in items {
         let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
         let grant: Grant = serde_json::from_value(item)?;
-        let state =
-            grant.revoked_at.as_ref().map(|at| format!("  revoked {}", time::ago(at))).unwrap_or_default();
+        let state = match (&grant.revoked_at, &grant.expires_at) {
+            (Some(at), _) => format!("  revoked {}", time::ago(at)),
+            (None, Some(at)) if time::is_to_come(Some(at)) => format!("  until {}", time::at(at)),
+            (None, Some(at)) => format!("  expired {}", time::ago(at)),
+            (None, None) => String::new(),
+        };
         say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
         say_all(&paint.fold(&format!("    {covered}"), 6));
         say(&paint.dim(&format!("    workspace {}", plain::line(&grant.workspace))));

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::changeset::{Change, Changeset};
+use crate::definition::GrantCovers;
 use crate::gate::{Changes, Subject};
-use crate::tool::Precondition;
+use crate::tool::{Category, Precondition};
 use crate::web::Target;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
@@ -19,6 +20,10 @@ pub struct Matcher {
     pub tool: String,
     /// The canonical workspace it was given for.
     pub workspace: String,
+    /// Where the workflow lets a grant cover a category (contract A24): every call of it, whatever the tool. What is
+    /// kept below of tools and commands is empty then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
     /// For a tool that gets something from the web: scheme, host and port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
@@ -181,12 +186,39 @@ impl Matcher {
             Changes::Untried | Changes::Nothing | Changes::File { .. } => None,
             Changes::Erased => return None,
         };
-        Some(Self { tool, workspace, origin, commands, scripts, within })
+        Some(Self { tool, workspace, category: None, origin, commands, scripts, within })
+    }
+
+    /// The grant for every call of the category of the one before the person; `None` where the grant for that call
+    /// alone would not be safe either.
+    fn of_category(subject: &Subject<'_>) -> Option<Self> {
+        let Self { tool, workspace, .. } =
+            Self::of(subject).filter(|_| subject.category != Category::ReadOnly)?;
+        Some(Self {
+            tool,
+            workspace,
+            category: Some(subject.category),
+            origin: None,
+            commands: Vec::new(),
+            scripts: Vec::new(),
+            within: None,
+        })
+    }
+
+    /// The grant that a workflow lets a person give with this call before them.
+    pub fn given(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
+        match covers {
+            GrantCovers::Call => Self::of(subject),
+            GrantCovers::Category => Self::of_category(subject),
+        }
     }
 
     /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
     /// that they are redirected to. From the workspace; `.` is all of it.
     pub(crate) fn places(&self) -> Vec<String> {
+        if self.category.is_some() {
+            return vec![".".to_owned()];
+        }
         let inside = |path: &String| match path.strip_prefix(&self.workspace)? {
             "" => Some(".".to_owned()),
             rest => rest.strip_prefix('/').map(str::to_owned),
@@ -214,7 +246,13 @@ impl Matcher {
     }
 
     pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
-        if self.tool != subject.tool || self.workspace != subject.workspace {
+        if self.workspace != subject.workspace {
+            return false;
+        }
+        if let Some(category) = self.category {
+            return category == subject.category && self.covers_any(subject, command);
+        }
+        if self.tool != subject.tool {
             return false;
         }
         let is_there = match (&self.origin, subject.url) {
@@ -247,6 +285,21 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
+    /// Whether a grant for its category may cover it: nobody doubts what it is, and it deletes nothing.
+    fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
+        let is_safe = |command: &Command| {
+            command.opaque.is_none()
+                && command.own_tools(subject.cwd).is_none()
+                && command.parts.iter().all(Part::is_memorable)
+        };
+        let changes = match subject.changes {
+            Changes::Tried { changes, .. } => self.covers_changes(changes),
+            Changes::Nothing | Changes::Untried | Changes::File { .. } => true,
+            Changes::Erased => false,
+        };
+        changes && command.is_none_or(is_safe)
+    }
+
     /// Whether a file that a command runs is as it was when the grant was given. One that it did not see is covered
     /// only where the command may name any, as `pytest` does.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
@@ -271,6 +324,14 @@ impl Matcher {
 
     /// What it covers, for the person who is about to give it.
     pub fn words(&self) -> String {
+        if let Some(category) = self.category {
+            return format!(
+                "every call in this workspace that {} (category `{}`), whichever tool makes it; none that a rule asks \
+                 about or that was seen to delete something",
+                category.does(),
+                category.as_str(),
+            );
+        }
         if let Some(origin) = &self.origin {
             return format!("every page that `{}` gets from `{origin}`, in this workspace", self.tool);
         }

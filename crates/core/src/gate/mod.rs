@@ -18,10 +18,11 @@ pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
 
 use crate::changeset::{self, Change, Changeset};
-use crate::definition::{Rule, RuleAction};
+use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
 use crate::system::System;
+use crate::time::Timestamp;
 use crate::tool::{Category, Precondition, ResolvedPath};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
@@ -152,6 +153,10 @@ pub struct Rules<'a> {
     /// Whose grants count: who may decide on the call. An empty list is everybody; `None` is nobody, where the gate
     /// offers no approval for the session.
     pub granters: Option<&'a [String]>,
+    /// What a grant would cover that is given now.
+    pub covers: GrantCovers,
+    /// Grants that have expired by then count no more.
+    pub now: Timestamp,
 }
 
 impl Rules<'_> {
@@ -218,11 +223,17 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
-    let mut grants = session.active_grants().filter(|grant| rules.takes_grants_of(&grant.owner));
+    // One for a whole category was given without a look at what a rule or a finding asks about here.
+    let answers = |matcher: &Matcher| asks.is_empty() || matcher.category.is_none();
+    let mut grants = session
+        .active_grants(rules.now)
+        .filter(|grant| rules.takes_grants_of(&grant.owner) && answers(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
-    let grantable = rules.granters.is_some() && Matcher::of(subject).is_some();
+    let would_cover = |matcher: Matcher| answers(&matcher);
+    let grantable =
+        rules.granters.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
     if !asks.is_empty() {
         return Verdict::Ask { reasons: asks, grantable };
     }

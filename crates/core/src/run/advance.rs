@@ -56,7 +56,7 @@ impl Draft<'_> {
             }
         });
         let Some((id, call, opens)) = next else { return false };
-        if let Verdict::Forbid(reason) = self.run.vote(&call, &self.session, self.cx.system) {
+        if let Verdict::Forbid(reason) = self.run.vote(&call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
             self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             return true;

@@ -1,5 +1,6 @@
 //! Tool calls on their way from proposed to done: looked at, voted on, started, finished, doubted.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
+use crate::time::lasting;
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed, Proposed};
 
 impl Draft<'_> {
@@ -106,7 +108,7 @@ impl Draft<'_> {
         proposed: Option<Box<Proposed>>,
     ) {
         let as_released = call.look.as_ref() == Some(&look);
-        let verdict = self.run.vote(call, &self.session, self.cx.system);
+        let verdict = self.run.vote(call, &self.session, self.cx.system, self.now());
         let stands = as_released && self.still_releases(call, &verdict);
         if !stands {
             let why = if as_released { Returned::Withdrawn } else { Returned::Changed };
@@ -146,7 +148,7 @@ impl Draft<'_> {
         let Some(look) = call.look.clone() else { return };
         let is_tried = self.run.is_tried(&call);
         let digest = self.run.approval_digest(&call, &look);
-        match self.run.vote(&call, &self.session, self.cx.system) {
+        match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
@@ -252,8 +254,18 @@ impl Draft<'_> {
         // What "for this session" would cover is on the card before anybody chooses it.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);
-            payload["grant"]["words"] = json!(grant.words());
+            let ends = self.run.definition.gates.grants.expires_after_ms;
+            let ends = ends.map(|ms| format!("; it ends after {}", lasting(ms))).unwrap_or_default();
+            payload["grant"]["words"] = json!(format!("{}{ends}", grant.words()));
             payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
+        }
+        let granted: BTreeSet<&str> = self
+            .session
+            .active_grants(self.now())
+            .filter_map(|grant| Some(grant.matcher.category?.as_str()))
+            .collect();
+        if !granted.is_empty() {
+            payload["granted_categories"] = json!(granted);
         }
         opening.payload = payload;
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
@@ -295,7 +307,7 @@ impl Draft<'_> {
             self.give_back(id, Returned::Changed, changed);
             return;
         }
-        match self.run.vote(&call, &self.session, self.cx.system) {
+        match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
             _ if is_resumed => {}
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
@@ -457,7 +469,7 @@ impl Draft<'_> {
             .collect();
         for (id, call) in gated {
             let CallState::Gated(interrupt) = &call.state else { continue };
-            match self.run.vote(&call, &self.session, self.cx.system) {
+            match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
                 // A person has it already, who may say more than a model would.
                 Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
                 Verdict::Allow(release) => {

@@ -16,6 +16,7 @@ use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
 use crate::session::Session;
 use crate::system::System;
+use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
@@ -35,7 +36,7 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// How many past commands a card names that a grant would have covered.
+/// How many past calls a card names that a grant would have covered.
 const PAST: usize = 3;
 
 /// Tools that look at the whole workspace where they are given no path.
@@ -99,7 +100,8 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    pub(super) fn vote(&self, call: &Call, session: &Session, system: &System) -> Verdict {
+    /// What the gates say of a call at that time.
+    pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let gates = &self.definition.gates;
         let mandatory = self.mandatory();
@@ -112,7 +114,8 @@ impl Run {
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         // What is risky in itself is looked at each time: no grant covers it, also one that was given for less.
         let granters = (offered && self.stakes_of(call).is_empty()).then_some(gate.approvers.as_slice());
-        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
+        let covers = gates.grants.covers;
+        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
         match gate::vote(&subject, rules, session, system) {
             // What nobody can hold it to is no release.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
@@ -171,18 +174,20 @@ impl Run {
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // Where the client runs it, what a grant would cover is not known here.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
-        here.and_then(|_| Matcher::of(&self.subject(call)))
+        here.and_then(|_| Matcher::given(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// The latest commands of this run that a grant would have covered, but for the call it is given with.
+    /// The latest calls of this run that a grant would have covered, but for the one it is given with: commands as they
+    /// are, others by what they did to what.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher) -> Vec<String> {
         let mut calls: Vec<_> = self.calls.iter().collect();
         // `call_10` is later than `call_9`.
         calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
         let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
         let covered = earlier.filter(|(_, call)| grant.covers(&self.subject(call)));
-        let lines = covered.filter_map(|(_, call)| call.argument("command"));
-        let mut lines: Vec<String> = lines.map(|line| clip(line, limits::TITLE_BYTES)).collect();
+        let named = |call: &Call| call.argument("command").map_or_else(|| title(call), str::to_owned);
+        let mut lines: Vec<String> =
+            covered.map(|(_, call)| clip(&named(call), limits::TITLE_BYTES)).collect();
         lines.dedup();
         lines.truncate(PAST);
         lines
@@ -232,17 +237,24 @@ impl Run {
 
     /// Whether a started call may go on to another URL, which its server names: the gates vote on that one as on the
     /// first, and what released the first counts as far as it reaches.
-    pub fn may_follow(&self, id: &str, url: &str, session: &Session, system: &System) -> bool {
+    pub fn may_follow(
+        &self,
+        id: &str,
+        url: &str,
+        session: &Session,
+        system: &System,
+        now: Timestamp,
+    ) -> bool {
         let Some(call) = self.calls.get(id).filter(|call| matches!(call.state, CallState::Started { .. }))
         else {
             return false;
         };
         let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };
-        match (&call.authority, self.vote(&hop, session, system)) {
+        match (&call.authority, self.vote(&hop, session, system, now)) {
             (Some(Authority::Interrupt(_) | Authority::Gate(_)), Verdict::Allow(_)) => true,
             // A person has seen why the first one asked, and nothing more is to be said against this one.
             (Some(Authority::Interrupt(_)), Verdict::Ask { reasons, .. }) => {
-                match self.vote(call, session, system) {
+                match self.vote(call, session, system, now) {
                     Verdict::Ask { reasons: seen, .. } => reasons.iter().all(|reason| seen.contains(reason)),
                     Verdict::Allow(_) | Verdict::Forbid(_) => false,
                 }

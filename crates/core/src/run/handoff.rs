@@ -13,6 +13,7 @@ use crate::gate::{Reason, Source, Verdict};
 use crate::interrupt::{About, Kind, Level};
 use crate::session::Session;
 use crate::system::System;
+use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
@@ -30,7 +31,7 @@ impl Draft<'_> {
     /// Whether something followed: while a model judges it, nothing does.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
-        match self.run.vote_on_handoff(call, &self.session, self.cx.system) {
+        match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
             Ok(reasons) if !reasons.is_empty() || self.run.receiver(&call.tool) == Some(&Receiver::Admin) => {
                 self.escalate(id, call, reasons);
@@ -73,7 +74,7 @@ impl Draft<'_> {
 
     /// A person lets it go on. What was forbidden meanwhile stays forbidden.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
-        match self.run.vote_on_handoff(call, &self.session, self.cx.system) {
+        match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
             Ok(_) => self.hand_over(id, call),
         }
@@ -125,8 +126,9 @@ impl Run {
         call: &Call,
         session: &Session,
         system: &System,
+        now: Timestamp,
     ) -> Result<Vec<Reason>, Reason> {
-        match self.vote(call, session, system) {
+        match self.vote(call, session, system, now) {
             Verdict::Forbid(reason) => Err(reason),
             Verdict::Allow(_) => Ok(Vec::new()),
             Verdict::Ask { mut reasons, .. } => {

@@ -1,7 +1,7 @@
 //! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Checkpoint, KindGate, RuleAction, SameAction};
+use holdshort_core::definition::{Checkpoint, GrantCovers, KindGate, RuleAction, SameAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Begin, Input, Rejection};
 use holdshort_core::session;
@@ -21,7 +21,7 @@ fn set_policy(world: &mut World, rules: Vec<holdshort_core::definition::Rule>) {
 }
 
 fn revoke_all(world: &mut World) {
-    let grants: Vec<_> = world.session.active_grants().map(|grant| grant.id.clone()).collect();
+    let grants: Vec<_> = world.session.active_grants(world.now).map(|grant| grant.id.clone()).collect();
     for grant in grants {
         let input = session::Input::Revoke { grant };
         let events =
@@ -137,7 +137,7 @@ fn a_grant_says_who_gave_it() {
     world.decide(Kind::ToolApproval, choose("approve_session"));
     let granted: Vec<_> = world
         .session
-        .active_grants()
+        .active_grants(world.now)
         .map(|grant| {
             (grant.owner.as_str(), &grant.run, &grant.interrupt, grant.added_seq, json!(grant.matcher))
         })
@@ -239,7 +239,7 @@ fn revoking_is_for_operators_and_once() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve_session"));
-    let grant = world.session.active_grants().next().expect("it stands").id.clone();
+    let grant = world.session.active_grants(world.now).next().expect("it stands").id.clone();
     let revoke = |world: &World, actor: &Actor, grant| {
         world.session.handle(world.now, actor, session::Input::Revoke { grant }).map(|events| events.len())
     };
@@ -339,7 +339,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     let title = world.run.interrupts[&world.open(Kind::ToolApproval)].content_text("title").to_owned();
     assert_eq!(title, "run_command: make x");
 
-    let matcher = world.session.active_grants().next().expect("it stands").matcher.clone();
+    let matcher = world.session.active_grants(world.now).next().expect("it stands").matcher.clone();
     let subject = |workspace| holdshort_core::gate::Subject {
         agent: "pair",
         tool: "write_file",
@@ -356,4 +356,75 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         untried: None,
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
+}
+
+/// Where the workflow says so a grant covers a category (contract A24): other tools and programs of it too, and nothing
+/// that a rule asks about, that nobody understands, that a person's own tools run, or that is of another category.
+#[test]
+fn a_grant_for_a_category() {
+    let calls_of = [
+        command("make x"),
+        command("make y > log"),
+        command("cargo build"),
+        write("a"),
+        command("pip install x"),
+        command("make $X"),
+        command("make deploy"),
+        command("cp x .git/config"),
+        command("rm -rf src"),
+    ];
+    let mut definition = definition();
+    definition.gates.grants.covers = GrantCovers::Category;
+    definition.gates.rules = vec![rule(RuleAction::Ask, &["run_command"], &["make deploy"])];
+    let before = calls(&[command("cargo build"), command("pip install y"), write("b")]);
+    let mut world = World::started(definition, vec![before, calls(&calls_of), says("Done.")]);
+    world.work();
+    for call in ["call_1", "call_2", "call_3"] {
+        let interrupt = first(&world, call);
+        world.person(Input::Decide { interrupt, decision: choose("approve"), holder: None });
+    }
+    world.work();
+    let interrupt = first(&world, "call_4");
+    let payload = world.run.interrupts[&interrupt].content["payload"].clone();
+    assert_eq!(payload["grant"]["category"], "bash");
+    assert_eq!(payload["grant"]["past"], json!(["cargo build"]));
+    assert_eq!(
+        payload["grant"]["words"],
+        "every call in this workspace that runs commands (category `bash`), whichever tool makes it; none that a rule \
+         asks about or that was seen to delete something"
+    );
+    world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
+    let later = |id: &str| !["call_1", "call_2", "call_3"].contains(&id);
+    let released: Vec<&str> = world
+        .run
+        .calls
+        .iter()
+        .filter(|(id, call)| later(id) && call.authority.is_some())
+        .map(|(_, call)| call.argument("command").or_else(|| call.argument("path")).unwrap_or_default())
+        .collect();
+    assert_eq!(released, ["make x", "make y > log", "cargo build"]);
+}
+
+/// It holds until its time is over, to the millisecond, and the card says so before it is given.
+#[test]
+fn a_grant_expires() {
+    for (later_ms, passes) in [(0, true), (3_600_000 - 1, true), (3_600_000, false)] {
+        let mut definition = definition();
+        definition.gates.grants.expires_after_ms = Some(3_600_000);
+        // Between the two commands the run waits for a person.
+        let script = vec![calls(&[command("make x")]), calls(&[write("a")]), calls(&[command("make x")])];
+        let mut world = World::started(definition, script);
+        world.work();
+        let interrupt = first(&world, "call_1");
+        let words = world.run.interrupts[&interrupt].content["payload"]["grant"]["words"].to_string();
+        assert!(words.ends_with("; it ends after 1 hour\""), "{words}");
+        world.decide(Kind::ToolApproval, choose("approve_session"));
+        let given = world.now;
+        world.work();
+        let spent = u64::try_from(world.now.as_millis() - given.as_millis()).unwrap();
+        world.pass_ms(later_ms - spent);
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+        assert_eq!(world.run.calls["call_3"].interrupt.is_none(), passes, "{later_ms}");
+    }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use holdshort_command::parse;
-use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
 use serde::Deserialize;
 
 use crate::world::{self, WORKSPACE, allow, rule};
@@ -50,7 +51,15 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         untried: None,
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
-    let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };
+    let rules = Rules {
+        run: &[],
+        workflow: rules,
+        checkpoints,
+        smart: &[],
+        granters: Some(&[]),
+        covers: GrantCovers::Call,
+        now: Timestamp::from_millis(0),
+    };
     gate::vote(&subject, rules, &Session::new(world::draw(2).id()), &System::default())
 }
 

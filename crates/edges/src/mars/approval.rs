@@ -153,7 +153,7 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
                 "agent_name": opened.agent.as_deref().unwrap_or("unknown"),
                 "prompt": whole.chars().take(MARS_PROMPT_CHARS).collect::<String>(),
                 "can_auto_allow": opened.options.iter().any(|offer| offer.id == "approve_session"),
-                "session_permissions": {},
+                "session_permissions": permissions(payload),
             })
         }
         (Kind::Checkpoint, About::BeforeStep(step) | About::AfterStep(step)) => {
@@ -166,6 +166,12 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
         _ => Value::Null,
     };
     more.as_object().cloned().unwrap_or_default()
+}
+
+/// The categories that were allowed for the session before this was asked, each as true.
+fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
+    let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
+    granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()
 }
 
 /// The phases that a copilot's agents have begun and that have ended, by name.

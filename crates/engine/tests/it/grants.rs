@@ -60,7 +60,7 @@ async fn a_revoke_holds_from_the_next_start_on() {
     let session = stage.run(&run).await.session().unwrap().clone();
     let shown = stage.only_open(&run).await.opened.interrupt;
     stage.decide(&run, &shown, option("approve_session")).await.unwrap();
-    let grant = stage.driver.session(&session).await.unwrap().active_grants().next().unwrap().id.clone();
+    let grant = stage.driver.session(&session).await.unwrap().grants.values().next().unwrap().id.clone();
     stage.driver.revoke(&session, &grant, operator()).await.unwrap();
     stage.world.settle().await;
     assert_eq!(stage.world.effects(), ["run:git add a"]);
@@ -86,7 +86,7 @@ async fn a_revoke_by_another_driver_is_seen_before_the_start() {
     assert_eq!(stage.world.effects(), ["run:git add a", "run:git add b"]);
 
     let other = Stage::on(stage.driver.journal().clone(), stage.world.clone(), stage.clock.clone());
-    let grant = other.driver.session(&session).await.unwrap().active_grants().next().unwrap().id.clone();
+    let grant = other.driver.session(&session).await.unwrap().grants.values().next().unwrap().id.clone();
     other.driver.revoke(&session, &grant, operator()).await.unwrap();
     let next = stage.start_in(&session).await;
     stage.world.settle().await;

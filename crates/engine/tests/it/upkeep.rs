@@ -36,7 +36,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage.world.settle().await;
     stage.decide_only(&done, option("approve_session")).await;
     stage.decide_only(&done, text("answer", "this")).await;
-    let grant = stage.driver.session(&session).await.unwrap().active_grants().next().unwrap().id.clone();
+    let grant = stage.driver.session(&session).await.unwrap().grants.values().next().unwrap().id.clone();
     stage.driver.revoke(&session, &grant, operator()).await.unwrap();
     stage.clock.advance_ms(1);
     let granted = stage.play().await;

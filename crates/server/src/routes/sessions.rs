@@ -205,10 +205,12 @@ pub(crate) async fn all_grants(
 ) -> Answer<Json<List<Grant>>> {
     let app = &caller.app;
     let filter = GrantFilter { revoked: query.status.map(|status| status == GrantStatus::Revoked) };
+    let (only_active, now) = (query.status == Some(GrantStatus::Active), app.now());
     let read = |limit| app.journal().grants(&filter, query.cursor.as_ref(), limit);
     let list = view::page::show(limit(query.limit)?, read, async |row| {
         let session = app.driver.session(&row.session).await?;
-        Ok(session.grants.get(&row.grant).map(|grant| view::session::grant(&row.session, grant)))
+        let grant = session.grants.get(&row.grant).filter(|grant| !only_active || grant.holds(now));
+        Ok(grant.map(|grant| view::session::grant(&row.session, grant)))
     });
     Ok(Json(list.await?))
 }

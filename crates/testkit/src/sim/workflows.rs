@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate,
-    Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, Asking, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, GrantCovers,
+    Grants, Judge, KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart,
+    StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind};
@@ -48,7 +49,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         agents: BTreeMap::from([("agent".to_owned(), agent)]),
         tools,
         phases,
-        gates: Gates { plan, rules: rules(choices), kinds, ..Gates::default() },
+        gates: Gates { plan, rules: rules(choices), kinds, grants: grants(choices), ..Gates::default() },
         limits,
         asking,
         models: BTreeMap::new(),
@@ -204,6 +205,13 @@ fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
         gates,
         kinds: BTreeMap::new(),
         limits: Limits { rounds: few(choices), tool_calls: 2 * few(choices), ..limits },
+    }
+}
+
+fn grants(choices: &mut Choices) -> Grants {
+    Grants {
+        covers: if choices.one_in(3) { GrantCovers::Category } else { GrantCovers::Call },
+        expires_after_ms: choices.one_in(3).then(|| 1 + choices.below(120_000) as u64),
     }
 }
 

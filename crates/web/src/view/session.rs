@@ -32,7 +32,7 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
         state,
         end_reason,
         expires_when_idle_ms: row.idle_ms,
-        grants: session.active_grants().map(|grant| grant.id.to_string()).collect(),
+        grants: session.active_grants(app.now()).map(|grant| grant.id.to_string()).collect(),
         usage,
         costs,
         duration_ms,
@@ -63,6 +63,8 @@ pub fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {
         session: session.to_string(),
         tool: grant.matcher.tool.clone(),
         workspace: grant.matcher.workspace.clone(),
+        words: grant.matcher.words(),
+        category: grant.matcher.category.map(|category| category.as_str().to_owned()),
         commands: grant
             .matcher
             .commands
@@ -80,6 +82,7 @@ pub fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {
         run: grant.run.to_string(),
         interrupt: grant.interrupt.to_string(),
         added_at: grant.added_at.to_string(),
+        expires_at: grant.expires_at.map(|at| at.to_string()),
         revoked_at: grant.revoked_at.map(|at| at.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::definition::{
-    Checkpoint, Gates, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
+    Checkpoint, Gates, GrantCovers, Grants, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
 };
 use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
@@ -13,13 +13,13 @@ use super::kinds::Table;
 use super::phase_kind::Read;
 use super::phases::Around;
 use super::{kinds, rules, smart};
-use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
+use crate::{bounds, duration};
 
 /// Those around steps, those of the workflow alone, and the kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "before_step",
     "after_step",
     "on_error",
@@ -30,6 +30,7 @@ const OWN: [&str; 10] = [
     "trial",
     "rules",
     "same_action",
+    "grants",
 ];
 /// How many of them are around steps.
 const AROUND_STEPS: usize = 3;
@@ -96,12 +97,25 @@ pub(super) fn read(
     let ways = [("ask", SameAction::Ask), ("once", SameAction::Once)];
     gates.same_action =
         fields.find("same_action").and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
+    gates.grants = fields.find("grants").and_then(|item| grants(item, problems)).unwrap_or_default();
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
         let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), problems);
         gates.kinds.extend(read.map(|gate| (kind, gate)));
     }
     (around_steps, gates)
+}
+
+/// What allowing a call for the session covers, and for how long.
+fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
+    const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
+    const COVERS: [(&str, GrantCovers); 2] =
+        [("call", GrantCovers::Call), ("category", GrantCovers::Category)];
+    let fields = item.fields(&GRANTS, problems)?;
+    Some(Grants {
+        covers: fields.find("covers").and_then(|item| item.one_of(&COVERS, problems)).unwrap_or_default(),
+        expires_after_ms: fields.find("expires_after").and_then(|item| duration::read(item, problems)),
+    })
 }
 
 /// The mandatory checkpoints: each by its name, or `{before_execution: {trial: true}}`. By its name alone, or with

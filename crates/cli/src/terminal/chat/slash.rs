@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Chat, Next, go_on};
 use crate::output::count;
 use crate::terminal::card::{self, View};
-use crate::terminal::{plan, quote};
+use crate::terminal::{plan, quote, time};
 
 const HELP: [(&str, &str); 8] = [
     ("/plan", "the plan of what is under way"),
@@ -154,17 +154,17 @@ impl Chat<'_> {
         for item in items {
             let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
             let grant: Grant = serde_json::from_value(item)?;
-            if grant.revoked_at.is_some() {
+            if !time::is_to_come(grant.expires_at.as_deref()) || grant.revoked_at.is_some() {
                 continue;
             }
             let number = self.grants.len() + 1;
             self.grants.push(grant.id);
-            lines.extend(
-                self.paint.fold(
-                    &format!("  {} {}", self.paint.bold(&number.to_string()), plain::line(&covered)),
-                    4,
-                ),
-            );
+            let until =
+                grant.expires_at.as_ref().map(|at| format!(", until {}", time::at(at))).unwrap_or_default();
+            lines.extend(self.paint.fold(
+                &format!("  {} {}{until}", self.paint.bold(&number.to_string()), plain::line(&covered)),
+                4,
+            ));
         }
         if lines.is_empty() {
             self.note("Nothing was allowed for this session.");

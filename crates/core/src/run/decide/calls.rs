@@ -153,11 +153,14 @@ impl Draft<'_> {
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
+        let after = self.run.definition.gates.grants.expires_after_ms;
+        let expires_at = after.map(|ms| self.now().plus_ms(ms));
         self.emit_session(session::Fact::GrantAdded {
             grant,
             matcher,
             run: self.run.id.clone(),
             interrupt: interrupt.opened.interrupt.clone(),
+            expires_at,
         });
         self.revote();
     }

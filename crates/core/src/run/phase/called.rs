@@ -56,7 +56,7 @@ impl Draft<'_> {
             Some((id.clone(), call.clone(), tool))
         });
         let Some((id, call, tool)) = due else { return false };
-        match self.run.vote(&call, &self.session, self.cx.system) {
+        match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
             Verdict::Forbid(reason) => {
                 let text = format!("refused by policy: {}", reason.text);
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
@@ -72,7 +72,7 @@ impl Draft<'_> {
 
     /// A person has let it begin.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
-        if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system) {
+        if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
             self.finish_call(id, CallEnd::Refused, Some("forbidden"), text);
         } else if let Some(tool) = self.run.phase_tool(&call.tool) {

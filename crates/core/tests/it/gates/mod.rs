@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
-use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::gate::{self, Changes, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
@@ -63,6 +63,7 @@ fn session(granted: Option<&Subject<'_>>) -> Session {
             matcher,
             run: world::draw(1).id(),
             interrupt: world::draw(4).id(),
+            expires_at: None,
         };
         session.apply(&fact, Timestamp::from_millis(0), &Actor::operator("rest"));
     }
@@ -98,6 +99,8 @@ fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
         checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] },
         smart: &[],
         granters: Some(&[]),
+        covers: GrantCovers::Call,
+        now: Timestamp::from_millis(0),
     }
 }
 

@@ -371,7 +371,7 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
         world.decide(Kind::ToolApproval, choose("approve_session"));
         world.formats = does.to_owned();
         world.work();
-        let matcher = world.session.active_grants().next().expect("it stands").matcher.clone();
+        let matcher = world.session.active_grants(world.now).next().expect("it stands").matcher.clone();
         assert_eq!(matcher.within.as_deref(), Some(&["src".to_owned()][..]));
         let words = matcher.words();
         assert!(words.contains("changes nothing outside `src` and deletes nothing"), "{words}");

@@ -1,11 +1,12 @@
 //! Rules over effects: which changes each covers, and which it meets.
 
 use holdshort_core::changeset::{Change, Changeset, Entry};
-use holdshort_core::definition::{ChangeScope, Rule, RuleAction};
+use holdshort_core::definition::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Category;
 
 use crate::world::{self, WORKSPACE};
@@ -44,7 +45,15 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let at = std::collections::BTreeSet::new();
     let checkpoints = Checkpoints { at: &at, deploy: &[] };
     let rules = std::slice::from_ref(rule);
-    let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };
+    let rules = Rules {
+        run: &[],
+        workflow: rules,
+        checkpoints,
+        smart: &[],
+        granters: Some(&[]),
+        covers: GrantCovers::Call,
+        now: Timestamp::from_millis(0),
+    };
     let session = Session::new(world::draw(2).id());
     match gate::vote(&subject, rules, &session, &System::default()) {
         Verdict::Forbid(_) => "forbid",

@@ -2,7 +2,9 @@
 //!
 //! What the base asks is a floor: a config adds to its gates and takes nothing away from them.
 
-use holdshort_core::definition::{Checkpoint, Definition, PlanGate, Rule, RuleAction, Smart, StepGates};
+use holdshort_core::definition::{
+    Checkpoint, Definition, GrantCovers, PlanGate, Rule, RuleAction, Smart, StepGates,
+};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::Runs;
 use serde_json::Value;
@@ -37,13 +39,14 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
 }
 
 /// `tool_approval` (contracts A24, E32): whether a call asks where no other rule of the base speaks of it. It is the
-/// base that frees every call, and the config that may take that away.
+/// base that frees every call, and the config that may take that away. What a person allows for the session is a category.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call asks")),
         ("auto_allow_all", Some("tool_approval is auto_allow_all")),
         ("prompt", None),
     ];
+    definition.gates.grants.covers = GrantCovers::Category;
     let rules = &mut definition.gates.rules;
     match reader.one_of("tool_approval", &words).unwrap_or(words[0].1) {
         Some(reason) => {

@@ -12,6 +12,7 @@ use holdshort_core::interrupt::{
 use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{OnCrash, Precondition, Probed, Runs};
 use serde_json::{Value, json};
 
@@ -76,7 +77,13 @@ impl Ledger {
 
 impl Witnessed {
     /// Whether this may follow what was written so far.
-    pub(super) fn check(&mut self, fact: &Fact, session: &Session, system: &System) -> Result<(), String> {
+    pub(super) fn check(
+        &mut self,
+        fact: &Fact,
+        at: Timestamp,
+        session: &Session,
+        system: &System,
+    ) -> Result<(), String> {
         match fact {
             Fact::DecisionMade { interrupt, .. } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a decision on nothing")?;
@@ -127,12 +134,12 @@ impl Witnessed {
                 }
             }
             Fact::ToolAuthorised { call, digest, by, .. } => {
-                let released = self.released(call, *digest, by, session, system);
+                let released = self.released(call, *digest, by, at, session, system);
                 let released = released.map_err(|problem| format!("{call}: {problem}"))?;
                 self.calls.entry(call.clone()).or_default().released = Some(released);
             }
             Fact::ToolStarted { call, digest, attempt, .. } => {
-                self.may_start(call, *digest, *attempt, session, system)?;
+                self.may_start(call, *digest, *attempt, at, session, system)?;
                 self.run.calls.get(call).map_or(Ok(()), |call| may_commit(call, fact))?;
             }
             Fact::TrialStarted { call, .. } if system.frozen || self.run.is_paused() => {
@@ -164,6 +171,7 @@ impl Witnessed {
         id: &str,
         digest: Digest,
         by: &Authority,
+        at: Timestamp,
         session: &Session,
         system: &System,
     ) -> Result<Released, String> {
@@ -183,10 +191,13 @@ impl Witnessed {
                 by_person(interrupt, id, digest)
             }
             Authority::Gate(Release::Grant { grant }) => {
-                let standing = session.grants.get(grant).filter(|grant| grant.revoked_at.is_none());
+                let standing = session.grants.get(grant).filter(|grant| grant.holds(at));
                 let standing = standing.ok_or("released by a grant that does not stand")?;
                 let program = first_word(call);
-                let covers = standing.matcher.tool == call.tool
+                let of_category = |category| call.look.as_ref().is_some_and(|look| look.category == category);
+                let covers = standing.matcher.category.is_some_and(of_category)
+                    || standing.matcher.category.is_none()
+                    && standing.matcher.tool == call.tool
                     // What only reads is covered by every grant for commands.
                     && program.is_none_or(|program| program == "ls" || {
                         let mut known = standing.matcher.commands.iter();
@@ -217,6 +228,7 @@ impl Witnessed {
         id: &str,
         digest: Digest,
         attempt: u32,
+        at: Timestamp,
         session: &Session,
         system: &System,
     ) -> Result<(), String> {
@@ -247,8 +259,8 @@ impl Witnessed {
             return Err(format!("{id} starts, and a rule forbids it"));
         }
         let grant = released.grant.as_ref().and_then(|grant| session.grants.get(grant));
-        if grant.is_some_and(|grant| grant.revoked_at.is_some()) {
-            return Err(format!("{id} starts by a grant that was revoked"));
+        if grant.is_some_and(|grant| !grant.holds(at)) {
+            return Err(format!("{id} starts by a grant that was revoked or has expired"));
         }
         Ok(())
     }

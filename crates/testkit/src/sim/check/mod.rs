@@ -111,7 +111,11 @@ impl Witness {
         let sessions = self.sessions.values();
         sessions
             .flat_map(|(session, _)| {
-                session.active_grants().map(|grant| (session.id.clone(), grant.id.clone()))
+                session
+                    .grants
+                    .values()
+                    .filter(|grant| grant.revoked_at.is_none())
+                    .map(|grant| (session.id.clone(), grant.id.clone()))
             })
             .collect()
     }
@@ -292,7 +296,7 @@ impl Witness {
             return Err(format!("{}: {what} in a session that is not open", short(id.as_str())));
         }
         witnessed
-            .check(fact, session, &self.system)
+            .check(fact, event.at, session, &self.system)
             .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
             .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
