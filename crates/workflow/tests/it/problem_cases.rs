@@ -525,6 +525,19 @@ gates:
         ],
     },
     Case {
+        about: "grants",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+gates: {grants: {covers: tool, expires_after: 8, until: tomorrow}}
+",
+        says: &[
+            "workflow.yaml:3:26: expected `call` or `category`, found `tool`",
+            "workflow.yaml:3:47: expected a duration such as `30s`, `30m`, `2h` or `7d`, found the number 8",
+            "workflow.yaml:3:50: unknown key `until`",
+        ],
+    },
+    Case {
         about: "kinds of interrupt",
         text: "
 name: a

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, IdeaGeneration,
-    Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction,
-    Smart, StepGates,
+    Asking, ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, GrantCovers, Grants,
+    IdeaGeneration, Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule,
+    RuleAction, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -66,6 +66,7 @@ gates:
   smart: {keywords: [drop table, wipe], judge: large}
   trial: on
   same_action: once
+  grants: {covers: category, expires_after: 8h}
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
@@ -204,6 +205,7 @@ fn full_gates() -> Gates {
     Gates {
         plan: PlanGate::Show,
         same_action: SameAction::Once,
+        grants: Grants { covers: GrantCovers::Category, expires_after_ms: Some(8 * 3_600_000) },
         trial: true,
         mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy, Checkpoint::BeforeExecution].into(),
         trial_before_execution: true,

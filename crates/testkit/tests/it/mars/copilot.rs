@@ -111,10 +111,10 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     sound(&server, &mars).await;
 }
 
-/// Case 16: two commands of one kind are one question, another kind is another one.
+/// Case 16: two commands of one category are one question, whatever their programs; another category is another one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_allowed_for_the_session() {
-    let calls = vec![one(count("a")), one(count("b")), one(command("pip install x")), done()];
+    let calls = vec![one(count("a")), one(command("mkdir made")), one(command("pip install x")), done()];
     let (_model, server) = server(&[("engineer", calls)]).await;
     let config = by_rules(&json!({"toolApproval": "prompt", "intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
@@ -126,7 +126,8 @@ async fn a_call_is_allowed_for_the_session() {
     mars.resolve(&first, "allow_session", json!({})).await;
     let other = mars.asked().await;
     assert_eq!(other["context"]["tool_category"], "install");
-    assert_eq!(server.lines("count.txt"), 2);
+    assert_eq!(other["context"]["session_permissions"], json!({"bash": true}));
+    assert_eq!((server.lines("count.txt"), server.workspace().join("made").is_dir()), (1, true));
     mars.resolve(&other, "deny", json!({"feedback": "not today"})).await;
     mars.wait("workflow_completed").await;
     sound(&server, &mars).await;
