@@ -22,6 +22,9 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     let by_id = |id: &str| interrupt.options.iter().find(|offer| offer.id == id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
     listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
+        // As the consoles of the systems before have it (contract A31).
+        (Kind::Turn, "complete" | "completed" | "finished") => by_id("done"),
+        (Kind::Turn, "quit" | "bye") => either(["exit", "done"]),
         (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
         (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => {
             either(["approve", "continue"])
@@ -30,7 +33,6 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
             either(["reject", "abort"])
         }
         (_, "modify" | "change") => by_id("edit"),
-        // As the consoles of the systems before have it (contract A31).
         (Kind::Checkpoint | Kind::Error, "s") => by_id("skip"),
         (Kind::Checkpoint, "r") => by_id("redo"),
         (Kind::Error, "r") => by_id("retry"),

@@ -134,6 +134,32 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     }
 }
 
+/// A31: the words that end a conversation; any others are what is said in it.
+#[test]
+fn a_turn_is_ended_by_its_words() {
+    let (all, few): (&[&str], &[&str]) = (&["submit", "continue", "done", "exit"], &["submit", "done"]);
+    for (offered, line, option) in [
+        (all, "done", "done"),
+        (all, "Complete", "done"),
+        (all, "finished", "done"),
+        (all, "exit", "exit"),
+        (all, "quit", "exit"),
+        (all, "BYE", "exit"),
+        (few, "bye", "done"),
+        (all, "continue", "continue"),
+    ] {
+        let mut interrupt = interrupt(Kind::Turn);
+        interrupt.options.retain(|offer| offered.contains(&offer.id.as_str()));
+        let reaction = Prompt::new(interrupt).line(line, Paint::plain());
+        assert_eq!(reaction, Reaction::Decide(decision(option, None)), "{line}");
+    }
+    for words in ["bye for now", "yes", "the finished ones"] {
+        let mut prompt = Prompt::new(interrupt(Kind::Turn));
+        prompt.line(words, Paint::plain());
+        assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(decision("submit", Some(words))));
+    }
+}
+
 #[test]
 fn an_edit_is_shown_back_before_it_is_sent() {
     let mut prompt = Prompt::new(interrupt(Kind::ToolApproval));
