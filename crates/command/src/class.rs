@@ -23,29 +23,22 @@ pub enum Class {
 }
 
 impl Command {
-    /// The gravest among its parts; an opaque command may do anything, and counts as code at least.
+    /// The gravest among its parts; an opaque command may do anything, and counts as code.
     pub fn class(&self) -> Class {
-        let gravest = self.parts.iter().map(Part::class).max().unwrap_or(Class::RunsCode);
         match self.opaque {
-            Some(_) => gravest.max(self.least()),
-            None => gravest,
+            Some(_) => Class::RunsCode,
+            None => self.parts.iter().map(Part::class).max().unwrap_or(Class::RunsCode),
         }
     }
 
     /// All that it does, and may do: for rules that hold back. Reading is told where it does nothing else.
     pub fn classes(&self) -> BTreeSet<Class> {
         let parts = self.parts.iter().chain(&self.guesses).map(Part::class);
-        let mut classes: BTreeSet<Class> = parts.filter(|class| *class != Class::Reads).collect();
+        let connects = (self.opaque == Some(crate::CONNECTS)).then_some(Class::ReachesOut);
+        let mut classes: BTreeSet<Class> =
+            parts.filter(|class| *class != Class::Reads).chain(connects).collect();
         classes.insert(self.class());
-        if self.opaque.is_some() {
-            classes.insert(Class::RunsCode);
-        }
         classes
-    }
-
-    /// What an opaque line does at least.
-    fn least(&self) -> Class {
-        if self.opaque == Some(crate::CONNECTS) { Class::ReachesOut } else { Class::RunsCode }
     }
 }
 
