@@ -121,7 +121,7 @@ impl Found {
     fn simple(&mut self, simple: &SimpleCommand) {
         if let Some(name) = &simple.word_or_name {
             self.word(name);
-            if let Some(name) = self.unquoted(&name.value) {
+            if let Some(name) = unquoted(&name.value) {
                 self.programs.insert(base(&name));
             }
         }
@@ -181,28 +181,25 @@ impl Found {
             }
         }
     }
+}
 
-    /// A word without its quotes; `None` where the shell computes it.
-    fn unquoted(&self, raw: &str) -> Option<String> {
-        fn join(pieces: &[WordPieceWithSource]) -> Option<String> {
-            let texts = pieces.iter().map(|found| match &found.piece {
-                WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => Some(text.clone()),
-                WordPiece::EscapeSequence(text) => {
-                    Some(text.strip_prefix('\\').unwrap_or(text).trim_start_matches('\n').to_owned())
-                }
-                WordPiece::DoubleQuotedSequence(parts) | WordPiece::GettextDoubleQuotedSequence(parts) => {
-                    join(parts)
-                }
-                _ => None,
-            });
-            texts.collect()
-        }
-        let plain = !raw.contains(['*', '?', '{']);
-        plain
-            .then(|| word::parse(raw, &ParserOptions::default()).ok())
-            .flatten()
-            .and_then(|pieces| join(&pieces))
+/// A word without its quotes; `None` where the shell computes it.
+fn unquoted(raw: &str) -> Option<String> {
+    fn join(pieces: &[WordPieceWithSource]) -> Option<String> {
+        let texts = pieces.iter().map(|found| match &found.piece {
+            WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => Some(text.clone()),
+            WordPiece::EscapeSequence(text) => {
+                Some(text.strip_prefix('\\').unwrap_or(text).trim_start_matches('\n').to_owned())
+            }
+            WordPiece::DoubleQuotedSequence(parts) | WordPiece::GettextDoubleQuotedSequence(parts) => {
+                join(parts)
+            }
+            _ => None,
+        });
+        texts.collect()
     }
+    let plain = !raw.contains(['*', '?', '{']);
+    plain.then(|| word::parse(raw, &ParserOptions::default()).ok()).flatten().and_then(|pieces| join(&pieces))
 }
 
 /// Of a program of the system its base name.
