@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::programs::{is_interpreter, with_subcommands};
+use crate::reads::Known;
 use crate::tables::classes::{OPTIONS, ROWS, Row};
 use crate::{Command, Part, same};
 
@@ -66,8 +67,7 @@ impl Part {
 
     fn class_by_name(&self) -> Class {
         let program = self.program.as_str();
-        let runs_code =
-            is_interpreter(program) || program.contains('/') || (self.is_inline_code() && !self.only_edits());
+        let runs_code = is_interpreter(program) || program.contains('/') || self.gives_code();
         let least = if runs_code { Class::RunsCode } else { Class::Runs };
         let by_words = ROWS.iter().filter(|row| self.is_of(row)).map(|row| row.class);
         let has = |option: &&str| {
@@ -82,6 +82,11 @@ impl Part {
             .map(|(row, _)| row.class);
         let by_address = self.names_an_address().then_some(Class::ReachesOut);
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
+    }
+
+    /// A script on the line that does more than print and edit, wherever its output goes.
+    fn gives_code(&self) -> bool {
+        self.is_inline_code() && self.known() != Known::Reads && !self.only_edits()
     }
 
     fn is_of(&self, row: &Row) -> bool {
