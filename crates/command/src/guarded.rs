@@ -85,6 +85,9 @@ const NAMES: &[Guarded] = &[
     guarded(".mise.toml", ON_ENTRY),
     guarded(".mise", ON_ENTRY),
     guarded(".tool-versions", "it says which programs run under the names of tools"),
+    // It may name a folder of the workspace, whose compiler runs for `rustc --version` too.
+    guarded("rust-toolchain.toml", "it says which programs run under the names of tools"),
+    guarded("rust-toolchain", "it says which programs run under the names of tools"),
     guarded(".config/mise", ON_ENTRY),
     guarded(".config/direnv", ON_ENTRY),
     guarded(".direnvrc", ON_ENTRY),

@@ -22,12 +22,13 @@ pub(crate) fn launched(part: &Part) -> Launched {
         (program, word(0)),
         ("ssh" | "cross-env" | "dotenv" | "foreman", _)
             | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
+            | ("npm", Some("explore"))
     );
     if is_elsewhere {
         return Launched::Somewhere;
     }
     let before = match (program, word(0)) {
-        ("npx" | "bunx" | "uvx", _) => 0,
+        ("npx" | "bunx" | "uvx" | "ldd", _) | ("yarn", Some("node")) => 0,
         // The toolchain stands before it.
         ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
         ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))

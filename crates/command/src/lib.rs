@@ -115,6 +115,7 @@ pub fn parse(line: &str) -> Command {
     command
 }
 
+const CONNECTS: &str = "it opens a connection";
 const TOO_DEEP: &str = "it is nested too deep";
 
 /// Programs of the system, which the agent can not have written.
@@ -160,7 +161,7 @@ impl Reading {
         }
         self.command.names_home |= found.home;
         let mut simple = Simple::default();
-        let mut tokens = found.list.into_iter();
+        let mut tokens = found.list.into_iter().peekable();
         while let Some(token) = tokens.next() {
             match token {
                 Token::Word(word) => simple.words.push(word),
@@ -170,10 +171,11 @@ impl Reading {
                     let moved = self.command.parts.get(before).filter(|_| !self.guessing);
                     self.folders.after(moved, separator);
                 }
-                Token::Redirect { writes } => match tokens.next() {
+                // What stands behind `<(` is a command of its own.
+                Token::Redirect { writes } => match tokens.next_if(|next| matches!(next, Token::Word(_))) {
                     Some(Token::Word(target)) => {
                         if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
-                            self.opaque("it opens a connection");
+                            self.opaque(CONNECTS);
                         }
                         simple.redirected |= writes && target.text != "/dev/null";
                         if !writes {
@@ -201,6 +203,10 @@ impl Reading {
                 self.opaque("it sets variables for a program");
             } else if KEYWORDS.contains(&first.text.as_str()) {
                 self.opaque("it uses the shell's own grammar");
+                if names_what_follows(&first.text, rest) {
+                    words = rest.get(1..).unwrap_or_default();
+                    continue;
+                }
             } else {
                 break;
             }
@@ -271,6 +277,7 @@ impl Reading {
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
             self.opaque("it changes the shell that runs the rest");
+            self.guess_later(&part, depth);
         }
         if place::leads_anywhere(&part) {
             self.opaque("nobody can tell which folder the rest runs in");
@@ -329,6 +336,18 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
+    /// What the shell is told to run later on: `trap 'rm x' EXIT`, `alias ls='rm x'`.
+    fn guess_later(&mut self, part: &Part, depth: u8) {
+        if programs::runs_later(&part.program) {
+            for word in part.arguments.iter().take(limits::GUESSED_STARTS) {
+                self.guess_line(word, depth);
+                if let Some((_, line)) = word.split_once('=') {
+                    self.guess_line(line, depth);
+                }
+            }
+        }
+    }
+
     /// Any word may begin the command that is run, or hold all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
@@ -338,15 +357,24 @@ impl Reading {
             let end = part.arguments.len().min(i + limits::GUESSED_WORDS);
             let base = word.rsplit('/').next().unwrap_or(word).to_owned();
             self.guess(|reading| {
+                if word.contains('/') {
+                    reading.push(part.with(word.clone(), i + 1..end.max(i + 1)));
+                }
                 reading.push(part.with(base, i + 1..end.max(i + 1)));
                 reading.push(part.with(part.program.clone(), i..end));
             });
             if word.contains([' ', '\t', '\n', ';', '&', '|']) {
                 self.guess_line(word, depth);
-                if let Some((_, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
-                    self.guess_line(value, depth);
+                // `--checkpoint-action=exec=rm x`
+                let values = word.match_indices('=').take(limits::GUESSED_VALUES);
+                for (at, _) in values.filter(|_| word.starts_with('-')) {
+                    self.guess_line(&word[at + 1..], depth);
                 }
             }
+        }
+        if programs::is_shell(&part.program) {
+            // `sh <<< 'rm x'`
+            part.inputs.iter().for_each(|text| self.guess_line(text, depth));
         }
         if matches!(part.program.as_str(), "eval" | "watch" | "parallel") {
             self.guess_line(&part.arguments.join(" "), depth);
@@ -442,6 +470,11 @@ fn inner(part: &Part) -> Inner {
 /// Whether a word may be a command of its own.
 fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
+}
+
+/// Whether the next word is a name that is given: `function f {`, `coproc NAME {`.
+fn names_what_follows(keyword: &str, rest: &[Word]) -> bool {
+    keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }
 
 fn is_assignment(word: &str) -> bool {

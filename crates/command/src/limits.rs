@@ -12,3 +12,5 @@ pub(crate) const LINES: usize = 16;
 pub(crate) const GUESSED_STARTS: usize = 16;
 /// How many words of such a command are looked at. The rest is not.
 pub(crate) const GUESSED_WORDS: usize = 32;
+/// How many `=` of one word are looked behind for a command.
+pub(crate) const GUESSED_VALUES: usize = 2;

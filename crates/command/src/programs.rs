@@ -233,6 +233,11 @@ pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
+/// What these are given, the shell runs at another time.
+pub(crate) fn runs_later(program: &str) -> bool {
+    matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
+}
+
 /// `set -e` and its like only make the shell stricter, and `set +e` as it was.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
@@ -271,7 +276,12 @@ pub(crate) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
                 .windows(2)
                 .any(|pair| matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"]));
             by_subcommand
-                || any(&|word| matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool"))
+                || any(&|word| {
+                    matches!(
+                        word,
+                        "filter-branch" | "for-each-repo" | "difftool" | "mergetool" | "merge-index"
+                    )
+                })
                 || (words.contains(&"grep") && any(&|word| bundles(word, 'O')))
                 || (words.contains(&"rebase") && any(&|word| bundles(word, 'x')))
                 || runs::runs_by_option(program, arguments)

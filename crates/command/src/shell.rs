@@ -108,7 +108,8 @@ impl Lexer<'_> {
             '\\' => self.backslash(),
             '$' => {
                 self.opaque(EXPANDS);
-                if self.chars.peek() != Some(&'(') {
+                // `$'x'` and `$"x"` are quoted words to some shells.
+                if !matches!(self.chars.peek(), Some('(' | '\'' | '"')) {
                     self.word().text.push('$');
                 }
             }

@@ -5,6 +5,7 @@
 //! another one, or takes orders from a file that nobody sees. Programs with a grammar of their own are in
 //! `grammars.rs`; how a row is compared with a line is in `options.rs`.
 
+pub(crate) mod classes;
 mod files;
 pub(crate) mod git;
 pub(crate) mod plain;

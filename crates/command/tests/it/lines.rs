@@ -190,6 +190,19 @@ fn a_forbidden_command_is_found_in_an_opaque_line() {
         "/opt/git/bin/git push",
         "git submodule foreach 'git push'",
         "git push 'unclosed",
+        "cat <(git push)",
+        "ls > >(git push)",
+        "function f { git push; }; f",
+        "coproc P { git push; }",
+        "trap 'git push' EXIT",
+        "alias ls='git push'; ls",
+        "complete -C 'git push' ls",
+        "mapfile -C 'git push' a < b",
+        "$'git' push",
+        "$\"git\" push",
+        "sh <<< 'git push'",
+        "tar cf a b --checkpoint=1 --checkpoint-action=exec='git push'",
+        "git merge-index git push",
     ];
     let missed: Vec<&str> = lines
         .into_iter()

@@ -4,6 +4,7 @@
 //! tools (`cargo xtask reader`).
 
 mod closing;
+mod corpus;
 mod lines;
 mod own_tools;
 mod tables;

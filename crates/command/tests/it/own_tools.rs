@@ -19,6 +19,7 @@ fn what_writes_to_the_persons_own_tools_is_told() {
         ("cd .git && cp ../x hooks/post-checkout", Some(".git/hooks")),
         ("cp .git/objects/x y", Some(".git/*")),
         ("touch .envrc", Some(".envrc")),
+        ("echo x > sub/rust-toolchain.toml", Some("rust-toolchain.toml")),
         ("mkdir .vscode && cp x .vscode/tasks.json", Some(".vscode")),
         ("cp x remote.git/hooks/update", Some("*.git/hooks")),
         ("tar -C .husky -xf x", Some(".husky")),

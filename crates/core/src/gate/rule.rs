@@ -28,11 +28,17 @@ fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> boo
     let releases = rule.action == RuleAction::Allow;
     named(&rule.tools, subject.tool)
         && named(&rule.agents, subject.agent)
-        && (rule.categories.is_empty() || rule.categories.contains(&subject.category))
+        && (rule.categories.is_empty() || categories(&rule.categories, subject, command, releases))
         && (rule.commands.is_empty() || commands(&rule.commands, command, releases))
         && changes::matches(rule, subject, releases)
         && (rule.paths.is_empty() || paths(&rule.paths, subject, command, releases))
         && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
+}
+
+/// What is released is of one category, the gravest; what holds back meets any that a line has, or may have.
+fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
+    let of_its_parts = || command.into_iter().flat_map(Command::classes).map(Category::from);
+    named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
 /// Of a tool for the web alone something is released: what another one does with a URL, nobody can tell from the URL.

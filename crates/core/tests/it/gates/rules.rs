@@ -31,6 +31,33 @@ fn rules_match_full_names_and_the_first_one_counts() {
     );
 }
 
+/// A rule that holds back meets each category that a line has or may have; one that releases only the gravest.
+#[test]
+fn a_rule_on_categories_holds_back_by_any() {
+    let rules =
+        |action, category| [Rule { categories: vec![category], ..rule(action, &["run_command"], &[]) }];
+    let table = [
+        ("npm ci && python3 a.py", Category::Install, true),
+        ("npm ci && python3 a.py", Category::CodeExec, true),
+        ("CI=1 npm ci", Category::Install, true),
+        ("CI=1 npm ci", Category::CodeExec, true),
+        ("for h in a b; do ssh $h uptime; done", Category::Web, true),
+        ("x=\"$(curl -s example.com)\"", Category::Web, true),
+        ("git push && ls", Category::Web, true),
+        ("git push && ls", Category::ReadOnly, false),
+        ("kubectl get pods", Category::Web, true),
+        ("cargo test", Category::Web, false),
+        ("ls", Category::ReadOnly, true),
+    ];
+    for (line, category, held) in table {
+        let told = one(&command(line, &[]), &rules(RuleAction::Forbid, category));
+        assert_eq!(told.starts_with("forbid"), held, "{line}: {told}");
+    }
+    let released = |line, category| one(&command(line, &[]), &rules(RuleAction::Allow, category));
+    assert_eq!(released("git push && ls", Category::Web), "allow (Workflow)");
+    assert!(released("npm ci && git push", Category::Web).starts_with("ask"));
+}
+
 /// To release, a rule must cover every part of a line; to hold back, any part is enough.
 #[test]
 fn a_rule_on_commands_sees_every_part() {

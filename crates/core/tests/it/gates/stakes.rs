@@ -118,14 +118,15 @@ fn what_only_looks_like_it_is_as_it_was() {
         "chmod +x run.sh",
         "chown nobody a.txt",
         "dd if=a",
-        "docker compose up -d",
         "docker compose down",
-        "kubectl scale --replicas=2 web",
-        "aws s3 cp a s3://backups/delete/a",
     ];
-    for line in table {
+    // What reaches out is high for that alone.
+    let reaching =
+        ["docker compose up -d", "kubectl scale --replicas=2 web", "aws s3 cp a s3://backups/delete/a"];
+    let expected = table.iter().map(|line| (line, Level::Medium));
+    for (line, expected) in expected.chain(reaching.iter().map(|line| (line, Level::High))) {
         let (level, codes, grants) = card(line);
-        assert_eq!((level, codes.as_str(), grants), (Level::Medium, "default", true), "{line}");
+        assert_eq!((level, codes.as_str(), grants), (expected, "default", true), "{line}");
     }
 }
 
