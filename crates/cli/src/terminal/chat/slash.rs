@@ -109,7 +109,7 @@ impl Chat<'_> {
     }
 
     async fn pause(&mut self) -> anyhow::Result<()> {
-        let Some(run) = self.live_front() else {
+        let Some(run) = self.live_front().filter(|_| self.turn.is_none()) else {
             self.note("Nothing is at work.");
             return Ok(());
         };
