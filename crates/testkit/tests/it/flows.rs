@@ -102,7 +102,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     assert_eq!((&asked["kind"], &asked["payload"]["tool"]), (&json!("tool_approval"), &json!("write_file")));
     assert!(asked["payload"]["diff"].to_string().contains("carla"), "{asked:#}");
     let result = told(&model, COPILOT, 3);
-    for part in ["\"status\":\"success\"", "Sort names.txt", "shortest first"] {
+    for part in ["\"status\": \"success\"", "Sort names.txt", "shortest first"] {
         assert!(result.contains(part), "{part}: {result}");
     }
     server.choose(&asked, "approve").await;
