@@ -2,7 +2,8 @@
 //!
 //! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
 //! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
-//! listens, `audit/` what proof costs, `trials/` what trials cost, `peers.rs` has others do the same work; `results.rs` keeps the page.
+//! listens, `audit/` what proof costs, `trials/` what trials cost, `turns/` what a turn of a conversation costs,
+//! `peers.rs` has others do the same work; `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -24,6 +25,7 @@ mod server;
 mod stats;
 mod streams;
 mod trials;
+mod turns;
 mod wal;
 
 use std::path::{Path, PathBuf};
@@ -85,6 +87,8 @@ enum Verb {
     Streams(streams::Options),
     /// What it costs that a command is tried, and that its changes are committed
     Trials(trials::Options),
+    /// What one turn of a conversation costs beside its model
+    Turns(turns::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
 }
@@ -99,6 +103,7 @@ fn main() -> Result<()> {
         Some(Verb::Peers(options)) => peers::peers(options)?,
         Some(Verb::Streams(options)) => streams::streams(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Trials(options)) => trials::trials(options, &args.binary()?, args.folder()?.path())?,
+        Some(Verb::Turns(options)) => turns::turns(options, &args.binary()?, args.folder()?.path())?,
         None => cycles(&args)?,
     };
     println!("{}", text.trim_end());

@@ -15,9 +15,11 @@ pub(crate) enum Part {
     Streams,
     Audit,
     Trials,
+    Turns,
 }
 
-const PARTS: [Part; 6] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit, Part::Trials];
+const PARTS: [Part; 7] =
+    [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit, Part::Trials, Part::Turns];
 const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
@@ -31,6 +33,7 @@ impl Part {
             Self::Streams => "<!-- streams -->",
             Self::Audit => "<!-- audit -->",
             Self::Trials => "<!-- trials -->",
+            Self::Turns => "<!-- turns -->",
         }
     }
 }

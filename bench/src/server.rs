@@ -50,6 +50,13 @@ impl Server {
         Self::start(command, data)
     }
 
+    /// Ours, with a model.
+    pub(crate) fn with_model(binary: &Path, folder: &Path, base_url: &str) -> Result<Self> {
+        let (mut command, data) = ours(binary, folder)?;
+        command.args(["--model", "bench", "--base-url", base_url]);
+        Self::start(command, data)
+    }
+
     /// Ours, with its journal in PostgreSQL.
     pub(crate) fn ours_on(binary: &Path, folder: &Path, database: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;

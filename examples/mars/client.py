@@ -31,7 +31,13 @@ ANSWERS = {
     "tool_approval": {"y": "allow", "s": "allow_session", "n": "deny", "*": "provide_instructions"},
     "ag2_dynamic": {"y": "continue", "n": "abort", "*": "provide_instructions"},
     "checkpoint": {"y": "approve", "n": "reject", "*": "approve"},
+    # Of a copilot.
+    "proposal": {**{str(n): f"option_{n}" for n in range(1, 6)}, "*": "custom"},
+    "copilot_turn": {"d": "done", "c": "continue", "*": "submit"},
+    "satisfaction": {"y": "satisfied", "o": "start_over", "*": "needs_changes"},
 }
+# Words are what is asked for, and release nothing: they are sent as they are typed.
+WORDS = {"submit", "custom", "needs_changes"}
 SHOWN = {
     "agent_message": "{agent}: {message}",
     "step_started": "begins: {step_id} ({agent})",
@@ -71,7 +77,8 @@ class Left(Exception):
 
 def keys_for(asked):
     """The answers to what is asked, as far as they are on offer."""
-    known = ANSWERS.get(asked["position"]) or ANSWERS.get(asked["action"]) or ANSWERS["checkpoint"]
+    names = (asked["position"], asked["checkpoint_type"], asked["action"], "checkpoint")
+    known = next(ANSWERS[name] for name in names if name in ANSWERS)
     return {key: resolution for key, resolution in known.items() if resolution in asked["options"]}
 
 
@@ -88,7 +95,7 @@ async def answer(asked, lines):
             return {"resolution": keys[text]}
         if text and "*" in keys:
             resolution = keys["*"]
-            if resolution == "submit":
+            if resolution in WORDS:
                 return {"resolution": resolution, "feedback": text}
             # What is no key is shown first: a slip of the finger approves nothing.
             say(f"? \"{text}\" means: {resolution}. Send it? [y/n]")
@@ -115,9 +122,11 @@ def show(frame):
     if frame["event_type"] == "approval_requested":
         say(f"holds at {data['position']}: {data['message']}")
         if "agent_says" in data["context"]:
-            say(f"  {data['agent']} says: {data['context']['agent_says']}")
+            say(f"  {data['agent'] or 'the server'} says: {data['context']['agent_says']}")
         for step in data["context"].get("plan") or []:
             say(f"  - {step['sub_task']} ({step['sub_task_agent'] or 'engineer'})")
+        for n, way in enumerate(data["context"].get("proposals") or [], 1):
+            say(f"  {n}. {way['title']}: {way['description']}")
         if "change" in data["context"]:
             show_change(data["context"]["change"])
     elif frame["event_type"] == "approval_received":
@@ -127,8 +136,8 @@ def show(frame):
 
 
 async def converse(socket, first, lines, seen):
-    """One connection, to the end of the task. `seen` holds the last place, for the next connection."""
-    await socket.send(json.dumps({**first, **seen}))
+    """One connection, to the end of the task. `seen` holds the last place, for the next connection, and the session."""
+    await socket.send(json.dumps({**first, "since": seen["since"]}))
     asking, stands = {}, {"seq": 0, "open_approvals": []}
 
     def is_open(frame):
@@ -167,6 +176,8 @@ async def converse(socket, first, lines, seen):
                 raise SystemExit(1)
             if "id" in frame:
                 seen["since"] = frame["id"]
+            if frame["event_type"] == "result":
+                seen["session"] = data["session_id"]
             if frame["event_type"] in ENDS:
                 return ENDS[frame["event_type"]]
     finally:
@@ -180,6 +191,32 @@ async def after(others, then):
     await then
 
 
+async def carry_out(name, task, config, lines):
+    """Starts a task, or attaches to it, and stays to its end: the exit code, and the session that it was in."""
+    base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
+    if not os.environ.get("HOLDSHORT_TOKEN"):
+        sys.exit("HOLDSHORT_TOKEN is not set: it is the `operator` of tokens.json in the server's data folder")
+    query = urllib.parse.urlencode({"token": os.environ["HOLDSHORT_TOKEN"]})
+    url = f"{base}/edges/mars/ws/{urllib.parse.quote(name, safe='')}?{query}"
+    seen = {"since": 0, "session": None}
+    say(f"task {name}")
+    for wait in (0, 1, 2, 4, 8, 16):  # the server may be on its way back
+        await asyncio.sleep(wait)
+        try:
+            async with websockets.connect(url, max_size=None) as socket:
+                code = await converse(socket, {"task": task, "config": config}, lines, seen)
+                return code, seen["session"]
+        except (OSError, websockets.ConnectionClosed) as error:
+            if getattr(getattr(error, "rcvd", None), "code", None) == REPLACED:
+                say("another connection took the task")
+                return LEFT, seen["session"]
+            say(f"the connection is gone ({error or type(error).__name__}); the task goes on")
+        except Left:
+            break
+    say(f"left; the task holds. Come back with --id {name}")
+    return LEFT, seen["session"]
+
+
 async def main():
     parser = argparse.ArgumentParser(description="A terminal for the MARS edge.")
     parser.add_argument("task")
@@ -188,27 +225,8 @@ async def main():
     parser.add_argument("--work-dir", default=os.getcwd())
     arguments = parser.parse_args()
     config = {"work_dir": os.path.abspath(arguments.work_dir), **arguments.config}
-    base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
-    if not os.environ.get("HOLDSHORT_TOKEN"):
-        sys.exit("HOLDSHORT_TOKEN is not set: it is the `operator` of tokens.json in the server's data folder")
-    query = urllib.parse.urlencode({"token": os.environ["HOLDSHORT_TOKEN"]})
-    url = f"{base}/edges/mars/ws/{urllib.parse.quote(arguments.id, safe='')}?{query}"
-    lines, seen = lines_of(sys.stdin), {"since": 0}
-    say(f"task {arguments.id}")
-    for wait in (0, 1, 2, 4, 8, 16):  # the server may be on its way back
-        await asyncio.sleep(wait)
-        try:
-            async with websockets.connect(url, max_size=None) as socket:
-                return await converse(socket, {"task": arguments.task, "config": config}, lines, seen)
-        except (OSError, websockets.ConnectionClosed) as error:
-            if getattr(getattr(error, "rcvd", None), "code", None) == REPLACED:
-                say("another connection took the task")
-                return LEFT
-            say(f"the connection is gone ({error or type(error).__name__}); the task goes on")
-        except Left:
-            break
-    say(f"left; the task holds. Come back with --id {arguments.id}")
-    return LEFT
+    code, _ = await carry_out(arguments.id, arguments.task, config, lines_of(sys.stdin))
+    return code
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ const USAGE: &str = "\
 cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
 cargo xtask ui              checks the browser app and builds it into ui/dist
-cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | peers | load] [--help]
+cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
 cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 

@@ -25,7 +25,7 @@ pub struct Shipped {
 
 /// Every shipped workflow, by name.
 pub fn shipped() -> &'static [Shipped] {
-    const { &[CODELAB, PAIR, RESEARCH] }
+    const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
 /// A workflow without a sample and a rehearsal.
@@ -104,6 +104,24 @@ const CODELAB: Shipped = Shipped {
         ("README.md", include_bytes!("../../../workflows/codelab/sample/README.md")),
         ("test_todo.py", include_bytes!("../../../workflows/codelab/sample/test_todo.py")),
         ("todo.py", include_bytes!("../../../workflows/codelab/sample/todo.py")),
+    ],
+};
+
+const COPILOT: Shipped = Shipped {
+    name: "copilot",
+    shows: "An agent that you talk with. It asks, has a plan made, works, and hears whether that is what you need.",
+    sample_is: "a small Python program",
+    folder: "spend",
+    workflow: include_str!("../../../workflows/copilot/workflow.yaml"),
+    rehearsal: Some(include_str!("../../../workflows/copilot/rehearsal.yaml")),
+    readme: include_str!("../../../workflows/copilot/README.md"),
+    input: include_str!("../../../workflows/copilot/input.json"),
+    sample: &[
+        (".gitignore", include_bytes!("../../../workflows/copilot/sample/.gitignore")),
+        ("README.md", include_bytes!("../../../workflows/copilot/sample/README.md")),
+        ("spend.csv", include_bytes!("../../../workflows/copilot/sample/spend.csv")),
+        ("spend.py", include_bytes!("../../../workflows/copilot/sample/spend.py")),
+        ("test_spend.py", include_bytes!("../../../workflows/copilot/sample/test_spend.py")),
     ],
 };
 

@@ -44,7 +44,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
         out.extend(quote(said, &speaker(interrupt), cap, paint));
         out.push(String::new());
     }
-    for part in [subject(interrupt, cap, paint), session(interrupt, paint)] {
+    for part in [subject(interrupt, view.said, cap, paint), session(interrupt, paint)] {
         if !part.is_empty() {
             out.extend(part);
             out.push(String::new());
@@ -226,8 +226,8 @@ fn speaker(interrupt: &Interrupt) -> String {
     }
 }
 
-/// What it is about.
-fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
+/// What it is about. `said`: what stands just above.
+fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let payload = &interrupt.payload;
     let string = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
     if interrupt.origin == Origin::External {
@@ -267,6 +267,20 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             }
             out
         }
+        Kind::Choice if payload.get("proposals").is_some() => {
+            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
+            let proposals = payload.get("proposals").and_then(Value::as_array);
+            proposals.into_iter().flatten().for_each(|each| out.extend(proposal(each, cap, paint)));
+            out
+        }
+        Kind::Turn => {
+            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
+            if !string("output").is_empty() && string("output").trim() != said.trim() {
+                out.push(String::new());
+                out.extend(quote(string("output"), "  output", cap, paint));
+            }
+            out
+        }
         Kind::Error | Kind::Continuation => {
             let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
             if !string("output").is_empty() {
@@ -275,7 +289,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             }
             out
         }
-        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
+        Kind::Choice | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
     }
 }
 
@@ -426,6 +440,19 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
     }
     if out.is_empty() {
         out = quote(&readable(payload), "  plan", cap, paint);
+    }
+    out
+}
+
+/// A way to go, with what speaks for it and against it.
+fn proposal(proposal: &Value, cap: Cap, paint: Paint) -> Vec<String> {
+    let string = |key: &str| proposal.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut out = quote(string("title"), "   •", cap, paint);
+    out.extend(quote(string("description"), "    ", cap, paint));
+    for (key, mark) in [("pros", "+"), ("cons", "-")] {
+        let texts =
+            proposal.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        texts.for_each(|text| out.extend(quote(&format!("{mark} {text}"), "    ", cap, paint)));
     }
     out
 }

@@ -1,20 +1,22 @@
 //! Which option of an interrupt a typed word means. Never decides whether it is sent.
 
-use holdshort_protocol::{Interrupt, Kind, Offer};
+use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
 /// The number of an option or a suggestion; none where numbers are answers.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
-/// By its number or its id.
+/// By its number, its id, or the name that it is shown under where nobody else gave it that.
 pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;
     if let Some(number) = number(interrupt, word) {
         let first = interrupt.suggestions().len() + 1;
         return number.checked_sub(first).and_then(|index| options.get(index));
     }
-    options.iter().find(|offer| offer.id.eq_ignore_ascii_case(word))
+    let by_id = options.iter().find(|offer| offer.id.eq_ignore_ascii_case(word));
+    let by_label = || options.iter().find(|offer| offer.label.eq_ignore_ascii_case(word));
+    by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
 /// Also by a word that other systems use for it.

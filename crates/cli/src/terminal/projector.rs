@@ -285,9 +285,10 @@ impl Projector {
         let first = brief(text, paint.width.saturating_sub(12));
         match (string("end"), tool) {
             // The card and what was decided on it say it all.
-            ("done" | "answered" | "skipped" | "refused", "ask_human" | "create_plan" | "request_review") => {
-                Vec::new()
-            }
+            (
+                "done" | "answered" | "skipped" | "refused",
+                "ask_human" | "ask_user" | "communicate_with_human" | "create_plan" | "request_review",
+            ) => Vec::new(),
             ("done", "run_command") => {
                 let mut out = vec![format!("  {} {name}", paint.green("•"))];
                 let lines: Vec<&str> =

@@ -50,7 +50,7 @@ impl Scene {
     }
 
     fn push(&self, replies: impl IntoIterator<Item = Scripted>) {
-        replies.into_iter().for_each(|reply| self.model.push("pair", reply));
+        replies.into_iter().for_each(|reply| self.model.push("copilot", reply));
     }
 
     fn chat(&self, arguments: &[&str]) -> Terminal {
@@ -88,11 +88,11 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let scene = Scene::new();
     let serving = scene.home.serve(&scene.chosen());
     scene.push([
-        Scripted::call("ask_human", json!({"question": "Which greeting?"})),
+        Scripted::call("ask_user", json!({"question": "Which greeting?"})),
         Scripted::call("create_plan", json!({"subtasks": [{"id": "a", "description": "Write hello.txt"}]})),
         write("hello.txt", "hello\n"),
         Scripted::Hang(Box::new(Scripted::text("Still here."))),
-        finish("Greeted."),
+        Scripted::text("Greeted."),
     ]);
     let work = scene.work();
     let mut terminal = scene.chat(&["--workspace", &work]);
@@ -128,7 +128,8 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("/paln\r");
     terminal.expect("There is no /paln; nothing was sent.");
     terminal.type_raw("use tabs\r");
-    terminal.expect("> ");
+    terminal.expect("use tabs");
+    terminal.expect(PROMPT);
     let before = std::time::Instant::now();
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
@@ -136,8 +137,10 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("and be brief\r");
     terminal.expect("goes on");
     scene.model.release();
-    terminal.expect("finish │ Greeted.");
-    terminal.expect("✓ Done.");
+    terminal.expect("copilot │ Greeted.");
+    // No card where the person has their turn: what they type is it.
+    let turn = terminal.expect("Say what is next, or /done.");
+    assert!(turn.contains("Does this meet your needs?") && !turn.contains("Holding short"), "{turn}");
     let requests = scene.model.requests();
     let told = requests.last().unwrap().texts().join("\n");
     assert!(told.contains("use tabs") && told.contains("and be brief") && !told.contains("paln"), "{told}");
@@ -162,6 +165,11 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect("✓ Undo the changes");
     terminal.expect("✓ Done.");
     assert_eq!(scene.text("hello.txt"), None);
+    terminal.type_raw("/done\r");
+    let ended = terminal.expect("✓ Done.");
+    assert!(!ended.contains("by operator"), "{ended}");
+    terminal.type_raw("/done\r");
+    terminal.expect("Nothing waits for that");
     terminal.type_raw("/quit\r");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");
@@ -171,11 +179,11 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let session = session_of(&left);
     let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
     let shown = terminal.expect("and be brief");
-    for said in ["operator │ greet", "pair │ Which greeting?", "hello, 2 times", "and be brief"] {
+    for said in ["operator │ greet", "copilot │ Which greeting?", "hello, 2 times", "and be brief"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     terminal.type_raw("\u{1b}[A\u{1b}[A\u{1b}[A");
-    terminal.expect("/undo");
+    terminal.expect("/done");
     terminal.type_raw("\u{15}\u{4}");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");
@@ -188,7 +196,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
 fn two_terminals_are_in_one_conversation() {
     let scene = Scene::new();
     let serving = scene.home.serve(&scene.chosen());
-    scene.push([write("a.txt", "a\n"), finish("Written.")]);
+    scene.push([write("a.txt", "a\n"), Scripted::text("Written."), Scripted::text("A letter.")]);
     let work = scene.work();
     let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
     let session = session_of(&one.expect("> "));
@@ -201,10 +209,16 @@ fn two_terminals_are_in_one_conversation() {
     two.expect(PROMPT);
     two.type_raw("approve\r");
     two.expect("✓ Allow once");
-    let shown = one.expect("✓ Done.");
+    let shown = one.expect("Say what is next");
     assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
     assert!(!shown.contains("operator │ write it"), "{shown}");
-    two.expect("✓ Done.");
+    two.expect("Say what is next");
+    // A turn that is taken in one is told in the other, as words and not as a decision.
+    two.type_raw("what is in it?\r");
+    let told = two.expect("Say what is next");
+    assert!(told.contains("copilot │ A letter.") && !told.contains("operator"), "{told}");
+    let told = one.expect("Say what is next");
+    assert!(told.contains("operator │ what is in it?") && !told.contains("answered"), "{told}");
     // Twice Ctrl-C leaves.
     two.type_raw("\u{3}");
     two.expect("Ctrl-C again leaves.");
@@ -232,17 +246,18 @@ fn two_terminals_are_in_one_conversation() {
 fn a_script_says_one_thing_after_the_other() {
     let scene = Scene::new();
     scene.push([
-        Scripted::call("ask_human", json!({"question": "Which?"})),
+        Scripted::call("ask_user", json!({"question": "Which?"})),
         write("a.txt", "a\n"),
-        finish("Written."),
-        finish("Nothing more."),
+        Scripted::text("Written."),
+        Scripted::text("Nothing more."),
     ]);
     let work = scene.work();
     let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
     let ran = scene.piped(&arguments, "write\nthe first\napprove\n/cost\nand now?\n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
-    for shown in ["Which?", "✓ Allow once", "finish │ Written.", "3 requests", "finish │ Nothing more."]
+    // What was said last stands open, and whoever speaks next is not held up: it is their turn.
+    for shown in ["Which?", "✓ Allow once", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
     {
         assert!(ran.out.contains(shown), "{shown}: {ran:?}");
     }
@@ -250,13 +265,44 @@ fn a_script_says_one_thing_after_the_other() {
     let session = session_of(&ran.out);
 
     // The end of input leaves what waits waiting. The server came along, and does again.
-    scene.push([write("b.txt", "b\n"), finish("Written.")]);
+    scene.push([write("b.txt", "b\n"), Scripted::text("Written.")]);
     let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
     let ran = scene.piped(&arguments, "write b\n");
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.out.contains("Something waits for your decision."), "{ran:?}");
     let ran = scene.piped(&arguments, "approve\n");
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
+}
+
+/// The copilot remembers what it did itself, and what the last round changed is taken back alone.
+#[test]
+fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
+    let scene = Scene::new();
+    scene.push([
+        write("a.txt", "a\n"),
+        Scripted::text("Written."),
+        write("a.txt", "b\n"),
+        Scripted::text("Written anew."),
+    ]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write a\napprove\nnow b\napprove\n/undo\napprove\n");
+    assert_eq!((ran.code, scene.text("a.txt").as_deref()), (0, Some("a\n")), "{ran:?}");
+    let told = scene.model.requests()[2].body["messages"].to_string();
+    assert!(told.contains("write_file") && told.contains("now b"), "{told}");
+}
+
+/// With an agent that ends its work itself, each word begins a run.
+#[test]
+fn another_workflow_is_spoken_to_by_its_name() {
+    let scene = Scene::new();
+    scene.model.push("pair", finish("Nothing to do."));
+    scene.model.push("pair", finish("Nor now."));
+    let work = scene.work();
+    let arguments = [&["--workflow", "pair", "--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "do it\nand now?\n");
+    assert_eq!((ran.code, ran.out.matches("✓ Done.").count()), (0, 2), "{ran:?}");
+    assert!(ran.out.contains("finish │ Nor now."), "{ran:?}");
 }
 
 #[test]
@@ -270,7 +316,7 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
     for (arguments, told) in [
         (&["--session", "ses_00000000000000000000000000"][..], "no such session"),
         (&["--session", "run_00000000000000000000000000"], "is a run, not a session"),
-        (&["--session", &session, "--workflow", "research"], "is a conversation with `pair`"),
+        (&["--session", &session, "--workflow", "research"], "is a conversation with `copilot`"),
         (&["--session", &session, "--workspace", &work], "cannot be used with"),
         (&["--workflow", "nobody"], "no workflow of this name"),
         (&["--workspace", "/nowhere"], "/nowhere"),

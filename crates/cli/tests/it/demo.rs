@@ -184,6 +184,36 @@ fn new_files_are_changes_too() {
     assert!(String::from_utf8_lossy(&diff.stdout).contains("+++ b/report.md"), "{diff:?}");
 }
 
+/// Flow 1 of the copilot (contract A26): a vague task is clarified, planned and carried out; then it adapts.
+#[test]
+fn a_copilot_asks_plans_works_and_adapts() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "copilot"], &[]);
+    for (asked, typed) in [
+        ("What should the report say beside the total?", "2"),
+        ("spend.py: a line for each category, then the total", "approve"),
+        ("+     lines = [f\"{key} {money(sums[key])}\" for key in sorted(sums)]", "1"),
+        ("test_each_category_has_a_line", "1"),
+        ("Does this meet your needs?", "what cost most first, please"),
+    ] {
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(asked), "{asked}: {card}");
+        terminal.type_line(typed);
+    }
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("You said: what cost most first, please"), "{card}");
+    assert!(card.contains("sorted(sums, key=sums.get, reverse=True)"), "{card}");
+    terminal.type_line("1");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("What cost most comes first now, and the tests pass."), "{card}");
+    assert!(!card.contains("output"), "said above, and not again: {card}");
+    terminal.type_line("satisfied");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
+}
+
 #[test]
 fn own_words_answer_a_question() {
     let home = Home::new();

@@ -176,6 +176,7 @@ async fn what_is_not_there_is_said_to_be_unknown() {
             "autonomous",
             "codelab",
             "codelab_ide",
+            "copilot",
             "error_recovery",
             "external",
             "full_interactive",

@@ -83,6 +83,7 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "autonomous",
             "codelab",
             "codelab_ide",
+            "copilot",
             "error_recovery",
             "external",
             "full_interactive",
@@ -93,6 +94,6 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "step_by_step",
         ]
     );
-    assert_eq!(workflows["items"][6]["phases"], json!(["look"]));
-    assert_eq!(workflows["items"][7]["rehearsal"], true);
+    assert_eq!(workflows["items"][7]["phases"], json!(["look"]));
+    assert_eq!(workflows["items"][8]["rehearsal"], true);
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -23,6 +23,7 @@ const DOCUMENTS: [&str; 18] = [
     "docs/reference/edges/codelab.md",
     "docs/reference/edges/mars.md",
     "workflows/codelab/README.md",
+    "workflows/copilot/README.md",
     "workflows/pair/README.md",
     "workflows/research/README.md",
 ];

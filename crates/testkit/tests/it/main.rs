@@ -14,6 +14,7 @@ mod docs;
 mod effects;
 mod endings;
 mod files;
+mod flows;
 mod fuzz;
 mod halves;
 mod kills;

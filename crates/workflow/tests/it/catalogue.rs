@@ -1,6 +1,6 @@
 //! A catalogue of tools for the tests, by the names of the built-in ones.
 
-use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs, Spec};
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use serde_json::{Value, json};
 
 pub(crate) fn catalogue() -> Vec<Spec> {
@@ -15,8 +15,15 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("run_command", &["command"], here(Effect::Write, Category::Bash, OnCrash::Ask)),
         spec("web_fetch", &["url"], here(Effect::Read, Category::Web, OnCrash::Rerun)),
         spec("ask_human", &["question"], Runs::Opens(Opens::Question)),
+        spec("ask_user", &["question"], Runs::Opens(Opens::Question)),
         spec("create_plan", &["subtasks"], Runs::Opens(Opens::Plan)),
         spec("request_review", &["title", "content"], Runs::Opens(Opens::Review)),
+        spec("invoke_planning_phase", &["task"], Runs::Begins(PhaseTool::Planning)),
+        spec("invoke_control_phase", &["agent"], Runs::Begins(PhaseTool::Control)),
+        spec("invoke_one_shot_phase", &["task"], Runs::Begins(PhaseTool::OneShot)),
+        spec("invoke_idea_generation_phase", &["topic"], Runs::Begins(PhaseTool::IdeaGeneration)),
+        spec("invoke_hitl_checkpoint", &["message"], Runs::Begins(PhaseTool::Checkpoint)),
+        spec("chain_phases", &["phases"], Runs::Begins(PhaseTool::Chain)),
     ]
 }
 

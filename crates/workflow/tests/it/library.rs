@@ -30,6 +30,7 @@ fn what_ships_is_there() {
             "autonomous",
             "codelab",
             "codelab_ide",
+            "copilot",
             "error_recovery",
             "external",
             "full_interactive",

@@ -1,8 +1,8 @@
 //! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says, `slash.rs` the words that
-//! begin with `/`. What was begun before a card was shown never decides on it.
+//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says, `turn.rs` whose turn it is, `slash.rs` the
+//! words that begin with `/`. What was begun before a card was shown never decides on it.
 
 mod answer;
 mod history;
@@ -10,6 +10,7 @@ mod keyboard;
 mod known;
 mod slash;
 mod speech;
+mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::keyboard::{Keyboard, Typed};
 use self::known::Known;
 use self::speech::Speech;
+use self::turn::Turn;
 use super::card::{self, View};
 use super::follow::{AGAIN, came, chosen};
 use super::paint::Paint;
@@ -68,6 +70,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         front: talk.session.front_run,
         open: VecDeque::new(),
         asking: None,
+        turn: None,
         speech: Speech::new(paint),
         mine: Vec::new(),
         interrupted: None,
@@ -108,6 +111,7 @@ struct Chat<'a> {
     /// Interrupts to ask about, in their order.
     open: VecDeque<String>,
     asking: Option<Asking>,
+    turn: Option<Turn>,
     speech: Speech,
     /// What was said here, until its event comes: it stands on the screen already.
     mine: Vec<String>,
@@ -142,6 +146,9 @@ impl Chat<'_> {
         loop {
             if self.asking.is_none() {
                 self.open_next().await?;
+            }
+            if self.asking.is_none() {
+                self.tell_turn();
             }
             // Without a terminal the next line is for what comes of the one before it.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
@@ -225,6 +232,9 @@ impl Chat<'_> {
     }
 
     fn follow_interrupts(&mut self, event: &Event) {
+        if self.follow_turn(event) {
+            return;
+        }
         let Some(id) = event.data.get("interrupt").and_then(Value::as_str) else { return };
         match event.kind.as_str() {
             "interrupt_opened" if !self.open.iter().any(|open| open == id) => {
@@ -275,8 +285,12 @@ impl Chat<'_> {
         let lines = known.note(event);
         let said = string("step").to_owned();
         let lead = self.paint.cyan(&known.agent(&said));
-        self.follow_interrupts(event);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        // Before its resolution, which is told in the words of a card.
+        if event.kind == "decision_made" {
+            self.said_in_turn(event, text);
+        }
+        self.follow_interrupts(event);
         match event.kind.as_str() {
             "model_replied" => {
                 let lines = self.speech.end((&run, &said), &lead, text);
@@ -556,13 +570,16 @@ impl Chat<'_> {
 
     /// Says how to come back.
     async fn leave(self) -> anyhow::Result<Exit> {
-        let (client, paint, session) = (self.client, self.paint, self.session);
+        let (client, paint, session, turn) = (self.client, self.paint, self.session, self.turn);
         let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
         // The terminal is given back first.
         drop(self.keyboard);
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-        let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal()).collect();
+        // Whose turn it is may take their time: nothing of theirs is held up.
+        let rests =
+            |run: &Run| turn.as_ref().is_some_and(|turn| run.open_interrupts == [turn.interrupt.as_str()]);
+        let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
             (_, []) => "",
             (true, _) => " Something waits for your decision.",

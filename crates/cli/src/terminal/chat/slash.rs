@@ -10,9 +10,10 @@ use crate::output::count;
 use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
-const HELP: [(&str, &str); 8] = [
+const HELP: [(&str, &str); 9] = [
     ("/plan", "the plan of what is under way"),
     ("/pause", "stop the work for a while; /resume lets it go on"),
+    ("/done", "that is what you needed: what you say next begins a new piece of work"),
     ("/grants", "what you allowed in this session; /grants revoke N takes one back"),
     ("/undo", "take back what the last piece of work changed: shown first, then released by you"),
     ("/cost", "tokens, requests and time, of the last piece of work and of the session"),
@@ -48,6 +49,7 @@ impl Chat<'_> {
             ("pause", "") => self.pause().await,
             ("resume", "") => self.resume().await,
             ("grants", _) => self.grants(rest).await,
+            ("done", "") => self.done().await,
             ("undo", "") => self.undo().await,
             ("cost", "") => self.cost().await,
             (known, _) if HELP.iter().any(|(name, _)| name.strip_prefix('/') == Some(known)) => {
@@ -107,7 +109,7 @@ impl Chat<'_> {
     }
 
     async fn pause(&mut self) -> anyhow::Result<()> {
-        let Some(run) = self.live_front() else {
+        let Some(run) = self.live_front().filter(|_| self.turn.is_none()) else {
             self.note("Nothing is at work.");
             return Ok(());
         };
@@ -188,17 +190,16 @@ impl Chat<'_> {
     }
 
     async fn undo(&mut self) -> anyhow::Result<()> {
-        let last = self
-            .session_runs()
-            .await?
-            .into_iter()
-            .find(|run| run.status.is_terminal() && run.workflow != UNDO);
-        let Some(last) = last else {
+        // Of a copilot whose turn is the person's, what its last round changed.
+        let turn = self.turn.as_ref().map(|turn| turn.run.clone());
+        let rests = |run: &Run| turn.as_ref() == Some(&run.id);
+        let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
+        let Some(last) = self.session_runs().await?.into_iter().find(is_last) else {
             self.note("Nothing has ended yet that could be taken back.");
             return Ok(());
         };
-        let undo: Run =
-            self.client.post(&format!("/v1/runs/{}/undo", last.id), &UndoChanges::default()).await?;
+        let to = if rests(&last) { self.before_round(&last).await? } else { 0 };
+        let undo: Run = self.client.post(&format!("/v1/runs/{}/undo", last.id), &UndoChanges { to }).await?;
         let (paint, words) = (self.paint, self.client.words());
         self.runs.entry(undo.id).or_insert_with(|| super::Known::new(paint, words));
         self.is_settled = None;
@@ -226,22 +227,39 @@ impl Chat<'_> {
 
     async fn cost_of(&self, run: &Run) -> anyhow::Result<Cost> {
         let mut cost = Cost::default();
-        let mut since = 0;
         let mut times: Option<(jiff::Timestamp, jiff::Timestamp)> = None;
+        self.each_event(run, |event| {
+            cost.note(event);
+            if let Ok(at) = event.at.parse::<jiff::Timestamp>() {
+                times = Some((times.map_or(at, |(first, _)| first), at));
+            }
+        })
+        .await?;
+        cost.ms = times.map_or(0, |(first, last)| last.as_millisecond() - first.as_millisecond());
+        Ok(cost)
+    }
+
+    /// The event with which the last round of a run was wanted; 0 where it is the first one.
+    async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
+        let mut to = 0;
+        self.each_event(run, |event| {
+            if event.kind == "round_wanted" {
+                to = event.seq;
+            }
+        })
+        .await?;
+        Ok(to)
+    }
+
+    async fn each_event(&self, run: &Run, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
+        let mut since = 0;
         loop {
             let path = format!("/v1/runs/{}/events?since={since}&limit=200", run.id);
             let page: List<Event> = self.client.get(&path).await?;
-            let Some(last) = page.items.last() else { break };
+            let Some(last) = page.items.last() else { return Ok(()) };
             since = last.seq;
-            for event in &page.items {
-                cost.note(event);
-                if let Ok(at) = event.at.parse::<jiff::Timestamp>() {
-                    times = Some((times.map_or(at, |(first, _)| first), at));
-                }
-            }
+            page.items.iter().for_each(&mut look);
         }
-        cost.ms = times.map_or(0, |(first, last)| last.as_millisecond() - first.as_millisecond());
-        Ok(cost)
     }
 
     /// Newest first.

@@ -1,7 +1,7 @@
-//! The copilot over the MARS wire: cases 12 to 16, 19 to 21 and 23 (contracts A17 to A26).
+//! The copilot over the MARS wire: cases 12 to 16 and 19 to 23 (contracts A17 to A26).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
 use super::{Mars, options, sound};
@@ -224,6 +224,40 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     let mut mars = Mars::start(&server, "t2", "count the files of the folder", config).await;
     mars.wait("workflow_completed").await;
     assert!(!mars.types().contains(&"approval_requested"));
+}
+
+/// Case 22: what a person says reaches the next request, a pause holds what is under way, and nothing waits for the model.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_speaks_pauses_and_cancels_while_it_works() {
+    let config = || by_rules(&json!({"intelligentRouting": "minimal"}));
+    let counts = Scripted::Hang(Box::new(one(count("a"))));
+    let (model, server) = server(&[("engineer", vec![counts, done()])]).await;
+    let mut mars = Mars::start(&server, "t1", "count the files of the folder", config()).await;
+    mars.wait("step_started").await;
+    model.wait_for_requests(1).await;
+    // This wire has no word for it; a copilot's run is one like any other.
+    let run = mars.run();
+    server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "use TypeScript"})).await.ok();
+    mars.say(&json!({"type": "pause"})).await;
+    mars.wait("workflow_paused").await;
+    model.release();
+    eventually("the reply", async || {
+        server.story(&run).await.contains(&"model_replied".to_owned()).then_some(())
+    })
+    .await;
+    assert_eq!((model.requests().len(), server.lines("count.txt")), (1, 0), "nothing starts");
+    mars.say(&json!({"type": "resume"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(said_to(&model, "engineer", 1).contains("use TypeScript"));
+    sound(&server, &mars).await;
+
+    let (model, server) = self::server(&[("engineer", vec![Scripted::hang()])]).await;
+    let mut mars = Mars::start(&server, "t2", "count the files of the folder", config()).await;
+    model.wait_for_requests(1).await;
+    mars.say(&json!({"type": "cancel"})).await;
+    mars.wait("workflow_cancelled").await;
+    model.wait_for_hang_ups(1).await;
+    sound(&server, &mars).await;
 }
 
 /// Case 23, and flow 2.

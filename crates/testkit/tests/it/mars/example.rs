@@ -5,12 +5,12 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use holdshort_testkit::model::Scripted;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{PATIENCE, TestServer};
 use serde_json::{Value, json};
 
 use super::{plan, planned};
-use crate::play::{count, done};
+use crate::play::{count, done, one, write};
 use crate::python::python;
 
 struct Terminal {
@@ -27,12 +27,19 @@ impl Terminal {
     }
 
     fn of(server: &TestServer, id: &str, config: &Value) -> Self {
-        let client = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mars/client.py");
+        let config = config.to_string();
+        Self::run(server, "client.py", &["--id", id, "--config", &config, "Build it."])
+    }
+
+    fn run(server: &TestServer, program: &str, arguments: &[&str]) -> Self {
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mars");
         let mut child = python()
-            .arg(client)
-            .args(["--id", id, "--config", &config.to_string(), "--work-dir"])
+            .arg(format!("{examples}/{program}"))
+            .arg("--work-dir")
             .arg(server.workspace())
-            .arg("Build it.")
+            .args(arguments)
+            // Python's own files beside its sources are no part of the examples.
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("HOLDSHORT_URL", server.base())
             .env("HOLDSHORT_TOKEN", server.token())
             .stdin(Stdio::piped())
@@ -155,4 +162,72 @@ async fn a_person_answers_around_steps() {
     }
     terminal.until("completed: ");
     assert_eq!((terminal.exit_code(), server.lines("count.txt")), (Some(0), 1));
+}
+
+/// Flow 1 (contract A26) by `copilot.py`: a vague task is clarified, planned, approved and carried out; it adapts, and
+/// the next message is told of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_with_a_copilot() {
+    let model = ScriptedModel::start().await;
+    let steps = json!({"subtasks": [{"id": "greet", "description": "Write hello.txt", "agent": "copilot"}]});
+    model.script("planner", [Scripted::text(steps.to_string()).repeat()]);
+    model.script("plan_reviewer", [Scripted::text("Fine.").repeat()]);
+    for reply in [
+        one(("invoke_planning_phase", json!({"task": "write a greeting into hello.txt"}))),
+        one(write("hello.txt", "hello\n")),
+        Scripted::text("hello.txt greets."),
+        one(write("hello.txt", "ciao\n")),
+        Scripted::text("It says ciao."),
+        Scripted::text("It says ciao, as you wanted."),
+    ] {
+        model.push("copilot", reply);
+    }
+    let server = TestServer::setup().model(&model).start().await;
+    // Rules route, so that the model is asked for nothing but the work; each change asks.
+    let config = json!({"use_copilot_control": false, "tool_approval": "prompt"}).to_string();
+    let mut terminal = Terminal::run(&server, "copilot.py", &["--config", &config]);
+    terminal.until("> ");
+    terminal.type_in("fix it");
+    for (holds, keys, answer, then) in [
+        ("clarification", "[s = skip, or your own words]", "write a greeting into hello.txt", "submit by"),
+        ("after_planning", "[y = approve, n = reject, or your own words]", "y", "approve by"),
+        ("tool_approval", "[y = allow, s = allow_session, n = deny, or your own words]", "y", "allow by"),
+        (
+            "satisfaction",
+            "[y = satisfied, o = start_over, or your own words]",
+            "in Italian",
+            "needs_changes by",
+        ),
+        ("tool_approval", "[y = allow, s = allow_session, n = deny, or your own words]", "y", "allow by"),
+        ("satisfaction", "[y = satisfied, o = start_over, or your own words]", "y", "satisfied by"),
+    ] {
+        terminal.until(&format!("holds at {holds}"));
+        let asked = terminal.until("? ");
+        assert!(asked.ends_with(keys), "{asked}");
+        if answer == "in Italian" {
+            assert_eq!(std::fs::read_to_string(server.workspace().join("hello.txt")).unwrap(), "hello\n");
+        }
+        terminal.type_in(answer);
+        terminal.until(then);
+    }
+    terminal.until("completed: ");
+    assert_eq!(std::fs::read_to_string(server.workspace().join("hello.txt")).unwrap(), "ciao\n");
+    let told = |n: usize| model.requests_of("copilot")[n].texts().join("\n");
+    assert!(told(0).contains("write a greeting into hello.txt"), "{}", told(0));
+    assert!(told(1).contains("Write hello.txt") && told(3).contains("in Italian"), "{}", told(3));
+
+    terminal.until("> ");
+    terminal.type_in("say in one sentence which language it speaks now");
+    terminal.until("copilot: It says ciao, as you wanted.");
+    terminal.until("holds at satisfaction");
+    terminal.until("? ");
+    terminal.type_in("y");
+    terminal.until("completed: ");
+    assert!(told(5).contains("fix it") && told(5).contains("It says ciao."), "{}", told(5));
+    terminal.until("> ");
+    terminal.type_in("");
+    terminal.until("ended; go on with --session ses_");
+    assert_eq!(terminal.exit_code(), Some(0));
+    let sessions = server.get("/v1/sessions").await.ok();
+    assert_eq!(sessions["items"].as_array().map(Vec::len), Some(1));
 }

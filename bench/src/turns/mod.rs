@@ -1,0 +1,169 @@
+//! `turns`: what one turn of a conversation with the shipped copilot costs beside its model: events, bytes of the journal,
+//! milliseconds from the person's word until it is their turn again. The server is a process with its journal in SQLite;
+//! the model is played here and answers at once, so what is measured is everything else.
+//!
+//! `model.rs` is the model, `report.rs` the table.
+
+mod model;
+mod report;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use hyper::body::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use self::model::Model;
+use crate::client::Client;
+use crate::facts::Facts;
+use crate::load::count;
+use crate::results::{self, Part};
+use crate::server::Server;
+
+/// Between two looks whether it is the person's turn: what a turn takes is known this well.
+const LOOK: Duration = Duration::from_millis(1);
+/// Looks before a turn counts as lost.
+const LOOKS: usize = 60_000;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Turns of each kind, in one conversation.
+    #[arg(long, default_value_t = 200)]
+    turns: usize,
+    /// Write the table to bench/ too.
+    #[arg(long)]
+    save: bool,
+}
+
+/// What the copilot does in its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// It answers.
+    Answers,
+    /// It reads a file, and answers.
+    Reads,
+    /// It changes a file, which is released as soon as it asks, and answers.
+    Changes,
+}
+
+const ROWS: [Does; 3] = [Does::Answers, Does::Reads, Does::Changes];
+
+/// One kind of turn, measured.
+struct Row {
+    does: Does,
+    took: Vec<Duration>,
+    events: f64,
+    /// Of the whole data folder once the server has ended, for each turn.
+    bytes: f64,
+    /// Of all that the model was sent, for each turn: it holds what was said before.
+    sent: f64,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Delivered {
+    run: String,
+}
+
+#[derive(Deserialize)]
+struct Interrupts {
+    items: Vec<Interrupt>,
+}
+
+#[derive(Deserialize)]
+struct Interrupt {
+    id: String,
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    seq: u64,
+}
+
+/// Gives the table.
+pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
+    ensure!(options.turns > 1, "too few turns");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let mut rows = Vec::new();
+    for does in ROWS {
+        let folder = folder.join(format!("{does:?}"));
+        fs::create_dir_all(&folder)?;
+        rows.push(runtime.block_on(row(does, options.turns, binary, &folder))?);
+        eprintln!("{does:?}: measured");
+    }
+    let text = report::report(&Facts::of(binary), options, &rows);
+    if options.save {
+        results::save(Part::Turns, &text)?;
+    }
+    Ok(text)
+}
+
+async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<Row> {
+    let workspace = folder.join("workspace");
+    fs::create_dir_all(&workspace)?;
+    fs::write(workspace.join("notes.txt"), "A line of notes.\n".repeat(50))?;
+    let model = Model::start(does).await?;
+    let server = Server::with_model(binary, folder, &model.base_url())?;
+    let mut person = Client::connect(&server.target, &server.target.operator).await?;
+    let open = json!({ "workflow": "copilot", "config": { "workspace": fs::canonicalize(&workspace)? } });
+    let session: Session = person.create("/v1/sessions", body(&open), None).await?;
+    let path = format!("/v1/sessions/{}/messages", session.id);
+    // The first one makes what all others find: the run, prepared statements, a warm model.
+    let run = turn(&mut person, &path, 0).await?;
+    let start: Run = person.get(&format!("/v1/runs/{run}")).await?;
+    let (sent, before) = (model.sent(), bytes(&server.data)?);
+    let mut took = Vec::new();
+    for n in 1..=turns {
+        let began = Instant::now();
+        let heard = turn(&mut person, &path, n).await?;
+        took.push(began.elapsed());
+        ensure!(heard == run, "another run began");
+    }
+    let end: Run = person.get(&format!("/v1/runs/{run}")).await?;
+    let (sent, data) = (model.sent() - sent, server.data.clone());
+    server.stop()?;
+    let each = |n: u64| count(n) / count(turns as u64);
+    Ok(Row {
+        does,
+        took,
+        events: each(end.seq - start.seq),
+        bytes: each(bytes(&data)?.saturating_sub(before)),
+        sent: each(sent),
+    })
+}
+
+/// Says something, releases what asks, and waits until it is the person's turn.
+async fn turn(person: &mut Client, path: &str, n: usize) -> Result<String> {
+    let said: Delivered = person.post(path, body(&json!({ "text": format!("Go on with {n}.") }))).await?;
+    let open = format!("/v1/interrupts?status=open&run={}", said.run);
+    for _ in 0..LOOKS {
+        let asked: Interrupts = person.get(&open).await?;
+        match asked.items.first() {
+            Some(asked) if asked.kind == "turn" => return Ok(said.run),
+            Some(asked) => {
+                let decide = format!("/v1/interrupts/{}/decisions", asked.id);
+                let _: Value = person.post(&decide, body(&json!({ "option": "approve" }))).await?;
+            }
+            None => tokio::time::sleep(LOOK).await,
+        }
+    }
+    anyhow::bail!("after turn {n} nobody was asked")
+}
+
+fn body(value: &Value) -> Bytes {
+    Bytes::from(value.to_string())
+}
+
+/// Of the files of a folder.
+fn bytes(folder: &Path) -> Result<u64> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
+    entries.map(|entry| Ok(entry?.metadata()?.len())).sum()
+}
