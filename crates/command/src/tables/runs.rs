@@ -134,8 +134,12 @@ pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
         return true;
     }
-    rows()
-        .any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_option(word, option))))
+    // `-DCMAKE_BUILD_TYPE=Release` is no bundle.
+    let is_one = |word: &str, option: &str| {
+        is_option(word, option)
+            && (program != "cmake" || option.starts_with("--") || word.starts_with(option))
+    };
+    rows().any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_one(word, option))))
 }
 
 /// `tar cIf`: the first word is a bundle without a dash.
