@@ -1,4 +1,4 @@
-//! Steering a run: tell it something, pause, resume, cancel; and the end of an external one.
+//! Steering a run: tell it something, pause, resume, interrupt, cancel; and the end of an external one.
 
 use axum::Json;
 use axum::response::Response;
@@ -16,7 +16,7 @@ use holdshort_web::view;
 use serde_json::json;
 
 use super::runs::{created, replayed};
-use crate::openapi::{Steers, Stops, Tells, Undoes};
+use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
 
 /// Tell a run something.
 ///
@@ -104,6 +104,26 @@ async fn note(body: Body) -> Answer<Note> {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
     Ok(note)
+}
+
+/// Interrupt a run.
+///
+/// What is at work stops now: a reply of a model, of which what was said is kept (`model_stopped`), and a command, of which
+/// what it printed is kept (`tool_stopped`). Calls that have not begun do not begin, what was asked about them is asked no
+/// more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
+/// waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
+/// run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
+/// its person's turn changes nothing.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    request_body(content = Option<Note>, description = "May be left out"),
+    responses((status = 200, description = "The run as it is now", body = Run), Interrupts)
+)]
+pub(crate) async fn interrupt(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.sees(&id).await?;
+    let Note { text } = note(body).await?;
+    send(caller, &id, Input::Interrupt { text }).await.map(Json)
 }
 
 /// Stop a command of a run.
