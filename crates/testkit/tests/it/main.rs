@@ -16,6 +16,7 @@ mod endings;
 mod files;
 mod fuzz;
 mod halves;
+mod interrupting;
 mod kills;
 mod limits;
 mod long;

@@ -70,7 +70,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         asking: None,
         speech: Speech::new(paint),
         mine: Vec::new(),
-        interrupted: None,
+        turns: Vec::new(),
         struck: false,
         has_edited: false,
         grants: Vec::new(),
@@ -86,14 +86,14 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
     }
 }
 
-/// Stops what a run is at, until the person says something else. The one place that knows how.
-async fn interrupt(client: &Client, run: &str) -> anyhow::Result<Run> {
-    client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await
-}
+/// What a person can do in their turn after an interruption.
+const TURN_GUIDE: &str =
+    "Say what to do instead, or press Enter and it goes on as before; /done ends it here.";
 
-/// After an [`interrupt`], and after what was said then.
-async fn go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
-    client.post(&format!("/v1/runs/{run}/resume"), &json!({})).await
+/// A run that was interrupted, and the turn in which the person says how it goes on.
+struct Turn {
+    run: String,
+    interrupt: String,
 }
 
 struct Chat<'a> {
@@ -111,8 +111,8 @@ struct Chat<'a> {
     speech: Speech,
     /// What was said here, until its event comes: it stands on the screen already.
     mine: Vec<String>,
-    /// The run that was interrupted here: it goes on with the next word.
-    interrupted: Option<String>,
+    /// Of runs that were interrupted, here or elsewhere: they go on with the next word.
+    turns: Vec<Turn>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
     /// An editor was open for what was typed last.
@@ -145,7 +145,8 @@ impl Chat<'_> {
             }
             // Without a terminal the next line is for what comes of the one before it.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
-            let is_waiting_for_server = self.asking.is_none() && !self.open.is_empty();
+            let is_waiting_for_server =
+                self.asking.is_none() && !self.open.is_empty() && self.turns.is_empty();
             let label = self.asking.as_ref().map_or(LABEL, |asking| asking.prompt.label());
             let next = tokio::select! {
                 () = came(&mut terminate) => Next::Over,
@@ -217,8 +218,10 @@ impl Chat<'_> {
             known.seen = seen;
         }
         if run.status == Status::Paused {
-            self.note("The agent was interrupted; /resume, or what you say next, lets it go on.");
-            self.interrupted = Some(run.id.clone());
+            self.note("The work is paused; /resume lets it go on.");
+        }
+        if self.turns.iter().any(|turn| turn.run == run.id) {
+            self.note(&format!("The agent was interrupted. {TURN_GUIDE}"));
         }
         self.runs.insert(run.id.clone(), known);
         Ok(())
@@ -227,10 +230,18 @@ impl Chat<'_> {
     fn follow_interrupts(&mut self, event: &Event) {
         let Some(id) = event.data.get("interrupt").and_then(Value::as_str) else { return };
         match event.kind.as_str() {
+            "interrupt_opened" if is_interruption(event) => {
+                self.turns.push(Turn { run: event.stream.clone(), interrupt: id.to_owned() });
+                // What else is asked comes after it.
+                self.put_away();
+            }
             "interrupt_opened" if !self.open.iter().any(|open| open == id) => {
                 self.open.push_back(id.to_owned());
             }
-            "interrupt_resolved" => self.open.retain(|open| open != id),
+            "interrupt_resolved" => {
+                self.open.retain(|open| open != id);
+                self.turns.retain(|turn| turn.interrupt != id);
+            }
             _ => {}
         }
     }
@@ -275,6 +286,7 @@ impl Chat<'_> {
         let lines = known.note(event);
         let said = string("step").to_owned();
         let lead = self.paint.cyan(&known.agent(&said));
+        let was_turn = self.turns.iter().any(|turn| turn.interrupt == string("interrupt"));
         self.follow_interrupts(event);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         match event.kind.as_str() {
@@ -282,22 +294,28 @@ impl Chat<'_> {
                 let lines = self.speech.end((&run, &said), &lead, text);
                 self.keyboard.print(&lines);
             }
-            "model_failed" | "model_lost" => {
+            "model_stopped" if !text.trim().is_empty() => {
+                let mut lines = self.speech.end((&run, &said), &lead, text);
+                lines.push(self.paint.dim("  … and was interrupted there"));
+                self.keyboard.print(&lines);
+            }
+            "model_failed" | "model_lost" | "model_stopped" => {
                 let mut all = self.speech.cut();
                 all.extend(lines);
                 self.keyboard.print(&all);
             }
             "message_added" if self.is_mine(text) => {}
+            // Who interrupted here has been told.
+            "interrupt_opened" if is_interruption(event) && !self.struck => self.note(TURN_GUIDE),
+            "interrupt_resolved" if was_turn => {
+                self.note(if string("option") == "done" { "It ends here." } else { "It goes on." });
+            }
             "interrupt_resolved" => {
                 let id = string("interrupt");
                 if self.asking.as_ref().is_some_and(|asking| asking.prompt.interrupt.id == id) {
                     self.put_away();
                     self.keyboard.print(&[self.paint.yellow("  No longer asked:")]);
                 }
-                self.keyboard.print(&lines);
-            }
-            "run_resumed" => {
-                self.interrupted.take_if(|interrupted| *interrupted == run);
                 self.keyboard.print(&lines);
             }
             "run_completed" | "run_failed" | "run_cancelled" => self.ended(&run).await?,
@@ -346,7 +364,6 @@ impl Chat<'_> {
         if let Some(known) = self.runs.get_mut(id) {
             known.is_live = false;
         }
-        self.interrupted.take_if(|interrupted| interrupted == id);
         let mut lines = self.speech.cut();
         let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
         let reason = plain::line(run.end_reason.as_deref().unwrap_or_default()).into_owned();
@@ -372,7 +389,7 @@ impl Chat<'_> {
         if let Some(is_settled) = self.is_settled {
             return Ok(is_settled);
         }
-        let mut is_settled = self.open.is_empty() || self.asking.is_some();
+        let mut is_settled = self.open.is_empty() || self.asking.is_some() || !self.turns.is_empty();
         for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
             let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
                 Ok(run) => run,
@@ -390,7 +407,8 @@ impl Chat<'_> {
 
     /// Shows the card of the next open interrupt.
     async fn open_next(&mut self) -> anyhow::Result<()> {
-        while let Some(id) = self.open.front().cloned() {
+        // In their turn the person says something; what else is asked comes after it.
+        while let Some(id) = self.open.front().filter(|_| self.turns.is_empty()).cloned() {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
                 Ok(interrupt) => interrupt,
                 Err(error) if client::is_passing(&error) => return Ok(()),
@@ -456,6 +474,7 @@ impl Chat<'_> {
                         self.say(line).await
                     }
                     None if !line.is_empty() => self.say(line).await,
+                    None if !self.turns.is_empty() => self.take_turn("continue").await,
                     Some(_) | None => Ok(Next::On),
                 }
             }
@@ -475,12 +494,6 @@ impl Chat<'_> {
                 let (paint, words) = (self.paint, self.client.words());
                 self.runs.entry(delivered.run.clone()).or_insert_with(|| Known::new(paint, words));
                 self.is_settled = None;
-                if self.interrupted.as_ref() == Some(&delivered.run) {
-                    self.interrupted = None;
-                    if let Err(error) = go_on(self.client, &delivered.run).await {
-                        self.refused(&error);
-                    }
-                }
             }
             Err(error) => {
                 self.mine.pop();
@@ -503,28 +516,47 @@ impl Chat<'_> {
         }
         let mut stopped = false;
         for id in self.live() {
-            match self.client.get::<Run>(&format!("/v1/runs/{id}")).await {
-                Ok(run) if matches!(run.status, Status::Queued | Status::Running) => {}
-                Ok(_) => continue,
-                Err(error) => {
-                    self.refused(&error);
-                    continue;
-                }
-            }
-            match interrupt(self.client, &id).await {
-                Ok(_) => {
-                    self.interrupted = Some(id);
-                    stopped = true;
-                }
+            match self.interrupt(&id).await {
+                Ok(now) => stopped |= now,
+                // Nobody works on it who could hear what is said then: what it asks stays asked.
+                Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
                 Err(error) => self.refused(&error),
             }
         }
         self.is_settled = None;
-        self.note(if stopped {
-            "Interrupted. Say what to do instead, or /resume; Ctrl-C again leaves."
+        self.note(&if stopped {
+            format!("Interrupted. {TURN_GUIDE} Ctrl-C again leaves.")
         } else {
-            "Nothing is at work. Ctrl-C again leaves."
+            "Nothing is at work. Ctrl-C again leaves.".to_owned()
         });
+        Ok(Next::On)
+    }
+
+    /// Stops what a run is at; whether there was something.
+    async fn interrupt(&self, id: &str) -> anyhow::Result<bool> {
+        let path = format!("/v1/runs/{id}");
+        let before: Run = self.client.get(&path).await?;
+        if before.status == Status::Paused || before.status.is_terminal() {
+            return Ok(false);
+        }
+        let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
+        Ok(now.seq > before.seq && !now.open_interrupts.is_empty())
+    }
+
+    /// Takes the person's turn in what was interrupted, without words.
+    async fn take_turn(&mut self, option: &str) -> anyhow::Result<Next> {
+        let turns: Vec<String> = self.turns.iter().map(|turn| turn.interrupt.clone()).collect();
+        if turns.is_empty() {
+            self.note("Nothing is interrupted.");
+        }
+        let decision = Decision { option: option.to_owned(), ..Decision::default() };
+        for id in turns {
+            let path = format!("/v1/interrupts/{id}/decisions");
+            if let Err(error) = self.client.post::<Interrupt>(&path, &decision).await {
+                self.refused(&error);
+            }
+        }
+        self.is_settled = None;
         Ok(Next::On)
     }
 
@@ -573,6 +605,11 @@ impl Chat<'_> {
         say(&format!("  {} chat --session {session}{words}", holdshort()));
         Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
     }
+}
+
+/// Whether it is the person's turn after an interruption.
+fn is_interruption(event: &Event) -> bool {
+    event.data.get("about").and_then(Value::as_str) == Some("interruption")
 }
 
 /// A signal that came while another program had the terminal was for that one.

@@ -5,20 +5,22 @@ use holdshort_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Chat, Next, go_on};
+use super::{Chat, Next};
 use crate::output::count;
 use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote};
 
-const HELP: [(&str, &str); 8] = [
+const HELP: [(&str, &str); 10] = [
     ("/plan", "the plan of what is under way"),
+    ("/continue", "after you interrupted: the agent goes on as before"),
+    ("/done", "after you interrupted: what it was at ends here"),
     ("/pause", "stop the work for a while; /resume lets it go on"),
     ("/grants", "what you allowed in this session; /grants revoke N takes one back"),
     ("/undo", "take back what the last piece of work changed: shown first, then released by you"),
     ("/cost", "tokens, requests and time, of the last piece of work and of the session"),
     ("/help", "this"),
     ("/quit", "leave; the conversation is kept"),
-    ("Ctrl-C", "interrupts the agent; twice leaves"),
+    ("Ctrl-C", "interrupts the agent, also in the middle of a word or a command; twice leaves"),
 ];
 
 /// A run that takes back, which is no piece of work.
@@ -45,6 +47,7 @@ impl Chat<'_> {
                 Ok(())
             }
             ("plan", "") => self.plan().await,
+            ("continue" | "done", "") => return self.take_turn(word).await,
             ("pause", "") => self.pause().await,
             ("resume", "") => self.resume().await,
             ("grants", _) => self.grants(rest).await,
@@ -112,7 +115,6 @@ impl Chat<'_> {
             return Ok(());
         };
         let _: Run = self.client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await?;
-        self.interrupted = None;
         self.note("Paused: what you say is kept, and heard after /resume.");
         Ok(())
     }
@@ -128,13 +130,14 @@ impl Chat<'_> {
         for id in live {
             let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
             if run.status == holdshort_protocol::Status::Paused {
-                go_on(self.client, &id).await?;
+                let _: Run = self.client.post(&format!("/v1/runs/{id}/resume"), &json!({})).await?;
                 resumed = true;
             }
         }
-        self.interrupted = None;
         self.is_settled = None;
-        if !resumed {
+        if !self.turns.is_empty() {
+            self.take_turn("continue").await?;
+        } else if !resumed {
             self.note("Nothing is paused.");
         }
         Ok(())
