@@ -2,6 +2,8 @@
 //! another node, and around a crash. What came of it is kept, and the run goes on with what is said then.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -311,12 +313,28 @@ async fn abort_after(n: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interruption_survives_an_abort_after_each_of_its_commits() {
-    let mut n = 1;
-    while abort_after(n).await {
-        n += 1;
-        assert!(n < 60, "the run has no end");
+    const PLAYERS: usize = 4;
+    let next = Arc::new(AtomicUsize::new(1));
+    let players: Vec<_> = (0..PLAYERS)
+        .map(|_| {
+            let next = next.clone();
+            tokio::spawn(async move {
+                loop {
+                    let n = next.fetch_add(1, Ordering::SeqCst);
+                    if !abort_after(n).await {
+                        return n;
+                    }
+                    assert!(n < 60, "the run has no end");
+                }
+            })
+        })
+        .collect();
+    let mut commits = usize::MAX;
+    for player in players {
+        commits = commits.min(player.await.unwrap() - 1);
     }
-    assert!(n > 6, "{n} commits");
+    println!("aborted after each of {commits} commits");
+    assert!(commits > 6, "{commits} commits");
 }
 
 /// Killed right after the answer: what was said is lost, what was wanted is not.
