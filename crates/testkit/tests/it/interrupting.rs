@@ -266,9 +266,9 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
     if let Some(turn) = turn {
         let path = format!("/v1/interrupts/{turn}/decisions");
         let decision = json!({ "option": "submit", "text": "Use tabs." });
-        server.try_send(server.request(Method::POST, &path).json(&decision)).await?;
-        // What hangs was said to an earlier life of the server.
+        // What was said so far may be lost: then the same is said again, and to its end.
         model.release();
+        server.try_send(server.request(Method::POST, &path).json(&decision)).await?;
     } else if was("model_started") && !was("run_interrupted") {
         let path = format!("/v1/runs/{id}/interrupt");
         server.try_send(server.request(Method::POST, &path).json(&json!({}))).await?.ok();
