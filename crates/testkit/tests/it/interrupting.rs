@@ -101,7 +101,14 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     let (model, server) = play(FREE, [held(), held(), done()]).await;
     let run = server.start_run("solo", "Write it.").await;
     streams(&model, 1).await;
-    interrupt(&server, &run, &json!({ "text": "Use tabs." })).await;
+    let path = format!("/v1/runs/{run}/interrupt");
+    for is_replayed in [None, Some("true")] {
+        let request = server.request(Method::POST, &path).header("idempotency-key", "it");
+        let answer = request.json(&json!({ "text": "Use tabs." })).send().await.unwrap();
+        let told =
+            answer.headers().get("idempotency-replayed").map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!((answer.status().as_u16(), told.as_deref()), (200, is_replayed));
+    }
     streams(&model, 2).await;
     assert!(server.events_of(&run, "interrupt_opened").await.is_empty(), "nobody is asked");
     let said = server.client_command().args(["interrupt", &run]).output().unwrap();
