@@ -4322,7 +4322,10 @@ export interface operations {
     interrupt_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request under the same key interrupts once */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @example run_01k6f0000000000000000000aa */
                 id: string;
@@ -4339,13 +4342,15 @@ export interface operations {
             /** @description The run as it is now */
             200: {
                 headers: {
+                    /** @description `true`: the key was known, it was interrupted before */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            400: components["responses"]["malformed_json"];
+            400: components["responses"]["malformed_json-or-invalid_header"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
@@ -4354,7 +4359,7 @@ export interface operations {
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
