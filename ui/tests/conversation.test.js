@@ -123,20 +123,28 @@ test("a conversation, from its first words on", async (t) => {
 
   await t.test("it is interrupted, spoken to, and goes on", async () => {
     await button(page, "session.interrupt").click();
-    await button(page, "session.resume").waitFor();
+    await button(page, "session.continue").waitFor();
+    await page.getByText(text("session.message.turn")).waitFor();
+    await assertSound(page, "an agent that was interrupted", ALL);
+    // It waits for nothing but words: not even for what it was at.
+    await button(page, "session.interrupt").waitFor({ state: "detached" });
+    assert.equal((await openIn(server, session)).position, "interruption");
+    await button(page, "session.continue").click();
+    await eventually("it listens once more", async () => (await turns(page).getByRole("button", { name: /sh listen\.sh/ }).count()) === 2);
+    await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
+    await button(page, "session.interrupt").click();
+    await page.getByText(text("session.message.turn")).waitFor();
     clear(server);
-    await page.getByText(text("session.message.paused")).waitFor();
     await box(page).fill("Now go on.");
     await box(page).press("Enter");
     await turns(page).getByText("Now go on.").waitFor();
-    await button(page, "session.resume").click();
     await turns(page).getByText("The wind is from the north, and the tower has cleared us.").waitFor();
     await assertWhole(page, server, session);
   });
 
   await t.test("a call is one line, and all of it on a click", async () => {
     assert.equal(await turns(page).getByText("the tower has cleared us", { exact: true }).count(), 0);
-    await turns(page).getByRole("button", { name: /sh listen\.sh/ }).click();
+    await turns(page).getByRole("button", { name: /sh listen\.sh/ }).last().click();
     await turns(page).getByText(/^listening\s+the tower has cleared us\s/).waitFor();
     await turns(page).getByRole("button", { name: /wind\.txt/ }).click();
     await turns(page).getByRole("figure", { name: /wind\.txt/ }).waitFor();

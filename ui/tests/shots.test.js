@@ -123,12 +123,12 @@ test("pictures of a conversation", async (t) => {
   await shoot(page, "conversation-at-work");
   await box(page).press("Enter");
   await page.getByRole("button", { name: text("session.interrupt") }).click();
-  await page.getByRole("button", { name: text("session.resume") }).waitFor();
-  await shoot(page, "conversation-paused");
+  await page.getByRole("button", { name: text("session.continue") }).waitFor();
+  await shoot(page, "conversation-interrupted");
   clear(server);
-  await page.getByRole("button", { name: text("session.resume") }).click();
+  await page.getByRole("button", { name: text("session.continue") }).click();
   await turns(page).getByText(/the tower has cleared us\.$/).waitFor();
-  await turns(page).getByRole("button", { name: /sh listen\.sh/ }).click();
+  await turns(page).getByRole("button", { name: /sh listen\.sh/ }).last().click();
   await turns(page).getByRole("button", { name: /wind\.txt/ }).click();
   await shoot(page, "conversation-open", { fullPage: true });
   await page.goto("/sessions");

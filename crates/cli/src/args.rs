@@ -177,6 +177,14 @@ pub(crate) enum Verb {
         /// `run_…`, or `ses_…`: its runs are paused, and none starts.
         id: String,
     },
+    /// Interrupt a run: what is at work stops now, and it waits for words
+    Interrupt {
+        /// `run_…`
+        run: String,
+        /// The words, where they are known already: it goes on with them.
+        #[arg(long)]
+        text: Option<String>,
+    },
     /// Let a run or a session go on that was stopped
     Resume {
         /// `run_…`, or `ses_…`: its paused runs go on, and others may start.

@@ -170,7 +170,7 @@ fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option
     match (&interrupt.opened.about, effect) {
         (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
         (About::Limit(step), Effect::Proceed) => Some(said_about(step, text.trim())),
-        (About::Plan(_) | About::Limit(_), _) if !ends => Some(text.trim().to_owned()),
+        (About::Plan(_) | About::Limit(_) | About::Interruption, _) if !ends => Some(text.trim().to_owned()),
         (About::Ending(_), other) if !ends && other != Effect::Proceed => Some(text.trim().to_owned()),
         (
             About::Plan(_)
@@ -183,6 +183,7 @@ fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option
             | About::Failure(_)
             | About::Printed(_)
             | About::Round(_)
+            | About::Interruption
             | About::External,
             _,
         ) => None,

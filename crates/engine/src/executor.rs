@@ -117,8 +117,8 @@ pub trait Executor: Send + Sync + 'static {
     /// Nobody waits for this any more: stop it, and whatever it started.
     fn abort(&self, run: &RunId, action: &ActionId);
 
-    /// A person stops the command that this runs: end it and whatever it started, and answer with what it printed. May be
-    /// called again, and for what is done already.
+    /// A person stops what this runs: end it and whatever it started, and answer with what a command printed, or with what a
+    /// model had said, by then. May be called again, and for what is done already.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 

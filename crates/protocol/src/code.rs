@@ -79,6 +79,8 @@ codes! {
         "Wait until its call has ended, or resume the run where it is paused, then ask again.";
     NotStoppable = "not_stoppable", 409, "The call can not be stopped",
         "Read the run again: a command is stopped while it is tried or runs.";
+    NotInterruptible = "not_interruptible", 409, "The run can not be interrupted",
+        "Interrupt the agent where it runs, or cancel the run.";
     NothingToUndo = "nothing_to_undo", 409, "There is nothing that can be taken back",
         "Look at what the run changed: `holdshort show RUN`; an earlier event may have more.";
     NoCommonApprover = "no_common_approver", 409, "Nobody may release all of it",

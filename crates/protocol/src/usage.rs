@@ -68,6 +68,8 @@ pub enum ModelCallStatus {
     Failed,
     /// The process that waited for the reply is gone.
     Lost,
+    /// A person interrupted it.
+    Interrupted,
     /// The step ended before the reply came.
     Dropped,
 }

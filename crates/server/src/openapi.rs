@@ -219,6 +219,8 @@ refuses! {
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
+    Interrupts: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::InvalidHeader, Code::RunEnded, Code::NotInterruptible, Code::IdempotencyKeyReused];
     Stops: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotStoppable];
     Undoes: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::RunAtWork, Code::NothingToUndo, Code::NoCommonApprover], SESSION;

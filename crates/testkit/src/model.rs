@@ -42,6 +42,8 @@ pub enum Scripted {
     Stopped { text: String, reason: String },
     /// Nothing, until [`ScriptedModel::release`]; then this.
     Hang(Box<Scripted>),
+    /// This text as it is streamed, and then nothing until [`ScriptedModel::release`], which ends it.
+    Held(String),
     /// A reply with neither text nor call.
     Empty,
     /// This, now and for every request after it.
@@ -261,12 +263,7 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
     loop {
         scripted = match scripted {
             Scripted::Hang(then) => {
-                let leaving = Leaving(&shared);
-                let mut gate = shared.gate.subscribe();
-                let over =
-                    gate.wait_for(|&gate| gate != Gate::Shut).await.is_ok_and(|gate| *gate == Gate::Over);
-                std::mem::forget(leaving);
-                if over {
+                if released(Arc::clone(&shared)).await == Gate::Over {
                     return chat_completions::problem(
                         StatusCode::SERVICE_UNAVAILABLE,
                         "the scripted model is gone",
@@ -275,17 +272,37 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
                 *then
             }
             Scripted::Repeat(this) => *this,
+            Scripted::Held(text) => {
+                let held = async move {
+                    released(shared).await;
+                };
+                return chat_completions::held(&text, &body, held);
+            }
             play => return chat_completions::answer(&play, &body),
         };
     }
 }
 
-/// Dropped when the caller hangs up in the middle.
-struct Leaving<'a>(&'a Shared);
+/// Waits for [`ScriptedModel::release`], or for the end of the server.
+async fn released(shared: Arc<Shared>) -> Gate {
+    let mut gate = shared.gate.subscribe();
+    let mut waiting = Waiting { shared, has_left: true };
+    let opened = gate.wait_for(|&gate| gate != Gate::Shut).await.map_or(Gate::Over, |gate| *gate);
+    waiting.has_left = false;
+    opened
+}
 
-impl Drop for Leaving<'_> {
+/// Dropped in the middle when the caller hangs up.
+struct Waiting {
+    shared: Arc<Shared>,
+    has_left: bool,
+}
+
+impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.left.send_modify(|count| *count += 1);
+        if self.has_left {
+            self.shared.left.send_modify(|count| *count += 1);
+        }
     }
 }
 

@@ -159,6 +159,7 @@ impl From<Rejection> for Refused {
             Rejection::UnknownInterrupt => Self::not_found("interrupt"),
             Rejection::UnknownCall => Self::not_found("call"),
             Rejection::NotStoppable(_) => Self::new(Code::NotStoppable, said),
+            Rejection::NotInterruptible(_) => Self::new(Code::NotInterruptible, said),
             Rejection::Refused(refusal) => refusal.into(),
             Rejection::Role => Self::of(Code::ForbiddenRole),
             Rejection::Invalid(problems) => Self::invalid(problems),

@@ -588,6 +588,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Interrupt a run.
+         * @description What is at work stops now: a reply of a model, of which what was said is kept (`model_stopped`), and a command, of which
+         *     what it printed is kept (`tool_stopped`). Calls that have not begun do not begin, what was asked about them is asked no
+         *     more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
+         *     waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
+         *     run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
+         *     its person's turn changes nothing.
+         */
+        post: operations["interrupt_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/messages": {
         parameters: {
             query?: never;
@@ -1133,7 +1158,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "not_stoppable" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1967,7 +1992,7 @@ export interface components {
             usage?: components["schemas"]["Usage"] | null;
         };
         /** @enum {string} */
-        ModelCallStatus: "running" | "replied" | "failed" | "lost" | "dropped";
+        ModelCallStatus: "running" | "replied" | "failed" | "lost" | "interrupted" | "dropped";
         ModelMessage: {
             /** @description Of a tool: the call that this is the result of. */
             call?: string | null;
@@ -2975,6 +3000,19 @@ export interface components {
          *     `session_closed`: The session is closed.
          */
         "run_ended-or-not_external-or-session_suspended-or-session_closed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `run_ended`: The run has ended.
+         *
+         *     `not_interruptible`: The run can not be interrupted.
+         */
+        "run_ended-or-not_interruptible": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4275,6 +4313,53 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    interrupt_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key interrupts once */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Note"] | null;
+            };
+        };
+        responses: {
+            /** @description The run as it is now */
+            200: {
+                headers: {
+                    /** @description `true`: the key was known, it was interrupted before */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["run_ended-or-not_interruptible"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];

@@ -31,6 +31,13 @@ agents:
     - text: Now I listen to the tower.
       calls:
         - {as: listen, tool: run_command, arguments: {command: sh listen.sh}}
+    # It was interrupted there.
+    - text: Once more I listen.
+      calls:
+        - {as: again, tool: run_command, arguments: {command: sh listen.sh}}
+    - text: And once more.
+      calls:
+        - {as: last, tool: run_command, arguments: {command: sh listen.sh}}
     - text: "The wind is {{ results.ask }}, and the tower has cleared us."
 `;
 

@@ -123,6 +123,14 @@ impl Projector {
                 let room = paint.width.saturating_sub(console::measure_text_width(&lead));
                 vec![format!("{lead}{}", brief(text, room))]
             }
+            "run_interrupted" => note(format!("{} interrupts", plain::line(&event.actor.id))),
+            "model_stopped" => {
+                let mut out = self.replied(data, text);
+                if !out.is_empty() {
+                    out.push(paint.dim("  … and was interrupted there"));
+                }
+                out
+            }
             "end_refused" => {
                 let agent = plain::line(&self.agent(string("step"))).into_owned();
                 let flaw = match string("flaw") {
@@ -151,6 +159,8 @@ impl Projector {
                 self.activity.clear();
                 Vec::new()
             }
+            // With the whole run.
+            "tool_stopped" if data.get("interrupted").and_then(Value::as_bool) == Some(true) => Vec::new(),
             "tool_stopped" => {
                 let name = self.name(string("call"));
                 note(format!("{} stops {name}", plain::line(&event.actor.id)))
@@ -312,6 +322,9 @@ impl Projector {
                     count => format!("{count} lines"),
                 };
                 vec![format!("  {} {name} {}", paint.green("•"), paint.dim(&lines))]
+            }
+            ("refused" | "failed" | "skipped", _) if string("code") == "interrupted" => {
+                vec![format!("  {} {name}: interrupted", paint.yellow("✗"))]
             }
             ("refused" | "failed", _) if string("code") == "stopped" => {
                 vec![format!("  {} {name}: stopped", paint.yellow("✗"))]

@@ -58,6 +58,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Plan { run, follow } => plan::plan(&scene, &run, follow).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,
         Verb::Pause { id } => steer::steer(&scene, &id, steer::PAUSE).await,
+        Verb::Interrupt { run, text } => steer::interrupt(&scene, &run, text).await,
         Verb::Resume { id } => steer::steer(&scene, &id, steer::RESUME).await,
         Verb::Cancel { id, text } => steer::cancel(&scene, &id, text).await,
         Verb::Stop { run, call, text } => stop::stop(&scene, &run, call.as_deref(), text).await,

@@ -1,4 +1,4 @@
-//! `message`, `pause`, `resume`, `cancel`: what a person does to a run, or to a session, as a whole.
+//! `message`, `interrupt`, `pause`, `resume`, `cancel`: what a person does to a run, or to a session, as a whole.
 
 use holdshort_protocol::{Message, Note};
 use serde::Serialize;
@@ -35,6 +35,15 @@ const CANCEL: Steer = Steer {
 pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/messages", id_of(run, "run")?);
     post(scene, run, &path, &Message { text }, "It hears that with its next request.").await
+}
+
+pub(super) async fn interrupt(scene: &Scene, run: &str, text: Option<String>) -> anyhow::Result<Exit> {
+    let path = format!("/v1/runs/{}/interrupt", id_of(run, "run")?);
+    let said = match &text {
+        Some(_) => "Interrupted. It goes on with your words.",
+        None => "Interrupted. It goes on with your words: say them with `message`, or decide its turn.",
+    };
+    post(scene, run, &path, &Note { text }, said).await
 }
 
 pub(super) async fn steer(scene: &Scene, id: &str, steer: Steer) -> anyhow::Result<Exit> {

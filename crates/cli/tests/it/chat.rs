@@ -77,6 +77,18 @@ impl Scene {
     }
 }
 
+/// Waits until a process of this machine runs this line.
+fn runs(line: &str) {
+    let is_it = |process: std::fs::DirEntry| {
+        std::fs::read(process.path().join("cmdline")).is_ok_and(|found| found == line.as_bytes())
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !std::fs::read_dir("/proc").unwrap().flatten().any(is_it) {
+        assert!(std::time::Instant::now() < until, "nobody runs {line:?}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 /// The id of the session that a text names.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
@@ -135,7 +147,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect("Interrupted. Say what to do instead");
     assert!(before.elapsed() < std::time::Duration::from_secs(1), "{:?}", before.elapsed());
     terminal.type_raw("and be brief\r");
-    terminal.expect("goes on");
+    terminal.expect("It goes on.");
     scene.model.release();
     terminal.expect("copilot │ Greeted.");
     // No card where the person has their turn: what they type is it.
@@ -189,6 +201,74 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(code, 0, "{left}");
     let history = std::fs::metadata(scene.home.data().join("chat-history")).unwrap();
     assert_eq!(history.permissions().mode() & 0o777, 0o600);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// In the middle of what the agent says, of a command, and of a card: each time the person has the word.
+#[test]
+fn ctrl_c_interrupts_whatever_the_agent_is_at() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let said = "I will rewrite all of the files, one after the other.\nFirst the readme";
+    scene.push([
+        Scripted::Held(said.to_owned()),
+        Scripted::call("run_command", json!({"command": "echo begun; sleep 631.25; echo over"})),
+        write("a.txt", "a\n"),
+        Scripted::Held("Once more".to_owned()),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("rewrite it\r");
+    terminal.expect("one after the other.");
+    let before = std::time::Instant::now();
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    let shown = terminal.expect("and was interrupted there");
+    assert!(before.elapsed() < std::time::Duration::from_secs(1), "{:?}", before.elapsed());
+    assert!(shown.contains("First the readme"), "{shown}");
+
+    // What is said then goes on, and the model knows what it had said.
+    terminal.type_raw("only the readme\r");
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+    let told = scene.model.requests()[1].texts();
+    assert!(told.iter().any(|text| text.starts_with("I will rewrite all")), "{told:?}");
+    assert!(told.last().unwrap().contains("only the readme"), "{told:?}");
+
+    // In the middle of a command: an empty line goes on.
+    runs("sleep\0631.25\0");
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.expect("interrupted");
+    terminal.type_raw("\r");
+    terminal.expect("It goes on.");
+
+    // While a card is open.
+    terminal.expect("d leave");
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("not this file\r");
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(4));
+    assert_eq!(scene.text("a.txt"), None);
+
+    // Twice leaves, and says how to come back; it waits there for the next word.
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("\u{3}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("holdshort chat --session ses_"), "{left}");
+    let session = session_of(&left);
+    let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
+    terminal.expect("The agent was interrupted. Say what to do instead");
+    terminal.type_raw("/done\r");
+    terminal.expect("It ends here.");
+    terminal.expect("Done in part");
+    terminal.type_raw("/continue\r");
+    terminal.expect("Nothing is interrupted.");
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
     assert_eq!(serving.stop().0, 0);
 }
 

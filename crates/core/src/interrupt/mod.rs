@@ -140,6 +140,8 @@ pub enum About {
     Ending(String),
     /// Before a round of a copilot, or after it.
     Round(String),
+    /// A person interrupted the run.
+    Interruption,
     /// An agent of another framework asks.
     External,
 }

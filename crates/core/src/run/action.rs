@@ -118,6 +118,9 @@ impl Run {
                 });
             }
         }
+        if self.interrupted.is_some() {
+            actions.retain(|action| self.goes_on_interrupted(action));
+        }
         actions
     }
 
@@ -140,6 +143,7 @@ impl Run {
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
+            && (self.interrupted.is_none() || call.trial.commits > 0)
             && self.ended.is_none()
             && !self.is_blocked(&call.step)
             && !self.waits_its_turn(id, call)

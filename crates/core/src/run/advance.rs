@@ -29,6 +29,9 @@ impl Draft<'_> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return false;
         }
+        if self.run.interrupted.is_some() {
+            return self.end_what_stopped();
+        }
         self.end_what_stopped()
             || self.open_asking_calls()
             || self.gate_client_calls()

@@ -46,6 +46,7 @@ impl Run {
                 self.paused_at = Some(event.at);
             }
             Fact::RunResumed => self.paused = false,
+            Fact::RunInterrupted => self.stop_models(),
             Fact::RunSuspended => self.suspended = true,
             Fact::RunUnsuspended => self.suspended = false,
             Fact::RunCompleted { reason } => self.end(event, Status::Completed, reason),
@@ -105,6 +106,7 @@ impl Run {
                     step.until_at = Some(event.at);
                     // What is still out for it counts no longer, and nothing is tried again.
                     step.model = ModelCall::Idle;
+                    step.stopped = false;
                     step.retry_at = None;
                 });
                 self.end_round(step);
@@ -159,6 +161,7 @@ impl Run {
                 self.spend(id, model, *usage);
                 self.step(id, |step| {
                     step.model = ModelCall::Idle;
+                    step.stopped = false;
                     step.failures = 0;
                     step.crashes = 0;
                     step.turn += 1;
@@ -217,6 +220,21 @@ impl Run {
             Fact::ModelLost { step, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.crashes += 1;
+            }),
+
+            Fact::ModelStopped { step, .. } => self.step(step, |step| {
+                step.model = ModelCall::Idle;
+                step.stopped = false;
+                // Whatever is sent next is another call.
+                step.turn += 1;
+                step.refused_ends = 0;
+                // Half a judgement is none.
+                let said = content.text.as_deref().filter(|_| !step.role.is_aside());
+                if let Some(text) = said {
+                    let (agent, calls) = (step.agent.clone(), Vec::new());
+                    let turn = Entry::Turn { agent, text: Arc::from(text), calls, stop: Stop::Cut };
+                    step.entries.insert(step.sent.min(step.entries.len()), turn);
+                }
             }),
 
             Fact::ToolInspected { call, look } => self.call(call, |call| {
@@ -295,9 +313,10 @@ impl Run {
                     call.trial.commits += u32::from(call.committing().is_some());
                 });
             }
-            Fact::ToolStopped { call } => {
-                self.call(call, |call| call.stopped = Some(Arc::from(content.as_text())));
-            }
+            Fact::ToolStopped { call, interrupted } => self.call(call, |call| {
+                call.stopped = Some(Arc::from(content.as_text()));
+                call.interrupted = *interrupted;
+            }),
             Fact::ToolFinished { call: id, end, code } => {
                 // One that failed before it could start was tried, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
@@ -344,6 +363,7 @@ impl Run {
                     call.proposal = None;
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                     call.stopped = None;
+                    call.interrupted = false;
                     call.authority = None;
                     match why {
                         Returned::Edited => {
@@ -476,6 +496,7 @@ impl Run {
                         }
                     }
                     About::Round(phase) => self.rounds(phase, |rounds| rounds.asked = Some(id.clone())),
+                    About::Interruption => self.interrupted = Some(id.clone()),
                     About::Phase(_) | About::External => {}
                 }
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
@@ -516,7 +537,7 @@ impl Run {
                     self.messages.push(Arc::from(said_about(step, content.as_text())));
                 }
             }
-            Fact::JudgementUnusable { step } => self.tell(step, content),
+            Fact::JudgementUnusable { step } | Fact::ReplyResumed { step } => self.tell(step, content),
         }
     }
 

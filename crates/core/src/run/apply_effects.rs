@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fact::Authority;
 use super::state::{CallState, ModelCall, Rounds, StepRole};
-use super::{Action, ActionId, Run};
+use super::{Action, ActionId, Run, Step};
 use crate::definition::PhaseKind;
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -108,7 +108,16 @@ impl Run {
         });
     }
 
+    /// Every model call that is out is to stop.
+    pub(super) fn stop_models(&mut self) {
+        let is_out = |step: &&mut Arc<Step>| step.end.is_none() && step.model != ModelCall::Idle;
+        for step in self.steps.values_mut().filter(is_out) {
+            Arc::make_mut(step).stopped = true;
+        }
+    }
+
     pub(super) fn unblock(&mut self, interrupt: &InterruptId) {
+        self.interrupted.take_if(|turn| turn == interrupt);
         for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
             Arc::make_mut(rounds).asked = None;
         }

@@ -48,6 +48,8 @@ pub(super) struct Opening {
     pub(super) reject: Option<Effect>,
     /// What it does here, whatever the workflow says of other interrupts of this kind.
     pub(super) always_rejects: Option<Effect>,
+    /// What applies when nobody answers in time, whatever the workflow says of other interrupts of this kind.
+    pub(super) on_expiry: Option<&'static str>,
     /// What options are called here, unless the workflow says something else.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
@@ -71,6 +73,7 @@ impl Opening {
             response_schema: None,
             reject: None,
             always_rejects: None,
+            on_expiry: None,
             labels: &[],
         }
     }
@@ -148,7 +151,7 @@ impl<'a> Draft<'a> {
             .map(|row| adapted(row, &gate, opening.labels));
         let own: Vec<Offer> = opening.own.into_iter().chain(of_kind).collect();
         let offered = offered(own, &gate.options);
-        let on_expiry = on_expiry(opening.kind, gate.on_expiry.as_deref(), &offered);
+        let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,
@@ -188,6 +191,7 @@ impl<'a> Draft<'a> {
             | About::Limit(_)
             | About::Printed(_)
             | About::Ending(_)
+            | About::Interruption
             | About::External => step(),
         };
         self.run.phase(phase?)

@@ -44,6 +44,8 @@ pub enum Fact {
     },
     RunPaused,
     RunResumed,
+    /// A person interrupted it: what is at work stops, and each model call that is out comes back as `model_stopped`.
+    RunInterrupted,
     /// Its session is suspended: it rests until the session is resumed.
     RunSuspended,
     /// Its session is resumed.
@@ -189,6 +191,18 @@ pub enum Fact {
         attempt: u32,
     },
 
+    /// A person interrupted it. text: what it had said by then; none where it had said nothing, or where that was lost with
+    /// its process.
+    ModelStopped {
+        step: String,
+        turn: u32,
+        attempt: u32,
+    },
+    /// A person lets an agent go on whose reply was interrupted. text: what it is told.
+    ReplyResumed {
+        step: String,
+    },
+
     /// data: the card.
     ToolInspected {
         call: String,
@@ -287,6 +301,9 @@ pub enum Fact {
     /// of it. text: what the person says to the agent.
     ToolStopped {
         call: String,
+        /// With the whole run.
+        #[serde(default, skip_serializing_if = "is_default")]
+        interrupted: bool,
     },
     /// text: what the model is told; data: the tool's own.
     ToolFinished {

@@ -96,6 +96,10 @@ impl Draft<'_> {
                 self.emit(Fact::RunCancelled { reason: "cancelled".to_owned() }, Content::maybe_text(text));
                 Ok(())
             }
+            Input::Interrupt { text } => {
+                check_text(text.as_deref().unwrap_or_default())?;
+                self.interrupt_run(text)
+            }
             Input::StopCall { call, text } => {
                 check_text(text.as_deref().unwrap_or_default())?;
                 self.stop_call(&call, text)
@@ -108,6 +112,7 @@ impl Draft<'_> {
             Input::Probed { call, attempt, probed } => self.probed(&call, attempt, probed),
             Input::Replied { step, turn, reply } => self.replied(&step, turn, reply),
             Input::Failed { step, turn, failure } => self.failed(&step, turn, failure),
+            Input::Stopped { step, turn, text } => self.model_stopped(&step, turn, &text),
             Input::Ask(ask) => self.ask(*ask),
             Input::Finish { result } => self.finish_external(result),
         }
@@ -168,7 +173,7 @@ impl Draft<'_> {
         self.emit_by(Actor::engine(), fact, Content::none());
     }
 
-    fn message(&mut self, text: String) -> Result<(), Rejection> {
+    pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
@@ -225,7 +230,13 @@ impl Draft<'_> {
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
-            self.emit(Fact::ModelLost { step, turn, attempt }, Content::none());
+            // What a person has stopped is not asked again by itself, and no crash is counted.
+            let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
+                Fact::ModelStopped { step, turn, attempt }
+            } else {
+                Fact::ModelLost { step, turn, attempt }
+            };
+            self.emit(fact, Content::none());
         }
         for call in calls {
             self.adopt_call(&call);

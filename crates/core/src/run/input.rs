@@ -79,6 +79,10 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
+    /// What is at work is to stop now, and the run to wait for words. `text`: the words, where they are known already.
+    Interrupt {
+        text: Option<String>,
+    },
     /// A command that runs is to end now. `text`: what its agent is told.
     StopCall {
         call: String,
@@ -126,6 +130,12 @@ pub enum Input {
         turn: u32,
         failure: Failure,
     },
+    /// A model call that a person interrupted has ended. `text`: what it had said by then.
+    Stopped {
+        step: String,
+        turn: u32,
+        text: String,
+    },
 
     /// An agent of another framework asks.
     Ask(Box<Ask>),
@@ -145,6 +155,7 @@ impl Input {
             | Self::Replan { .. }
             | Self::Pause
             | Self::Cancel { .. }
+            | Self::Interrupt { .. }
             | Self::StopCall { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) => Some(Permission::Ask),
@@ -161,7 +172,8 @@ impl Input {
             | Self::Ran { .. }
             | Self::Probed { .. }
             | Self::Replied { .. }
-            | Self::Failed { .. } => None,
+            | Self::Failed { .. }
+            | Self::Stopped { .. } => None,
         }
     }
 }
@@ -230,6 +242,9 @@ pub enum Rejection {
     /// In words that end a sentence.
     #[error("the call can not be stopped: {0}")]
     NotStoppable(&'static str),
+    /// In words that end a sentence.
+    #[error("the run can not be interrupted: {0}")]
+    NotInterruptible(&'static str),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error("this role may not do that")]

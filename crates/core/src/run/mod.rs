@@ -25,6 +25,7 @@ mod handle;
 mod handoff;
 mod history;
 mod input;
+mod interruption;
 mod model;
 mod order;
 mod oversight;
@@ -99,6 +100,8 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// Its session is suspended.
     pub suspended: bool,
+    /// A person interrupted it: the turn in which they say how it goes on.
+    pub interrupted: Option<InterruptId>,
     pub ended: Option<Ended>,
     /// Started phases; `Some` once ended.
     pub phases: BTreeMap<String, Option<StepEnd>>,
@@ -158,6 +161,7 @@ impl Run {
             paused: false,
             paused_at: None,
             suspended: false,
+            interrupted: None,
             ended: None,
             phases: BTreeMap::new(),
             steps: BTreeMap::new(),

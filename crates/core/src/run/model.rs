@@ -35,7 +35,7 @@ impl Draft<'_> {
     }
 
     /// The attempt that is out for this turn.
-    fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
+    pub(super) fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
         match self.run.steps.get(step) {
             Some(step) if step.turn == turn => match step.model {
                 ModelCall::Running { attempt, .. } => Ok(attempt),
@@ -47,6 +47,7 @@ impl Draft<'_> {
 
     pub(super) fn replied(&mut self, step: &str, turn: u32, reply: Reply) -> Result<(), Rejection> {
         self.awaited(step, turn)?;
+        let is_stopped = self.run.steps.get(step).is_some_and(|step| step.stopped);
         if reply.says_nothing() {
             let message = "the model returned neither text nor a call".to_owned();
             return self.failed(
@@ -88,7 +89,15 @@ impl Draft<'_> {
             .map(|(n, (_, call))| self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop)))
             .collect();
         self.more_than_one_handoff(&calls, &mut problems);
-        for ((id, _), problem) in calls.iter().zip(problems) {
+        // It was whole before it could be stopped; what it calls begins no more.
+        let calls = calls.iter().map(|(id, _)| id);
+        if is_stopped {
+            for id in calls {
+                self.skip_interrupted(id);
+            }
+            return Ok(());
+        }
+        for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
                 self.emit(
@@ -184,6 +193,9 @@ impl Draft<'_> {
     pub(super) fn failed(&mut self, id: &str, turn: u32, failure: Failure) -> Result<(), Rejection> {
         let attempt = self.awaited(id, turn)?;
         let Some(step) = self.run.steps.get(id) else { return Err(Rejection::Outdated) };
+        if step.stopped {
+            return self.model_stopped(id, turn, "");
+        }
         let limit = self.run.limits(id).attempts;
         // Not every provider knows the form that a judgement is asked for in: once more without it.
         let form_refused = matches!(step.role, StepRole::Overseer | StepRole::Router)

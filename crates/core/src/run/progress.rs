@@ -38,6 +38,8 @@ impl Run {
 
     fn waits_for_a_person(&self, id: &str, step: &Step) -> bool {
         let waits = |state: &CallState| matches!(state, CallState::Gated(_) | CallState::Doubted(Some(_)));
-        step.blocked.is_some() || self.calls.values().any(|call| call.step == id && waits(&call.state))
+        self.interrupted.is_some()
+            || step.blocked.is_some()
+            || self.calls.values().any(|call| call.step == id && waits(&call.state))
     }
 }

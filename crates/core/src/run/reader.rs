@@ -119,6 +119,7 @@ impl Run {
             | About::Failure(_)
             | About::Printed(_)
             | About::Round(_)
+            | About::Interruption
             | About::External => false,
         })
     }
@@ -184,7 +185,7 @@ impl Run {
             Some(end) => StepActivity::Ended(end),
             None if self.ended.is_some() && step.trouble == Trouble::Stuck => StepActivity::Failed,
             None if self.ended.is_some() => StepActivity::Cancelled,
-            None if waiting.contains(id) => StepActivity::Waiting,
+            None if self.interrupted.is_some() || waiting.contains(id) => StepActivity::Waiting,
             None if self.is_paused() => StepActivity::Paused,
             None => StepActivity::Running,
         }

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::{Fact, Run, StepEnd, StepRole};
 use crate::event::{self, Content, Event};
 use crate::id::InterruptId;
-use crate::interrupt::Kind;
+use crate::interrupt::{About, Kind};
 use crate::session;
 
 /// Who said something, and about what.
@@ -42,6 +42,8 @@ impl Run {
                     Kind::Question => has_text || !content.data.is_null(),
                     // What a client brings is no person's word.
                     Kind::ClientCall | Kind::UnknownOutcome => false,
+                    // The message that it becomes is the word.
+                    Kind::Turn if asked.opened.about == About::Interruption => false,
                     Kind::ToolApproval
                     | Kind::PlanApproval
                     | Kind::Checkpoint
@@ -54,7 +56,10 @@ impl Run {
                 };
                 is_word.then(|| Words { agent: None, interrupt: Some(interrupt.clone()) })
             }
-            Fact::StepEnded { step, end: StepEnd::Completed } if has_text => {
+            // What was said before a person interrupted was said all the same.
+            Fact::StepEnded { step, end: StepEnd::Completed } | Fact::ModelStopped { step, .. }
+                if has_text =>
+            {
                 let step = self.steps.get(step)?;
                 // Of a plan that is carried out each part answers the plan, not the person.
                 let planned = self.plans.get(&step.phase).is_some_and(|plan| plan.settled.is_some());
@@ -64,6 +69,7 @@ impl Run {
             Fact::Adopted { .. }
             | Fact::RunPaused
             | Fact::RunResumed
+            | Fact::RunInterrupted
             | Fact::RunSuspended
             | Fact::RunUnsuspended
             | Fact::RunCompleted { .. }
@@ -86,6 +92,8 @@ impl Run {
             | Fact::EndRefused { .. }
             | Fact::ModelFailed { .. }
             | Fact::ModelLost { .. }
+            | Fact::ModelStopped { .. }
+            | Fact::ReplyResumed { .. }
             | Fact::WindowNarrowed { .. }
             | Fact::HistorySummarised { .. }
             | Fact::HistoryElided { .. }

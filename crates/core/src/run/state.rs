@@ -98,6 +98,8 @@ pub struct Step {
     /// Replies so far.
     pub turn: u32,
     pub model: ModelCall,
+    /// A person interrupted the model call that is out.
+    pub stopped: bool,
     /// How many of the entries the request that is out holds: what was said since stands after the reply.
     pub sent: usize,
     /// Whether its agent was ever asked: a step that is skipped before was never tried.
@@ -157,6 +159,7 @@ impl Step {
             entries: Vec::new(),
             turn: 0,
             model: ModelCall::Idle,
+            stopped: false,
             sent: 0,
             begun: false,
             failures: 0,
@@ -270,6 +273,8 @@ pub struct Call {
     pub authority: Option<Authority>,
     /// A person stops it, in these words, which may be none. What runs of it is ended, and then the call.
     pub stopped: Option<Arc<str>>,
+    /// They interrupted the whole run.
+    pub interrupted: bool,
     /// What a command may do that was released.
     pub effect: Option<CommandEffect>,
     /// The effect whose walls it met when it ran.
@@ -310,6 +315,7 @@ impl Call {
             trial: Trial::default(),
             digest: None,
             stopped: None,
+            interrupted: false,
             effect: None,
             confined: None,
             authority: None,

@@ -340,7 +340,7 @@ impl Run {
 
     /// Whether the step's next move is a model call.
     pub(super) fn wants_model(&self, id: &str) -> bool {
-        if self.is_paused() || self.ended.is_some() {
+        if self.is_paused() || self.interrupted.is_some() || self.ended.is_some() {
             return false;
         }
         let Some(step) = self.steps.get(id) else { return false };

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::input::Rejection;
+use super::interruption::INTERRUPTED;
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::event::Content;
 
@@ -24,10 +25,12 @@ impl Run {
         self.calls_in_order().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
-    /// What is at work of calls that a person has stopped.
+    /// What is at work of calls, of tools and of models, that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
-        self.calls.iter().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| {
-            match call.state {
+        let calls =
+            self.calls.iter().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
+                .state
+            {
                 CallState::Ended(_) => None,
                 CallState::Started { .. } => Some(Action::tool(id, call.attempt)),
                 CallState::Proposed
@@ -35,8 +38,8 @@ impl Run {
                 | CallState::Authorised
                 | CallState::WithClient(_)
                 | CallState::Doubted(_) => call.trial.running.map(|_| Action::trial(id, call.trial.attempt)),
-            }
-        })
+            });
+        calls.chain(self.models_stopping())
     }
 
     /// Whether a person can stop a call now, or why not.
@@ -66,7 +69,7 @@ impl Draft<'_> {
         }
         self.run.stoppable(&call).map_err(Rejection::NotStoppable)?;
         let text = text.filter(|text| !text.trim().is_empty());
-        self.emit(Fact::ToolStopped { call: id.to_owned() }, Content::maybe_text(text));
+        self.emit(Fact::ToolStopped { call: id.to_owned(), interrupted: false }, Content::maybe_text(text));
         Ok(())
     }
 
@@ -74,13 +77,16 @@ impl Draft<'_> {
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
         let text = told(call, printed, TRIED);
-        self.finish_call(id, CallEnd::Refused, Some(STOPPED), text);
+        self.finish_call(id, CallEnd::Refused, Some(code(call)), text);
     }
 
     /// Ends a call that was stopped while it ran in the workspace.
     pub(super) fn finish_stopped(&mut self, id: &str, call: &Call, printed: Option<String>, data: Value) {
-        let fact =
-            Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Failed, code: Some(STOPPED.to_owned()) };
+        let fact = Fact::ToolFinished {
+            call: id.to_owned(),
+            end: CallEnd::Failed,
+            code: Some(code(call).to_owned()),
+        };
         self.emit(fact, Content { text: Some(told(call, printed, STARTED)), data });
     }
 
@@ -99,10 +105,15 @@ impl Draft<'_> {
     }
 }
 
+fn code(call: &Call) -> &'static str {
+    if call.interrupted { INTERRUPTED } else { STOPPED }
+}
+
 /// What the agent is told.
 fn told(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "What it printed is lost.".to_owned());
     let words = match call.stopped.as_deref() {
+        _ if call.interrupted => "Run it again only if it is still wanted.".to_owned(),
         Some("") | None => "Do not run the same command again unless a person wants it.".to_owned(),
         Some(words) => format!("The person says: {words}"),
     };

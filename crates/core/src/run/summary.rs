@@ -18,7 +18,7 @@ impl Run {
         let has_open = self.open_interrupts().next().is_some();
         match started.origin {
             Origin::Native if self.phases.is_empty() => Status::Queued,
-            Origin::Native if self.is_in_flight() || !self.actions().is_empty() => Status::Running,
+            Origin::Native if self.is_busy() => Status::Running,
             Origin::Native | Origin::External | Origin::ExternalOnce => {
                 if has_open {
                     Status::Waiting
@@ -27,6 +27,11 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Something is under way, or is about to begin.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_in_flight() || !self.actions().is_empty()
     }
 
     /// Something was started and has not come back.
@@ -107,7 +112,8 @@ impl Run {
             return None;
         }
         let expiries = self.open_interrupts().filter_map(|(_, interrupt)| interrupt.opened.expires_at);
-        let retries = self.steps.values().filter(|_| !self.is_paused()).filter_map(|step| step.retry_at);
+        let rests = self.is_paused() || self.interrupted.is_some();
+        let retries = self.steps.values().filter(|_| !rests).filter_map(|step| step.retry_at);
         expiries.chain(retries).min()
     }
 

@@ -20,6 +20,7 @@ mod gates;
 mod grants;
 mod handoffs;
 mod head;
+mod interruptions;
 mod journals;
 mod kinds;
 mod layers;

@@ -156,6 +156,16 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.person(Input::Pause);
         world
     };
+    let interrupting = {
+        let mut world = running_model.clone();
+        world.person(Input::Interrupt { text: None });
+        world
+    };
+    let interrupted = {
+        let mut world = interrupting.clone();
+        world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "Half a".to_owned() });
+        world
+    };
     let ended = |input: Option<Input>, script| {
         let mut world = World::started(definition(), script);
         world.work();
@@ -206,6 +216,8 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("continuation", continuation),
         ("checkpoint phase", checkpoint),
         ("paused", paused),
+        ("interrupted, model out", interrupting),
+        ("interrupted", interrupted),
         ("completed", ended(None, vec![says("Done.")])),
         ("failed", ended(None, vec![fails(FailureKind::Rejected)])),
         ("cancelled", ended(Some(Input::Cancel { text: None }), Vec::new())),
@@ -277,6 +289,8 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ("pause", person(), Input::Pause),
         ("resume", person(), Input::Resume),
         ("cancel", person(), Input::Cancel { text: Some("enough".to_owned()) }),
+        ("interrupt", person(), Input::Interrupt { text: None }),
+        ("interrupt with words", person(), Input::Interrupt { text: Some("hear".to_owned()) }),
         ("stop call", person(), Input::StopCall { call: call(), text: None }),
         ("begin nothing", engine(), Input::Begin { begins: Vec::new() }),
         ("begin model", engine(), Input::Begin { begins: begin_model }),
@@ -301,6 +315,7 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ("probed", engine(), Input::Probed { call: call(), attempt, probed: Probed::NotHappened }),
         ("replied", engine(), Input::Replied { step: step(), turn, reply }),
         ("failed", engine(), Input::Failed { step: step(), turn, failure }),
+        ("stopped", engine(), Input::Stopped { step: step(), turn, text: "Half a".to_owned() }),
         ("ask", agent(), Input::Ask(Box::new(ask()))),
         ("finish", agent(), Input::Finish { result: json!("done") }),
     ]

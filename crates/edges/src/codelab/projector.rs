@@ -57,6 +57,8 @@ impl Teller {
                 let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
                 vec![switched(from, to, reason.unwrap_or("the work was handed over"))]
             }
+            // What an agent had said when a person interrupted it.
+            Fact::ModelStopped { step, .. } => self.replied(step, false, text),
             Fact::StepEnded { step, end } => {
                 let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
                 let mut frames: Vec<Frame> = last.into_iter().collect();

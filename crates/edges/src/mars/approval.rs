@@ -146,6 +146,9 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
             "turn": payload.get("round"),
             "phases_executed": phases_executed(run, phase),
         }),
+        (Kind::Turn, _) => {
+            json!({ "requires_text_input": true, "input_placeholder": "Say how it goes on." })
+        }
         (Kind::ToolApproval, _) => {
             let whole = payload.get("arguments").map(change::arguments).unwrap_or_default();
             json!({

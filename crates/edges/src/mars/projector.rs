@@ -205,6 +205,8 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             said.push(("cost_update", spent(run, step, model, usage)));
             said
         }
+        // What an agent had said when a person interrupted it.
+        Fact::ModelStopped { step, .. } => replied(run, step, &[], content.as_text()),
         Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
             let mut failed = error(kind, content.as_text(), step);
             let again = json!({ "attempt": attempt, "retry_at": retry_at.map(|at| at.to_string()) });

@@ -103,7 +103,9 @@ fn words(opened: &Opened) -> &'static [Word] {
 
 /// Whether a person is asked whether what was done meets their needs: a turn without a further one to take.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
-    opened.kind == Kind::Turn && opened.options.iter().all(|offer| offer.id != "exit")
+    opened.kind == Kind::Turn
+        && opened.about != About::Interruption
+        && opened.options.iter().all(|offer| offer.id != "exit")
 }
 
 /// Whether it is the second layer that asks: a mandatory checkpoint, or one that a judgement added.
@@ -170,7 +172,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
         (About::Ending(_), _) => "custom",
         (About::Round(_), Kind::Choice) => "proposal",
         (About::Round(_), Kind::Turn) if asks_satisfaction(opened) => "satisfaction",
-        (About::Round(_), Kind::Turn) => "copilot_turn",
+        (About::Round(_), Kind::Turn) | (About::Interruption, _) => "copilot_turn",
         (About::Printed(_) | About::Round(_), _) | (_, Kind::Question) => "clarification",
         (About::Call(_), _) => match (of(Source::Checkpoint), of(Source::Smart)) {
             (Some(reason), _) => &reason.code,

@@ -78,6 +78,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         }
                         // No wildcard: what is begun has to be claimed here, or nobody performs it.
                         Fact::RunPaused
+                        | Fact::RunInterrupted
                         | Fact::RunSuspended
                         | Fact::MessageAdded
                         | Fact::Adopted { .. }
@@ -99,6 +100,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::EndRefused { .. }
                         | Fact::ModelFailed { .. }
                         | Fact::ModelLost { .. }
+                        | Fact::ModelStopped { .. }
+                        | Fact::ReplyResumed { .. }
                         | Fact::WindowNarrowed { .. }
                         | Fact::HistorySummarised { .. }
                         | Fact::HistoryElided { .. }

@@ -39,6 +39,8 @@ pub enum ModelOutcome {
     Failed,
     /// The process that waited for it is gone.
     Lost,
+    /// A person interrupted it.
+    Interrupted,
     /// Its step ended before.
     Dropped,
 }
@@ -93,6 +95,7 @@ fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
         }
         Fact::ModelFailed { step, .. } => Some((step, ModelOutcome::Failed)),
         Fact::ModelLost { step, .. } => Some((step, ModelOutcome::Lost)),
+        Fact::ModelStopped { step, .. } => Some((step, ModelOutcome::Interrupted)),
         _ => None,
     }
 }

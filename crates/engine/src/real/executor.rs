@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
+use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::undo::TOOL;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
@@ -391,12 +392,31 @@ impl Worker {
             let failure = Failure { kind: FailureKind::Rejected, retry_after_ms: None, message };
             return Input::Failed { step: job.step.clone(), turn, failure };
         };
-        let show = |text: &str| self.preview(job, None, Kind::Text, text);
+        let said = Mutex::new(String::new());
+        let show = |text: &str| {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            // A reply that is longer than any may be is kept as far as that.
+            let room = TEXT_BYTES.saturating_sub(said.len());
+            said.push_str(&text[..text.floor_char_boundary(room)]);
+            drop(said);
+            self.preview(job, None, Kind::Text, text);
+        };
         let mut request = request.clone();
         if request.model.as_deref() == Some(REHEARSAL) {
             request.model = None;
         }
-        match model.call(&request, &show).await {
+        let mut stop = self.stop.clone();
+        let answer = tokio::select! {
+            // What came at the same moment is whole, and counts.
+            biased;
+            answer = model.call(&request, &show) => answer,
+            // Without a sender nobody stops it any more.
+            Ok(_) = stop.wait_for(|stopped| *stopped) => {
+                let text = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
+                return Input::Stopped { step: job.step.clone(), turn, text };
+            }
+        };
+        match answer {
             Ok(reply) => Input::Replied { step: job.step.clone(), turn, reply },
             Err(failure) => Input::Failed { step: job.step.clone(), turn, failure },
         }

@@ -52,6 +52,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(crate::socket::NEEDS, routes!(socket::open)))
         .routes(needs(any(Steer), routes!(steer::message)))
         .routes(needs(any(Steer), routes!(steer::pause)))
+        .routes(needs(all(Steer), routes!(steer::interrupt)))
         .routes(needs(any(Halt), routes!(steer::resume)))
         .routes(needs(any(Steer), routes!(steer::cancel)))
         .routes(needs(any(Steer), routes!(steer::finish)))

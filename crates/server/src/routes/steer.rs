@@ -1,10 +1,11 @@
-//! Steering a run: tell it something, pause, resume, cancel; and the end of an external one.
+//! Steering a run: tell it something, pause, resume, interrupt, cancel; and the end of an external one.
 
 use axum::Json;
 use axum::response::Response;
 use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
+use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::{Finish, Message, Note, Run, UndoChanges};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
@@ -16,7 +17,7 @@ use holdshort_web::view;
 use serde_json::json;
 
 use super::runs::{created, replayed};
-use crate::openapi::{Steers, Stops, Tells, Undoes};
+use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
 
 /// Tell a run something.
 ///
@@ -44,12 +45,15 @@ pub(crate) async fn message(
     let value = body.value().await?;
     let Message { text } = read_strict(&value)?;
     let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/messages"), &value);
+    send_once(caller, id, Input::Message { text }, key).await
+}
+
+async fn send_once(caller: Caller, id: RunId, input: Input, key: Option<IdempotencyKey>) -> Answer<Response> {
     let Caller { app, actor, .. } = caller;
-    let (driver, run) = (app.driver.clone(), id.clone());
-    let told = detached(async move { driver.send_once(&run, Input::Message { text }, key, actor).await });
-    let told = told.await?;
-    let shown = view::now::left(&app, &told).await?;
-    Ok(replayed(told.is_replayed(), Json(shown)))
+    let driver = app.driver.clone();
+    let sent = detached(async move { driver.send_once(&id, input, key, actor).await }).await?;
+    let shown = view::now::left(&app, &sent).await?;
+    Ok(replayed(sent.is_replayed(), Json(shown)))
 }
 
 /// Tells a run something, whichever way it came.
@@ -99,11 +103,48 @@ pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 }
 
 async fn note(body: Body) -> Answer<Note> {
-    let note: Note = body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
+    short(body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default())
+}
+
+fn short(note: Note) -> Answer<Note> {
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
     Ok(note)
+}
+
+/// Interrupt a run.
+///
+/// What is at work stops now: a reply of a model, of which what was said is kept (`model_stopped`), and a command, of which
+/// what it printed is kept (`tool_stopped`). Calls that have not begun do not begin, what was asked about them is asked no
+/// more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
+/// waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
+/// run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
+/// its person's turn changes nothing.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key interrupts once")
+    ),
+    request_body(content = Option<Note>, description = "May be left out"),
+    responses(
+        (status = 200, description = "The run as it is now", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was interrupted before"))),
+        Interrupts
+    )
+)]
+pub(crate) async fn interrupt(
+    caller: Caller,
+    Id(id): Id<RunId>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
+    caller.sees(&id).await?;
+    let value = body.optional().await?.unwrap_or_else(|| json!({}));
+    let Note { text } = short(read_strict(&value)?)?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/interrupt"), &value);
+    send_once(caller, id, Input::Interrupt { text }, key).await
 }
 
 /// Stop a command of a run.

@@ -125,6 +125,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/runs/{id}/cancel", "steer", "any"),
     ("get /v1/runs/{id}/events", "read", "any"),
     ("post /v1/runs/{id}/finish", "steer", "any"),
+    ("post /v1/runs/{id}/interrupt", "steer", "all"),
     ("post /v1/runs/{id}/messages", "steer", "any"),
     ("get /v1/runs/{id}/model-requests", "read", "all"),
     ("get /v1/runs/{id}/model-requests/{n}", "read", "all"),

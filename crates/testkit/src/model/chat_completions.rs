@@ -62,7 +62,7 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
         Scripted::Status { status, headers, body } => return plain(*status, headers, body),
         Scripted::Cut(text) => return broken(text, request, Ending::Break),
         Scripted::Unfinished(text) => return broken(text, request, Ending::Close),
-        Scripted::Hang(_) | Scripted::Repeat(_) => {
+        Scripted::Hang(_) | Scripted::Held(_) | Scripted::Repeat(_) => {
             return problem(StatusCode::INTERNAL_SERVER_ERROR, "this is not an answer");
         }
     };
@@ -71,6 +71,20 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     } else {
         respond(StatusCode::OK, "application/json", reply.json(request).to_string().into())
     }
+}
+
+/// A stream that stops in the middle, and ends once this has come to its end.
+pub(super) fn held(
+    text: &str,
+    request: &Value,
+    until: impl Future<Output = ()> + Send + 'static,
+) -> Response {
+    let mut frames = Whole { text, calls: Vec::new(), stop: None }.frames(request);
+    let rest = frames.split_off(1 + pieces(text).len());
+    let bytes = |frame: String| Ok::<_, io::Error>(Bytes::from(frame));
+    let rest = stream::once(until).flat_map(move |()| stream::iter(rest.clone().into_iter().map(bytes)));
+    let items = stream::iter(frames.into_iter().map(bytes)).chain(rest);
+    respond(StatusCode::OK, "text/event-stream", Body::from_stream(items))
 }
 
 struct Whole<'a> {

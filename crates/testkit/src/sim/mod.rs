@@ -30,7 +30,7 @@ mod world;
 
 pub use choices::Turn;
 pub use mutants::Mutant;
-pub use people::{ENDINGS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM};
+pub use people::{ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM};
 pub use shrink::shrink;
 
 use choices::Choices;

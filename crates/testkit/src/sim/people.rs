@@ -103,6 +103,9 @@ pub const TALKS_FROM: u64 = 300_000_000_000_000;
 /// all that were played before.
 pub const TRIALS_FROM: u64 = 400_000_000_000_000;
 
+/// In seeds from here on people also interrupt runs, with words and without. Larger than all that were played before.
+pub const INTERRUPTIONS_FROM: u64 = 500_000_000_000_000;
+
 pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
@@ -141,6 +144,7 @@ pub(super) struct Menu {
     with_sessions: bool,
     with_talks: bool,
     with_trials: bool,
+    with_interruptions: bool,
 }
 
 impl Menu {
@@ -163,7 +167,14 @@ impl Menu {
             workflows = workflows.into_iter().map(|made| workflows::with_trials(&made, choices)).collect();
         }
         workflows.push(workflows::external());
-        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM, with_talks, with_trials }
+        Self {
+            workflows,
+            keys: 0,
+            with_sessions: seed >= SESSIONS_FROM,
+            with_talks,
+            with_trials,
+            with_interruptions: seed >= INTERRUPTIONS_FROM,
+        }
     }
 
     /// Something that somebody does now.
@@ -204,6 +215,11 @@ impl Menu {
             }
         }
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
+        if self.with_interruptions && !at_work.is_empty() && choices.one_in(8) {
+            let run = choices.pick(&at_work).id.clone();
+            let text = choices.one_in(3).then(|| "another way".to_owned());
+            return Deed::Send { run, input: Box::new(Input::Interrupt { text }), actor: someone("alice") };
+        }
         let any = at_work.is_empty() || choices.one_in(12);
         let run = (*choices.pick(if any { &all } else { &at_work })).clone();
         let send =

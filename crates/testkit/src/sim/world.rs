@@ -142,6 +142,13 @@ impl Site {
                 let outcome = self.run(job, choices);
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }
+            Work::CallModel { turn, .. }
+                if self.world.stopped.contains(&(job.run.clone(), job.action.clone()))
+                    && choices.one_in(2) =>
+            {
+                let text = choices.one_in(2).then(|| "Half a".to_owned()).unwrap_or_default();
+                Input::Stopped { step: job.step.clone(), turn: *turn, text }
+            }
             Work::CallModel { turn, request } => {
                 models::answer(&job.step, *turn, request, &mut self.world, choices)
             }

@@ -17,6 +17,7 @@ mod files;
 mod flows;
 mod fuzz;
 mod halves;
+mod interrupting;
 mod kills;
 mod limits;
 mod long;

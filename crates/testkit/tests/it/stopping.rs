@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use crate::cluster::{Cluster, database};
 use crate::play::{command, done, last_told, one, play};
 
-const TRYING: &str = "
+pub(crate) const TRYING: &str = "
 name: solo
 agents:
   solo:
@@ -29,7 +29,7 @@ gates:
 ";
 
 /// A line that prints, writes, and then takes longer than any test; and the word by which its process is found.
-fn long(seconds: &str) -> String {
+pub(crate) fn long(seconds: &str) -> String {
     format!("echo begun; echo new > made.txt; sleep {seconds}; echo over")
 }
 
@@ -42,11 +42,11 @@ fn sleeps(seconds: &str) -> bool {
         .any(|process| fs::read(process.path().join("cmdline")).is_ok_and(|line| line == wanted.as_bytes()))
 }
 
-async fn runs(seconds: &str) {
+pub(crate) async fn runs(seconds: &str) {
     eventually("the command runs", async || sleeps(seconds).then_some(())).await;
 }
 
-async fn is_gone(seconds: &str) {
+pub(crate) async fn is_gone(seconds: &str) {
     eventually("its processes are gone", async || (!sleeps(seconds)).then_some(())).await;
 }
 

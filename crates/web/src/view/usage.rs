@@ -50,6 +50,7 @@ pub fn model_call(call: ModelCall) -> wire::ModelCall {
         ModelOutcome::Running => wire::ModelCallStatus::Running,
         ModelOutcome::Failed => wire::ModelCallStatus::Failed,
         ModelOutcome::Lost => wire::ModelCallStatus::Lost,
+        ModelOutcome::Interrupted => wire::ModelCallStatus::Interrupted,
         ModelOutcome::Dropped => wire::ModelCallStatus::Dropped,
         ModelOutcome::Replied { model, usage: Usage { input_tokens, output_tokens }, cost: paid } => {
             shown.answered_by = Some(model);

@@ -11,6 +11,8 @@ export class Story {
   /** Calls that are under way. */
   readonly running = new Set<string>();
   readonly #agents = new Map<string, string>();
+  /** Turns after an interruption. */
+  readonly #turns = new Set<string>();
   /** Steps in which a model judges a call: told as what came of it, not as work. */
   readonly #overseers = new Set<string>();
   readonly #calls = new Map<string, number>();
@@ -77,6 +79,11 @@ export class Story {
       case "model_replied":
         this.#replied(event);
         break;
+      case "model_stopped":
+        this.#replied(event);
+        // Its words stand above it.
+        this.#note({ ...event, data: {} }, event.type, "hold", { agent: this.#agent(step) });
+        break;
       case "model_failed":
       case "model_lost":
         this.asking.delete(step);
@@ -94,6 +101,7 @@ export class Story {
       case "limit_reached":
         this.#note(event, "limit_reached", "hold", { step, limit: text(data, "limit"), value: number(data, "value") ?? 0 });
         break;
+      case "run_interrupted":
       case "run_paused":
       case "run_resumed":
       case "run_suspended":
@@ -115,6 +123,11 @@ export class Story {
         this.#opened(event);
         break;
       case "decision_made":
+        if (this.#turns.has(text(data, "interrupt"))) {
+          const option = text(data, "option");
+          if (option !== "submit") this.#note({ ...event, data: {} }, `turn_${option}`, "plain", {});
+          break;
+        }
         this.#decided(text(data, "interrupt"), {
           option: text(data, "option"),
           text: said,
@@ -169,6 +182,11 @@ export class Story {
   }
 
   #opened({ data, seq, at: when }: Event): void {
+    // What is said in it is a message; the event before it says who interrupted.
+    if (text(data, "about") === "interruption") {
+      this.#turns.add(text(data, "interrupt"));
+      return;
+    }
     const content = at(data, "content", "data");
     const ask: Ask = {
       interrupt: text(data, "interrupt"),

@@ -1,12 +1,23 @@
-// How a person stops an agent that is at work. The one place that knows which verb does it.
+// How a person stops an agent that is at work, and lets it go on. The one place that knows which verbs do it.
 import { post } from "../../api/client";
-import type { Run } from "../../api/types";
+import type { Interrupt, Run } from "../../api/types";
 
-/** Pauses the run: what is under way comes to its end, and nothing else starts until it is resumed. */
+/** Stops what the run is at now. It waits for words then: what is said next goes on with it. */
 export function interrupt(run: string): Promise<Run> {
-  return post<Run>(`/v1/runs/${encodeURIComponent(run)}/pause`);
+  return post<Run>(`/v1/runs/${encodeURIComponent(run)}/interrupt`);
 }
 
+/** Of a run that is paused. */
 export function resume(run: string): Promise<Run> {
   return post<Run>(`/v1/runs/${encodeURIComponent(run)}/resume`);
+}
+
+/** The person's turn after an interruption. */
+export function isTurn({ kind, position, status }: Interrupt): boolean {
+  return kind === "turn" && position === "interruption" && status === "open";
+}
+
+/** It goes on as before. */
+export function goOn(turn: Interrupt): Promise<Interrupt> {
+  return post<Interrupt>(`/v1/interrupts/${encodeURIComponent(turn.id)}/decisions`, { option: "continue" });
 }

@@ -1,8 +1,8 @@
 //! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says, `turn.rs` whose turn it is, `slash.rs` the
-//! words that begin with `/`. What was begun before a card was shown never decides on it.
+//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
+//! `turn.rs` whose turn it is, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
 
 mod answer;
 mod history;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use holdshort_protocol::{
-    Code, Decision, Delivered, Event, Interrupt, InterruptStatus, PreviewKind, Run, Session, SessionMessage,
+    Code, Delivered, Event, Interrupt, InterruptStatus, PreviewKind, Run, Session, SessionMessage,
     SessionState, Speaker, Status, Utterance, plain,
 };
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::keyboard::{Keyboard, Typed};
 use self::known::Known;
 use self::speech::Speech;
-use self::turn::Turn;
+use self::turn::{GUIDE, Turn};
 use super::card::{self, View};
 use super::follow::{AGAIN, came, chosen};
 use super::paint::Paint;
@@ -70,10 +70,9 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         front: talk.session.front_run,
         open: VecDeque::new(),
         asking: None,
-        turn: None,
         speech: Speech::new(paint),
         mine: Vec::new(),
-        interrupted: None,
+        turns: Vec::new(),
         struck: false,
         has_edited: false,
         grants: Vec::new(),
@@ -89,16 +88,6 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
     }
 }
 
-/// Stops what a run is at, until the person says something else. The one place that knows how.
-async fn interrupt(client: &Client, run: &str) -> anyhow::Result<Run> {
-    client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await
-}
-
-/// After an [`interrupt`], and after what was said then.
-async fn go_on(client: &Client, run: &str) -> anyhow::Result<Run> {
-    client.post(&format!("/v1/runs/{run}/resume"), &json!({})).await
-}
-
 struct Chat<'a> {
     client: &'a Client,
     session: String,
@@ -111,12 +100,11 @@ struct Chat<'a> {
     /// Interrupts to ask about, in their order.
     open: VecDeque<String>,
     asking: Option<Asking>,
-    turn: Option<Turn>,
     speech: Speech,
     /// What was said here, until its event comes: it stands on the screen already.
     mine: Vec<String>,
-    /// The run that was interrupted here: it goes on with the next word.
-    interrupted: Option<String>,
+    /// Those that are open: the next word is for them.
+    turns: Vec<Turn>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
     /// An editor was open for what was typed last.
@@ -148,11 +136,12 @@ impl Chat<'_> {
                 self.open_next().await?;
             }
             if self.asking.is_none() {
-                self.tell_turn();
+                self.tell_turns();
             }
             // Without a terminal the next line is for what comes of the one before it.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
-            let is_waiting_for_server = self.asking.is_none() && !self.open.is_empty();
+            let is_waiting_for_server =
+                self.asking.is_none() && !self.open.is_empty() && !self.is_interrupted();
             let label = self.asking.as_ref().map_or(LABEL, |asking| asking.prompt.label());
             let next = tokio::select! {
                 () = came(&mut terminate) => Next::Over,
@@ -224,24 +213,27 @@ impl Chat<'_> {
             known.seen = seen;
         }
         if run.status == Status::Paused {
-            self.note("The agent was interrupted; /resume, or what you say next, lets it go on.");
-            self.interrupted = Some(run.id.clone());
+            self.note("The work is paused; /resume lets it go on.");
         }
         self.runs.insert(run.id.clone(), known);
         Ok(())
     }
 
-    fn follow_interrupts(&mut self, event: &Event) {
-        if self.follow_turn(event) {
-            return;
-        }
-        let Some(id) = event.data.get("interrupt").and_then(Value::as_str) else { return };
+    /// Keeps in mind what is asked. The turn that the event ends, if it ends one.
+    fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
+        let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
-            "interrupt_opened" if !self.open.iter().any(|open| open == id) => {
-                self.open.push_back(id.to_owned());
+            "interrupt_opened" => {
+                if !self.turn_opens(event) && !self.open.iter().any(|open| open == id) {
+                    self.open.push_back(id.to_owned());
+                }
+                None
             }
-            "interrupt_resolved" => self.open.retain(|open| open != id),
-            _ => {}
+            "interrupt_resolved" => {
+                self.open.retain(|open| open != id);
+                self.turn_ends(event)
+            }
+            _ => None,
         }
     }
 
@@ -290,28 +282,32 @@ impl Chat<'_> {
         if event.kind == "decision_made" {
             self.said_in_turn(event, text);
         }
-        self.follow_interrupts(event);
+        let turn = self.follow_interrupts(event);
         match event.kind.as_str() {
             "model_replied" => {
                 let lines = self.speech.end((&run, &said), &lead, text);
                 self.keyboard.print(&lines);
             }
-            "model_failed" | "model_lost" => {
+            "model_stopped" if !text.trim().is_empty() => {
+                let mut lines = self.speech.end((&run, &said), &lead, text);
+                lines.push(self.paint.dim("  … and was interrupted there"));
+                self.keyboard.print(&lines);
+            }
+            "model_failed" | "model_lost" | "model_stopped" => {
                 let mut all = self.speech.cut();
                 all.extend(lines);
                 self.keyboard.print(&all);
             }
             "message_added" if self.is_mine(text) => {}
+            "interrupt_resolved" if turn.as_ref().is_some_and(Turn::is_of_interruption) => {
+                self.note(if string("option") == "done" { "It ends here." } else { "It goes on." });
+            }
             "interrupt_resolved" => {
                 let id = string("interrupt");
                 if self.asking.as_ref().is_some_and(|asking| asking.prompt.interrupt.id == id) {
                     self.put_away();
                     self.keyboard.print(&[self.paint.yellow("  No longer asked:")]);
                 }
-                self.keyboard.print(&lines);
-            }
-            "run_resumed" => {
-                self.interrupted.take_if(|interrupted| *interrupted == run);
                 self.keyboard.print(&lines);
             }
             "run_completed" | "run_failed" | "run_cancelled" => self.ended(&run).await?,
@@ -360,7 +356,6 @@ impl Chat<'_> {
         if let Some(known) = self.runs.get_mut(id) {
             known.is_live = false;
         }
-        self.interrupted.take_if(|interrupted| interrupted == id);
         let mut lines = self.speech.cut();
         let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
         let reason = plain::line(run.end_reason.as_deref().unwrap_or_default()).into_owned();
@@ -386,7 +381,7 @@ impl Chat<'_> {
         if let Some(is_settled) = self.is_settled {
             return Ok(is_settled);
         }
-        let mut is_settled = self.open.is_empty() || self.asking.is_some();
+        let mut is_settled = self.open.is_empty() || self.asking.is_some() || !self.turns.is_empty();
         for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
             let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
                 Ok(run) => run,
@@ -404,7 +399,7 @@ impl Chat<'_> {
 
     /// Shows the card of the next open interrupt.
     async fn open_next(&mut self) -> anyhow::Result<()> {
-        while let Some(id) = self.open.front().cloned() {
+        while let Some(id) = self.open.front().filter(|_| !self.is_interrupted()).cloned() {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
                 Ok(interrupt) => interrupt,
                 Err(error) if client::is_passing(&error) => return Ok(()),
@@ -470,6 +465,10 @@ impl Chat<'_> {
                         self.say(line).await
                     }
                     None if !line.is_empty() => self.say(line).await,
+                    None if self.is_interrupted() => {
+                        self.take_turns("continue").await;
+                        Ok(Next::On)
+                    }
                     Some(_) | None => Ok(Next::On),
                 }
             }
@@ -489,12 +488,6 @@ impl Chat<'_> {
                 let (paint, words) = (self.paint, self.client.words());
                 self.runs.entry(delivered.run.clone()).or_insert_with(|| Known::new(paint, words));
                 self.is_settled = None;
-                if self.interrupted.as_ref() == Some(&delivered.run) {
-                    self.interrupted = None;
-                    if let Err(error) = go_on(self.client, &delivered.run).await {
-                        self.refused(&error);
-                    }
-                }
             }
             Err(error) => {
                 self.mine.pop();
@@ -517,29 +510,31 @@ impl Chat<'_> {
         }
         let mut stopped = false;
         for id in self.live() {
-            match self.client.get::<Run>(&format!("/v1/runs/{id}")).await {
-                Ok(run) if matches!(run.status, Status::Queued | Status::Running) => {}
-                Ok(_) => continue,
-                Err(error) => {
-                    self.refused(&error);
-                    continue;
-                }
-            }
-            match interrupt(self.client, &id).await {
-                Ok(_) => {
-                    self.interrupted = Some(id);
-                    stopped = true;
-                }
+            match self.interrupt(&id).await {
+                Ok(now) => stopped |= now,
+                // Nobody works on it who could hear what is said then: what it asks stays asked.
+                Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
                 Err(error) => self.refused(&error),
             }
         }
         self.is_settled = None;
-        self.note(if stopped {
-            "Interrupted. Say what to do instead, or /resume; Ctrl-C again leaves."
+        self.note(&if stopped {
+            format!("Interrupted. {GUIDE} Ctrl-C again leaves.")
         } else {
-            "Nothing is at work. Ctrl-C again leaves."
+            "Nothing is at work. Ctrl-C again leaves.".to_owned()
         });
         Ok(Next::On)
+    }
+
+    /// Stops what a run is at; whether there was something.
+    async fn interrupt(&self, id: &str) -> anyhow::Result<bool> {
+        let path = format!("/v1/runs/{id}");
+        let before: Run = self.client.get(&path).await?;
+        if before.status == Status::Paused || before.status.is_terminal() {
+            return Ok(false);
+        }
+        let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
+        Ok(now.seq > before.seq && !now.open_interrupts.is_empty())
     }
 
     fn live(&self) -> Vec<String> {
@@ -570,7 +565,8 @@ impl Chat<'_> {
 
     /// Says how to come back.
     async fn leave(self) -> anyhow::Result<Exit> {
-        let (client, paint, session, turn) = (self.client, self.paint, self.session, self.turn);
+        let resting = self.resting().map(|turn| turn.interrupt.clone());
+        let (client, paint, session) = (self.client, self.paint, self.session);
         let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
         // The terminal is given back first.
         drop(self.keyboard);
@@ -578,7 +574,7 @@ impl Chat<'_> {
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
         // Whose turn it is may take their time: nothing of theirs is held up.
         let rests =
-            |run: &Run| turn.as_ref().is_some_and(|turn| run.open_interrupts == [turn.interrupt.as_str()]);
+            |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
             (_, []) => "",

@@ -5,13 +5,14 @@ use holdshort_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Chat, Next, go_on};
+use super::{Chat, Next};
 use crate::output::count;
 use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
-const HELP: [(&str, &str); 9] = [
+const HELP: [(&str, &str); 10] = [
     ("/plan", "the plan of what is under way"),
+    ("/continue", "after you interrupted: the agent goes on as before"),
     ("/pause", "stop the work for a while; /resume lets it go on"),
     ("/done", "that is what you needed: what you say next begins a new piece of work"),
     ("/grants", "what you allowed in this session; /grants revoke N takes one back"),
@@ -19,7 +20,7 @@ const HELP: [(&str, &str); 9] = [
     ("/cost", "tokens, requests and time, of the last piece of work and of the session"),
     ("/help", "this"),
     ("/quit", "leave; the conversation is kept"),
-    ("Ctrl-C", "interrupts the agent; twice leaves"),
+    ("Ctrl-C", "interrupts the agent, also in the middle of a word or a command; twice leaves"),
 ];
 
 /// A run that takes back, which is no piece of work.
@@ -49,7 +50,16 @@ impl Chat<'_> {
             ("pause", "") => self.pause().await,
             ("resume", "") => self.resume().await,
             ("grants", _) => self.grants(rest).await,
-            ("done", "") => self.done().await,
+            ("continue" | "done", "") => {
+                if !self.take_turns(word).await {
+                    self.note(if word == "done" {
+                        "Nothing waits for that: what you say is heard, or begins the next piece of work."
+                    } else {
+                        "Nothing is interrupted."
+                    });
+                }
+                Ok(())
+            }
             ("undo", "") => self.undo().await,
             ("cost", "") => self.cost().await,
             (known, _) if HELP.iter().any(|(name, _)| name.strip_prefix('/') == Some(known)) => {
@@ -109,12 +119,11 @@ impl Chat<'_> {
     }
 
     async fn pause(&mut self) -> anyhow::Result<()> {
-        let Some(run) = self.live_front().filter(|_| self.turn.is_none()) else {
+        let Some(run) = self.live_front().filter(|_| self.turns.is_empty()) else {
             self.note("Nothing is at work.");
             return Ok(());
         };
         let _: Run = self.client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await?;
-        self.interrupted = None;
         self.note("Paused: what you say is kept, and heard after /resume.");
         Ok(())
     }
@@ -130,13 +139,14 @@ impl Chat<'_> {
         for id in live {
             let run: Run = self.client.get(&format!("/v1/runs/{id}")).await?;
             if run.status == holdshort_protocol::Status::Paused {
-                go_on(self.client, &id).await?;
+                let _: Run = self.client.post(&format!("/v1/runs/{id}/resume"), &json!({})).await?;
                 resumed = true;
             }
         }
-        self.interrupted = None;
         self.is_settled = None;
-        if !resumed {
+        if self.is_interrupted() {
+            self.take_turns("continue").await;
+        } else if !resumed {
             self.note("Nothing is paused.");
         }
         Ok(())
@@ -191,7 +201,7 @@ impl Chat<'_> {
 
     async fn undo(&mut self) -> anyhow::Result<()> {
         // Of a copilot whose turn is the person's, what its last round changed.
-        let turn = self.turn.as_ref().map(|turn| turn.run.clone());
+        let turn = self.resting().map(|turn| turn.run.clone());
         let rests = |run: &Run| turn.as_ref() == Some(&run.id);
         let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
         let Some(last) = self.session_runs().await?.into_iter().find(is_last) else {

@@ -1,5 +1,5 @@
-//! A person's turn after a round of a copilot: no card, for what is typed next is the turn. Never decides by itself: words
-//! are said in the session, and the journal says that they were heard there.
+//! The person's turns: after a round of a copilot, and after an interruption. No card, for what is typed next is the turn.
+//! Never decides on words: they are said in the session, and the journal says that they were heard there.
 
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
@@ -7,53 +7,98 @@ use serde_json::Value;
 use super::{Chat, TURN};
 use crate::terminal::quote::quote;
 
-/// It is open, in the run that hears the next word.
+/// What a person can do in their turn after an interruption.
+pub(super) const GUIDE: &str =
+    "Say what to do instead, or press Enter and it goes on as before; /done ends it here.";
+
+/// One that is open.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) interrupt: String,
     pub(super) run: String,
-    /// What is asked.
-    title: String,
+    options: Vec<String>,
+    after: After,
     /// The person was told.
     is_told: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum After {
+    /// What is asked after it.
+    Round(String),
+    Interruption,
 }
 
 impl Turn {
     /// One that words are enough for; every other one has a card.
     fn of(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
-        let offers = event.data.get("options").and_then(Value::as_array)?;
-        let takes_words =
-            offers.iter().any(|offer| offer.get("id").and_then(Value::as_str) == Some("submit"));
+        let offers = event.data.get("options").and_then(Value::as_array)?.iter();
+        let options: Vec<String> =
+            offers.filter_map(|offer| offer.get("id")?.as_str()).map(str::to_owned).collect();
+        let after = match string("/about") {
+            Some("interruption") => After::Interruption,
+            Some(_) | None => After::Round(string("/content/data/title").unwrap_or_default().to_owned()),
+        };
+        let takes_words = options.iter().any(|option| option == "submit");
         (string("/kind") == Some("turn") && takes_words).then(|| Self {
             interrupt: string("/interrupt").unwrap_or_default().to_owned(),
             run: event.stream.clone(),
-            title: string("/content/data/title").unwrap_or_default().to_owned(),
+            options,
+            after,
             is_told: false,
         })
+    }
+
+    pub(super) fn is_of_interruption(&self) -> bool {
+        self.after == After::Interruption
+    }
+
+    fn words(&self) -> String {
+        match &self.after {
+            After::Round(title) => format!("{} Say what is next, or /done.", plain::line(title)),
+            After::Interruption => format!("The agent was interrupted. {GUIDE}"),
+        }
     }
 }
 
 impl Chat<'_> {
-    /// Takes a turn that opens or ends. Whether the event was about one.
-    pub(super) fn follow_turn(&mut self, event: &Event) -> bool {
-        let is_turn =
-            |turn: &Turn| event.data.get("interrupt").and_then(Value::as_str) == Some(&turn.interrupt);
-        match event.kind.as_str() {
-            "interrupt_opened" if self.front.as_ref() == Some(&event.stream) => {
-                let Some(turn) = Turn::of(event) else { return false };
-                self.turn = Some(turn);
-                true
-            }
-            "interrupt_resolved" => self.turn.take_if(|turn| is_turn(turn)).is_some(),
-            _ => false,
+    /// What was interrupted waits for the person's word; whatever else is asked comes after it.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.turns.iter().any(Turn::is_of_interruption)
+    }
+
+    /// The run whose round has ended, and that the next word is for.
+    pub(super) fn resting(&self) -> Option<&Turn> {
+        self.turns.iter().find(|turn| !turn.is_of_interruption())
+    }
+
+    /// Takes a turn that opens. Whether the event opens one.
+    pub(super) fn turn_opens(&mut self, event: &Event) -> bool {
+        let Some(mut turn) = Turn::of(event) else { return false };
+        if turn.is_of_interruption() {
+            // Who interrupted here has been told.
+            turn.is_told = self.struck;
+            self.put_away();
+        } else if self.front.as_ref() != Some(&turn.run) {
+            return false;
         }
+        self.turns.push(turn);
+        self.is_settled = None;
+        true
+    }
+
+    /// The turn that the event ends.
+    pub(super) fn turn_ends(&mut self, event: &Event) -> Option<Turn> {
+        let id = event.data.get("interrupt").and_then(Value::as_str)?;
+        let at = self.turns.iter().position(|turn| turn.interrupt == id)?;
+        Some(self.turns.remove(at))
     }
 
     /// What was said in a turn: here it stands on the screen already, from elsewhere it is told as any other word.
     pub(super) fn said_in_turn(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
-        let Some(turn) = self.turn.as_ref().filter(|turn| id == Some(&turn.interrupt)) else { return };
+        let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
         if text.is_empty() {
             return;
         }
@@ -68,27 +113,36 @@ impl Chat<'_> {
     }
 
     /// Says once whose turn it is.
-    pub(super) fn tell_turn(&mut self) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_told) else { return };
-        turn.is_told = true;
-        let text = format!("{} Say what is next, or /done.", plain::line(&turn.title));
-        let lines = self.paint.fold(&format!("  {}", self.paint.dim(&text)), 2);
-        self.keyboard.print(&lines);
+    pub(super) fn tell_turns(&mut self) {
+        for turn in self.turns.iter_mut().filter(|turn| !turn.is_told) {
+            turn.is_told = true;
+            let lines = self.paint.fold(&format!("  {}", self.paint.dim(&turn.words())), 2);
+            self.keyboard.print(&lines);
+        }
     }
 
-    /// The work is done: what is said next begins anew.
-    pub(super) async fn done(&mut self) -> anyhow::Result<()> {
-        let Some(turn) = &self.turn else {
-            self.note("Nothing waits for that: what you say is heard, or begins the next piece of work.");
-            return Ok(());
-        };
-        let (interrupt, run) = (turn.interrupt.clone(), turn.run.clone());
-        let decision = Decision { option: "done".to_owned(), ..Decision::default() };
-        let path = format!("/v1/interrupts/{interrupt}/decisions");
-        let _: Interrupt = self.client.post(&path, &decision).await?;
-        if let Some(known) = self.runs.get_mut(&run) {
-            known.projector.is_ours(&interrupt);
+    /// Takes each turn that offers the option with it, and without words. Whether there was one.
+    pub(super) async fn take_turns(&mut self, option: &str) -> bool {
+        let offers = |turn: &&super::Turn| turn.options.iter().any(|offered| offered == option);
+        let turns: Vec<(String, String)> = self
+            .turns
+            .iter()
+            .filter(offers)
+            .map(|turn| (turn.run.clone(), turn.interrupt.clone()))
+            .collect();
+        let decision = Decision { option: option.to_owned(), ..Decision::default() };
+        for (run, interrupt) in &turns {
+            let path = format!("/v1/interrupts/{interrupt}/decisions");
+            match self.client.post::<Interrupt>(&path, &decision).await {
+                Ok(_) => {
+                    if let Some(known) = self.runs.get_mut(run) {
+                        known.projector.is_ours(interrupt);
+                    }
+                }
+                Err(error) => self.refused(&error),
+            }
         }
-        Ok(())
+        self.is_settled = None;
+        !turns.is_empty()
     }
 }

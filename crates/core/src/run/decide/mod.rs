@@ -178,6 +178,10 @@ impl Draft<'_> {
                 let is_expired = taken.by == By::Expiry;
                 self.round_effect(phase, interrupt.opened.kind, taken.offer, taken.text, is_expired);
             }
+            About::Interruption => {
+                let is_expired = taken.by == By::Expiry;
+                self.interruption_effect(taken.offer.effect, taken.text, is_expired);
+            }
             About::Printed(step) => self.printed_effect(interrupt, step, taken),
             About::Ending(step) => self.ending_effect(interrupt, step, taken),
         }

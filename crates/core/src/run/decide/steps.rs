@@ -169,7 +169,7 @@ impl Draft<'_> {
     }
 
     /// Ends a step with what its agent said last, and why that is all.
-    fn end_as_it_is(&mut self, step: &str, why: &str) {
+    pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
         // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.

@@ -43,12 +43,13 @@ impl Draft<'_> {
             (About::Round(_), Kind::Turn) => "nobody took their turn in time".to_owned(),
             (About::Round(_), _) => "nobody answered in time".to_owned(),
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
+            (About::Interruption, _) => "nobody said in time how to go on".to_owned(),
             (About::External, _) => "nobody decided in time".to_owned(),
         }
     }
 
     /// Guidance that came with the end of a step or phase reaches what is at work, and what starts later.
-    pub(super) fn tell_run(&mut self, text: &str) {
+    pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));
         }

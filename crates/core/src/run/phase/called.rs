@@ -215,6 +215,11 @@ impl Run {
         self.phase_tool(tool).is_some()
     }
 
+    /// Whether a phase that this call began is at work.
+    pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
+        self.last_called(call).is_some()
+    }
+
     fn last_called(&self, call: &str) -> Option<&Called> {
         let of_call = self.called.values().map(|called| &**called).filter(|called| called.call == call);
         of_call.max_by_key(|called| called.nth)

@@ -292,12 +292,15 @@ impl Run {
         }
     }
 
-    /// The turn that a person has in one of its phases.
+    /// The turn that a person has in one of its phases, or since they interrupted.
     pub(in super::super) fn open_turn(&self) -> Option<InterruptId> {
         let is_turn = |interrupt: &Interrupt| {
             interrupt.opened.kind == Kind::Turn && interrupt.offers("submit").is_some()
         };
-        self.open_interrupts().find(|(_, interrupt)| is_turn(interrupt)).map(|(id, _)| id.clone())
+        let turns = self.open_interrupts().filter(|(_, interrupt)| is_turn(interrupt));
+        // What they say after they interrupted is about all of the run.
+        let first = turns.min_by_key(|(id, _)| self.interrupted.as_ref() != Some(id));
+        first.map(|(id, _)| id.clone())
     }
 
     /// A new task has words. Only where a person is asked whether the work was done well, none means the same task again.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::{CallEnd, CallState, Fact, Run, StepEnd, StepRole};
+use super::{CallEnd, CallState, Fact, Run, StepEnd, StepRole, interruption};
 use crate::definition::{CheckpointPhase, NoChannel, Phase, PhaseKind};
 use crate::event::Content;
 use crate::id::InterruptId;
@@ -249,8 +249,11 @@ impl Run {
     }
 }
 
-/// Whether a person let a step end at its limit, or without an honest end: its agent had more to do.
+/// Whether a person let a step end at its limit, without an honest end, or interrupted: its agent had more to do.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
+    if interruption::ended_by_person(interrupt) {
+        return true;
+    }
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     matches!(interrupt.opened.about, About::Limit(_) | About::Ending(_)) && chosen == Some("finish")
 }

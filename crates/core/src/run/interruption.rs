@@ -1,0 +1,213 @@
+//! A person interrupts a run: what is at work stops now, and the run waits for words.
+//!
+//! One append holds `run_interrupted`, the end of every call that has not begun, `tool_stopped` for each command that runs,
+//! and the person's turn. The driver ends what is out after that. A model's call comes back as `model_stopped` with what
+//! had been streamed; where its process is gone nothing comes back, and that text is lost. Changes that are being written
+//! are written to their end, all of them. What a client runs, and a call of which nobody knows whether it happened, are
+//! left as they are.
+
+use super::draft::{Draft, Opening};
+use super::input::Rejection;
+use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
+use crate::event::Content;
+use crate::interrupt::{About, Effect, Interrupt, Kind};
+use crate::message::Stop;
+
+/// The code of a call that an interruption ended.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
+const NOT_RUN: &str =
+    "Not run: a person interrupted before it began. Call it again only if it is still wanted.";
+const NO_RESULT: &str =
+    "A person interrupted it: there is no result. Call it again only if it is still wanted.";
+const GO_ON: &str = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
+const ENDED: &str = "Ended by a person who had interrupted it.";
+const NOBODY: &str = "It was interrupted, and nobody said in time how to go on.";
+
+impl Draft<'_> {
+    /// Interrupting what is interrupted, or waits for its person's turn, is no event. `text`: the words, where they are
+    /// known already.
+    pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
+        self.run.interruptible().map_err(Rejection::NotInterruptible)?;
+        let text = text.filter(|text| !text.trim().is_empty());
+        let has_turn = self.run.open_turn().is_some() && !self.run.is_busy();
+        if self.run.interrupted.is_none() && !has_turn {
+            self.emit(Fact::RunInterrupted, Content::none());
+            self.stop_calls();
+            if text.is_none() {
+                self.open_interruption();
+            }
+        }
+        match text {
+            Some(text) => self.message(text),
+            None => Ok(()),
+        }
+    }
+
+    fn stop_calls(&mut self) {
+        let calls = self.run.calls_in_order();
+        let calls: Vec<(String, Call)> =
+            calls.into_iter().map(|(id, call)| (id.clone(), call.clone())).collect();
+        for (id, call) in calls {
+            match self.run.stopped_by_interruption(&id, &call) {
+                Stopped::Not => {}
+                Stopped::WhenItsProcessEnds => {
+                    self.emit(Fact::ToolStopped { call: id, interrupted: true }, Content::none());
+                }
+                Stopped::Unbegun => {
+                    self.supersede(&call);
+                    self.skip_interrupted(&id);
+                }
+                Stopped::AtOnce => {
+                    self.finish_call(&id, CallEnd::Skipped, Some(INTERRUPTED), NO_RESULT);
+                }
+            }
+        }
+    }
+
+    /// Of a reply that came while it was being stopped.
+    pub(super) fn skip_interrupted(&mut self, call: &str) {
+        self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
+    }
+
+    fn open_interruption(&mut self) {
+        let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
+        opening.message =
+            String::from("What was at work is stopped. Say what to do instead, or let it go on.");
+        opening.only = &["submit", "continue", "done"];
+        opening.on_expiry = Some("done");
+        opening.payload = serde_json::json!({ "interrupted": true });
+        self.open(opening);
+    }
+
+    /// A model's call that was stopped has come back. `text`: what it had said by then.
+    pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
+        let attempt = self.awaited(step, turn)?;
+        if !self.run.is_stopping(step) {
+            return Err(Rejection::Outdated);
+        }
+        let text = Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        let fact = Fact::ModelStopped { step: step.to_owned(), turn, attempt };
+        self.emit(fact, Content::maybe_text(text));
+        Ok(())
+    }
+
+    /// What a person said in their turn after an interruption. Nobody in time: nothing goes on.
+    pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
+        let goes_on = matches!(effect, Effect::Respond | Effect::Proceed) && !is_expired;
+        if !goes_on {
+            self.end_interrupted(if is_expired { NOBODY } else { ENDED });
+        } else if text.trim().is_empty() {
+            let cut = self.run.steps.iter().filter(|(_, step)| step.is_cut());
+            let cut: Vec<String> = cut.map(|(id, _)| id.clone()).collect();
+            for step in cut {
+                self.emit(Fact::ReplyResumed { step }, Content::text(GO_ON));
+            }
+        }
+        self.tell_run(text);
+    }
+
+    /// Ends what was at work with what its agents said last. Phases that calls began end with the calls.
+    fn end_interrupted(&mut self, why: &str) {
+        let open = |step: &Step| {
+            step.end.is_none() && step.closing.is_none() && !self.run.called.contains_key(&step.phase)
+        };
+        let open: Vec<(String, String, StepRole)> = self
+            .run
+            .steps
+            .iter()
+            .filter(|(_, step)| open(step))
+            .map(|(id, step)| (id.clone(), step.phase.clone(), step.role))
+            .collect();
+        for (id, phase, role) in open {
+            match role {
+                StepRole::Worker
+                | StepRole::Improver
+                | StepRole::Planner
+                | StepRole::Judge
+                | StepRole::Maker
+                | StepRole::Subtask => self.end_as_it_is(&id, why),
+                StepRole::Router => {
+                    self.close_step(&id, StepEnd::Skipped, "");
+                    self.emit(Fact::RoundsOver { phase }, Content::none());
+                }
+                // They end with the step that they help.
+                StepRole::Overseer | StepRole::Summariser => {}
+            }
+        }
+    }
+}
+
+/// What an interruption does to a call.
+enum Stopped {
+    Not,
+    WhenItsProcessEnds,
+    Unbegun,
+    /// It only reads, and what it has read so far is nothing.
+    AtOnce,
+}
+
+impl Step {
+    /// Whether its agent's last reply was stopped, or is being stopped.
+    fn is_cut(&self) -> bool {
+        let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
+        self.end.is_none() && !self.role.is_aside() && (self.stopped || was_cut)
+    }
+}
+
+impl Run {
+    /// Whether a person can interrupt it, or why not.
+    fn interruptible(&self) -> Result<(), &'static str> {
+        if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
+            return Err("its agent runs elsewhere, and only that place can stop it");
+        }
+        if self.definition.agents.is_empty() {
+            return Err("no agent works on it who could hear what is said then");
+        }
+        Ok(())
+    }
+
+    fn is_stopping(&self, step: &str) -> bool {
+        self.steps.get(step).is_some_and(|step| step.stopped)
+    }
+
+    /// Model calls that a person has stopped and that have not come back.
+    pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
+        self.steps.iter().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
+            ModelCall::Running { attempt, .. } => Some(Action::model(id, step.turn, attempt)),
+            ModelCall::Idle => None,
+        })
+    }
+
+    /// Whether an action goes on while the run is interrupted: what settles a doubt, and changes that are half written.
+    pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
+        match action {
+            Action::Probe { .. } => true,
+            Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
+            Action::Inspect { .. } | Action::Try { .. } | Action::CallModel { .. } => false,
+        }
+    }
+
+    fn stopped_by_interruption(&self, id: &str, call: &Call) -> Stopped {
+        let is_command = self.command(call).is_some();
+        match call.state {
+            _ if call.stopped.is_some() || self.begins_open_phase(id) => Stopped::Not,
+            CallState::Ended(_) | CallState::WithClient(_) | CallState::Doubted(_) => Stopped::Not,
+            CallState::Started { .. } if call.committing().is_some() => Stopped::Not,
+            CallState::Started { .. } if is_command => Stopped::WhenItsProcessEnds,
+            CallState::Started { .. } if self.writes(&call.tool) => Stopped::Not,
+            CallState::Started { .. } => Stopped::AtOnce,
+            // Half of its changes may be written.
+            CallState::Authorised if call.trial.commits > 0 => Stopped::Not,
+            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
+                if call.trial.running.is_some() { Stopped::WhenItsProcessEnds } else { Stopped::Unbegun }
+            }
+        }
+    }
+}
+
+/// Whether a person said in their turn after an interruption that it is enough.
+pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
+    let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
+    interrupt.opened.about == About::Interruption && chosen == Some("done")
+}
