@@ -1,8 +1,9 @@
 //! What is typed on a card: read by its prompt, sent as a decision, and said to have been taken or refused.
 
+use holdshort_protocol::Decision;
+
 use super::{
-    Chat, Code, Decision, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client,
-    edit, help,
+    Chat, Code, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client, edit, help,
 };
 
 impl Chat<'_> {

@@ -573,8 +573,7 @@ impl Chat<'_> {
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
         // Whose turn it is may take their time: nothing of theirs is held up.
-        let rests =
-            |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
+        let rests = |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
             (_, []) => "",

@@ -123,13 +123,9 @@ impl Chat<'_> {
 
     /// Takes each turn that offers the option with it, and without words. Whether there was one.
     pub(super) async fn take_turns(&mut self, option: &str) -> bool {
-        let offers = |turn: &&super::Turn| turn.options.iter().any(|offered| offered == option);
-        let turns: Vec<(String, String)> = self
-            .turns
-            .iter()
-            .filter(offers)
-            .map(|turn| (turn.run.clone(), turn.interrupt.clone()))
-            .collect();
+        let offers = |turn: &&Turn| turn.options.iter().any(|offered| offered == option);
+        let turns: Vec<(String, String)> =
+            self.turns.iter().filter(offers).map(|turn| (turn.run.clone(), turn.interrupt.clone())).collect();
         let decision = Decision { option: option.to_owned(), ..Decision::default() };
         for (run, interrupt) in &turns {
             let path = format!("/v1/interrupts/{interrupt}/decisions");
