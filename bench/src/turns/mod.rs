@@ -116,10 +116,17 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     let open = json!({ "workflow": "copilot", "config": { "workspace": fs::canonicalize(&workspace)? } });
     let session: Session = person.create("/v1/sessions", body(&open), None).await?;
     let path = format!("/v1/sessions/{}/messages", session.id);
-    // The first one makes what all others find: the run, prepared statements, a warm model.
+    // The first one makes the run that all others are heard by. A server that has ended leaves no log behind: bytes are
+    // compared in that state.
     let run = turn(&mut person, &path, 0).await?;
+    drop(person);
+    let data = server.data.clone();
+    server.stop()?;
+    let before = bytes(&data)?;
+    let server = Server::with_model(binary, folder, &model.base_url())?;
+    let mut person = Client::connect(&server.target, &server.target.operator).await?;
     let start: Run = person.get(&format!("/v1/runs/{run}")).await?;
-    let (sent, before) = (model.sent(), bytes(&server.data)?);
+    let sent = model.sent();
     let mut took = Vec::new();
     for n in 1..=turns {
         let began = Instant::now();
@@ -128,7 +135,7 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
         ensure!(heard == run, "another run began");
     }
     let end: Run = person.get(&format!("/v1/runs/{run}")).await?;
-    let (sent, data) = (model.sent() - sent, server.data.clone());
+    let sent = model.sent() - sent;
     server.stop()?;
     let each = |n: u64| count(n) / count(turns as u64);
     Ok(Row {
