@@ -72,11 +72,10 @@ impl Draft<'_> {
 
     fn open_interruption(&mut self) {
         let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
-        opening.message =
-            String::from("What was at work is stopped. Say what to do instead, or let it go on.");
         opening.only = &["submit", "continue", "done"];
         opening.on_expiry = Some("done");
-        opening.payload = serde_json::json!({ "interrupted": true });
+        // What stands there is shown as an agent's words, and none of it is.
+        opening.payload = serde_json::json!({});
         self.open(opening);
     }
 

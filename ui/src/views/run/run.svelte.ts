@@ -10,8 +10,13 @@ import { Story } from "./story";
 const DRAW_MS = 40;
 const READ_MS = 120;
 /** After these the server says anew how the run stands; the others change nothing about it. */
-const MOVES = /^(run_|interrupt_|adopted|model_started|model_failed|tool_started|tool_doubted)/;
+const MOVES = /^(run_|interrupt_|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
 const OVER: Status[] = ["completed", "failed", "cancelled"];
+
+/** What a person interrupted has come to its end: the run may wait for nothing but them now. */
+function moves({ type, data }: Event): boolean {
+  return MOVES.test(type) || (data as { code?: string }).code === "interrupted";
+}
 
 export class Following {
   readonly id: string;
@@ -98,7 +103,7 @@ export class Following {
     this.#story.tell(event);
     this.#fresh.push(event);
     this.#settle(event);
-    if (MOVES.test(event.type) && event.seq > (this.run?.seq ?? 0)) this.#soon();
+    if (moves(event) && event.seq > (this.run?.seq ?? 0)) this.#soon();
     this.#drawSoon();
   }
 
