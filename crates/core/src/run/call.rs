@@ -249,6 +249,7 @@ impl Draft<'_> {
         if let Some(choice) = choice {
             payload["trial"]["keep"] = choice;
         }
+        self.run.mark_outside(call, &mut payload);
         // What "for this session" would cover is on the card before anybody chooses it.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);

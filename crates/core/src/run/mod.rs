@@ -27,6 +27,7 @@ mod history;
 mod input;
 mod model;
 mod order;
+mod outside;
 mod oversight;
 mod phase;
 mod progress;

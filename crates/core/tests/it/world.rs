@@ -332,6 +332,17 @@ impl World {
         world
     }
 
+    /// The same with another task.
+    pub(crate) fn on(task: &str, definition: Definition, script: Vec<Answer>) -> Self {
+        let mut world = Self::new(definition).with("work", script);
+        let mut input = world.start_input(Config::default());
+        if let Input::Start(start) = &mut input {
+            start.input = json!({ "task": task });
+        }
+        world.send(input);
+        world
+    }
+
     /// Why the run ended; what it achieved and spent stands below that.
     pub(crate) fn why(&self) -> Option<&str> {
         self.run.ended.as_ref()?.text.as_deref()?.lines().next()
