@@ -208,6 +208,6 @@ test("what the task does not name is marked, of commands and of file tools", asy
   });
   await visitCard(page, file);
   await card(page).getByText(text("trial.outside.file")).waitFor();
-  await card(page).getByRole("figure").waitFor();
+  await card(page).getByRole("figure", { name: text("card.diff.title", { path: "c.txt" }) }).waitFor();
   await assertSound(page, "a file that its task does not name");
 });
