@@ -181,3 +181,33 @@ test("a command that can not be tried says so, and why", async (t) => {
   await assertSound(page, "a command that was not tried");
   await shoot(page, "trial-untried");
 });
+
+test("what the task does not name is marked, of commands and of file tools", async (t) => {
+  const calls = [
+    { tool: "run_command", arguments: { command: "mkdir src && echo 1 > src/a.txt && echo 2 > b.txt" } },
+    { tool: "write_file", arguments: { path: "c.txt", content: "c" } },
+  ];
+  const agents = `agents:\n  guide:\n    - text: Go on.\n      calls: ${JSON.stringify(calls)}\n    - text: Done.\n`;
+  const wide = workflow.replace("[run_command]", "[run_command, write_file]");
+  const server = await serve(t, { workflows: { tried: { workflow: wide, rehearsal: agents } } });
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "tried", input: { task: "Tidy up src/" }, config });
+  const page = await person(t, server);
+  await visitCard(page, await asked(server, id, calls[0].arguments.command));
+  await card(page).getByText(text("trial.outside.of", { n: 1 }), { exact: true }).waitFor();
+  const marked = card(page).getByRole("listitem").filter({ hasText: text("trial.outside") });
+  await marked.getByText("b.txt").first().waitFor();
+  assert.equal(await marked.count(), 1);
+  await assertSound(page, "a command that changes what its task does not name");
+  await shoot(page, "trial-outside");
+  await option(page, "Allow once").click();
+  await outcome(page, /approved/).waitFor();
+  const file = await eventually("the file to be asked about", async () => {
+    const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);
+    return items.find((each) => each.payload.tool === "write_file");
+  });
+  await visitCard(page, file);
+  await card(page).getByText(text("trial.outside.file")).waitFor();
+  await card(page).getByRole("figure", { name: text("card.diff.title", { path: "c.txt" }) }).waitFor();
+  await assertSound(page, "a file that its task does not name");
+});

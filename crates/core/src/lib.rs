@@ -20,6 +20,7 @@ pub mod interrupt;
 pub mod json;
 pub mod limits;
 pub mod message;
+pub mod named;
 pub mod plan;
 pub mod pricing;
 pub mod projection;

@@ -49,6 +49,9 @@ pub const DROPPED_PATHS: usize = 20;
 /// Parts of a command's changes that a card lists for a person who keeps some of them; the others are counted.
 pub const CARD_PARTS: usize = 500;
 
+/// Patterns that the words of a task name; where there are more, no changed file is marked as outside of what it names.
+pub const NAMED_GLOBS: usize = 200;
+
 /// How long the bytes of files that changes name are kept after somebody last needed them: 30 days.
 pub const BODIES_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 

@@ -98,9 +98,9 @@ pub enum Effect {
 pub enum OnCrash {
     /// Read-only or idempotent: run it again.
     Rerun,
-    /// The tool can look whether it happened.
-    Probe,
-    /// Nobody can know: a person is asked.
+    /// Nobody can know: a person is asked. What is committed is carried on, whatever its tool says: where a commit stands
+    /// can be seen. Definitions of 0.1 said `probe` of tools that change files.
+    #[serde(alias = "probe")]
     Ask,
 }
 
@@ -306,15 +306,4 @@ pub struct Yielded {
     pub data: Value,
     /// What a person needs to see of the changes.
     pub card: Value,
-}
-
-/// What a probe after a crash found.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Probed {
-    /// It had happened; this is its result.
-    Happened { text: String },
-    /// It had not: it may be started again.
-    NotHappened,
-    /// Neither before nor after: a person must say.
-    Unclear { why: String },
 }

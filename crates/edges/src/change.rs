@@ -2,7 +2,7 @@
 //! and all of it as one text. It is read from the payload of the request, so it is the change that the approval binds to;
 //! what the card has no room for is counted and never left out in silence.
 
-use holdshort_protocol::{Diff, TrialCard, TrialChange, plain};
+use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};
 
 /// The change that a request is about.
@@ -26,7 +26,8 @@ impl Change {
         let is_new = payload.get("new_file") == Some(&Value::Bool(true));
         let does = if is_new { "created" } else { "changed" };
         let summary = format!("{path} is {does} (+{} −{} lines)", diff.added, diff.removed);
-        let file = json!({ "file_path": path, "does": does, "words": does, "diff": unified(&diff) });
+        let words = if is_outside(payload) { format!("{does}, {OUTSIDE}") } else { does.to_owned() };
+        let file = json!({ "file_path": path, "does": does, "words": words, "diff": unified(&diff) });
         Some(Self { summary: plain::line(&summary).into_owned(), files: vec![file], unseen })
     }
 

@@ -37,13 +37,6 @@ pub enum Work {
         tool: String,
         arguments: Value,
     },
-    Probe {
-        call: String,
-        attempt: u32,
-        tool: String,
-        arguments: Value,
-        preconditions: Vec<Precondition>,
-    },
     /// A command where it can harm nothing.
     Try {
         call: String,

@@ -58,7 +58,7 @@ pub use session::{
 pub use system::{
     ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
 };
-pub use trial::{TrialCard, TrialChange};
+pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};
 

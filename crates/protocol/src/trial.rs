@@ -5,6 +5,14 @@ use serde_json::Value;
 
 use crate::diff::Diff;
 
+/// What is said of a changed file that the words of a task do not name, where they name any.
+pub const OUTSIDE: &str = "outside what the task names";
+
+/// Whether the file that a tool writes is none of those that the task names, by the payload of its card.
+pub fn is_outside(payload: &Value) -> bool {
+    payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
+}
+
 /// A trial that a person decides on.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
@@ -56,7 +64,11 @@ impl<'a> TrialCard<'a> {
         } else {
             format!("; tests, by its own words: {}", tests.join("; "))
         };
-        format!("{did}{ignored}{ended}{after}{tests}")
+        let outside = match self.count("outside") {
+            0 => String::new(),
+            n => format!("; {n} {OUTSIDE}"),
+        };
+        format!("{did}{ignored}{outside}{ended}{after}{tests}")
     }
 
     /// What its output says of tests, in words: nobody has counted them, and any command can print that.
@@ -189,6 +201,11 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
+    /// None of the paths that the task names.
+    pub fn is_outside(self) -> bool {
+        is_outside(self.0)
+    }
+
     pub fn diff(self) -> Option<Diff> {
         Diff::of(self.0)
     }
@@ -227,6 +244,9 @@ impl<'a> TrialChange<'a> {
         if self.is_ignored() {
             words.push("ignored by git".to_owned());
         }
+        if self.is_outside() {
+            words.push(OUTSIDE.to_owned());
+        }
         words.join(", ")
     }
 }
@@ -248,9 +268,9 @@ mod tests {
     #[test]
     fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
         let payload = json!({ "trial": {
-            "exit_code": 0, "duration_ms": 2134, "tests": ["41 passed (cargo test)", "2 passed (jest)"], "files": 2, "deleted": 1, "ignored": 1, "not_shown": 3,
+            "exit_code": 0, "duration_ms": 2134, "tests": ["41 passed (cargo test)", "2 passed (jest)"], "files": 2, "deleted": 1, "ignored": 1, "outside": 2, "not_shown": 3,
             "changes": [
-                { "path": "old", "does": "deleted", "kind": "file" },
+                { "path": "old", "does": "deleted", "kind": "file", "outside": true },
                 { "path": "pic.png", "does": "created", "kind": "file", "bytes": 9, "not_text": true },
                 { "path": "run", "does": "mode", "kind": "file", "bytes": 1, "mode": "755" },
                 { "path": "target/x", "does": "changed", "kind": "file", "bytes": 2, "ignored": true },
@@ -259,12 +279,16 @@ mod tests {
         let trial = TrialCard::of(&payload).expect("it was tried");
         assert_eq!(
             trial.words(),
-            "2 files changed, 1 deleted (1 of them ignored by git); exit code 0 after 2.1 s; \
+            "2 files changed, 1 deleted (1 of them ignored by git); 2 outside what the task names; exit code 0 after 2.1 s; \
              tests, by its own words: 41 passed (cargo test); 2 passed (jest)"
         );
         let words: Vec<_> = trial.changes().map(super::TrialChange::words).collect();
-        let expected =
-            ["deleted", "created, 9 bytes", "mode 755, 1 byte", "changed, 2 bytes, ignored by git"];
+        let expected = [
+            "deleted, outside what the task names",
+            "created, 9 bytes",
+            "mode 755, 1 byte",
+            "changed, 2 bytes, ignored by git",
+        ];
         assert_eq!(words, expected);
         let expected = "Not shown here: 3 more paths, what changes in 1 of its files.";
         assert_eq!(trial.unseen().as_deref(), Some(expected));

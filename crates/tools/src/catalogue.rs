@@ -30,7 +30,7 @@ const PATH: &str = "Path relative to the workspace, such as `src/main.rs`. No ab
 const READS: Runs =
     Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };
 const WRITES: Runs =
-    Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Probe };
+    Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };
 
 fn read_file() -> Spec {
     spec(

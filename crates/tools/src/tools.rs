@@ -1,4 +1,4 @@
-//! The four things that can be done with a call: inspect it, observe what it relies on, run it, probe it.
+//! The three things that can be done with a call: inspect it, observe what it relies on, run it.
 //!
 //! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
 //! but the sandbox's level.
@@ -12,9 +12,7 @@ use std::time::Duration;
 use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Changeset};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{
-    CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
-};
+use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -242,25 +240,6 @@ impl Tools {
         let paths = || changeset.changes().iter().map(|change| (change.path.clone(), State::Other));
         Root::of(self.0.workspace.dir())
             .map_or_else(|_| paths().collect(), |root| changeset::probe(&root, changeset))
-    }
-
-    /// Looks after a crash whether a call that was started happened.
-    pub fn probe(&self, call: &Call) -> Probed {
-        let why = match Request::parse(&call.tool, &call.arguments) {
-            Err(refusal) => refusal.message,
-            Ok(
-                Request::Fetch(_) | Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_)),
-            ) => {
-                return Probed::NotHappened;
-            }
-            Ok(Request::Files(OnFiles::Change(_))) => {
-                "what it was to change was not written down before it began".to_owned()
-            }
-            Ok(Request::Command(_)) => {
-                "nobody can tell how far the command came; look at what it does".to_owned()
-            }
-        };
-        Probed::Unclear { why }
     }
 
     /// The paths whose state is not the expected one.

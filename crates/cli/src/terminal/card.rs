@@ -405,7 +405,11 @@ fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out.extend(trial.git().map(|words| format!("  {}", plain::line(words))));
     for change in trial.changes() {
         let line = format!("  {}  {}", plain::line(change.path()), paint.dim(&plain::line(&change.words())));
-        out.push(if change.is_deletion() { paint.red(&line) } else { line });
+        out.push(match (change.is_deletion(), change.is_outside()) {
+            (true, _) => paint.red(&line),
+            (false, true) => paint.yellow(&line),
+            (false, false) => line,
+        });
         if let Some(diff) = change.diff().filter(|diff| !diff.hunks.is_empty()) {
             out.extend(diff::hunks(&diff, cap, paint).into_iter().map(|line| format!("    {line}")));
         }

@@ -1,6 +1,6 @@
 //! A unified diff for a person: of the hunks that a card brings, and of what an edit changed.
 
-use holdshort_protocol::{Diff, Interrupt, plain};
+use holdshort_protocol::{Diff, Interrupt, OUTSIDE, is_outside, plain};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -15,8 +15,11 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
     let counts = format!("+{} −{}", diff.added, diff.removed);
     let kind = if is_new { "new file" } else { "changed" };
-    let mut out =
-        vec![format!("{}  {}", paint.bold(&plain::line(path)), paint.dim(&format!("{kind}, {counts}")))];
+    let mut head = format!("{}  {}", paint.bold(&plain::line(path)), paint.dim(&format!("{kind}, {counts}")));
+    if is_outside(payload) {
+        head = format!("{head}, {}", paint.yellow(OUTSIDE));
+    }
+    let mut out = vec![head];
     out.extend(hunks(&diff, cap, paint));
     if let Some(unseen) = diff.unseen() {
         out.push(paint.red(&unseen));

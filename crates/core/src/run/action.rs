@@ -10,11 +10,10 @@ use super::{Call, CallState, Run};
 use crate::time::Timestamp;
 use crate::tool::Runs;
 
-/// Something to do outside. Trials, tool and model calls need a committed `begin` first; looks and probes do not.
+/// Something to do outside. Trials, tool and model calls need a committed `begin` first; looks do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
-    Probe { call: String, attempt: u32 },
     Try { call: String, attempt: u32 },
     CallTool { call: String, attempt: u32 },
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
@@ -35,7 +34,6 @@ impl Action {
     pub fn id(&self) -> ActionId {
         match self {
             Self::Inspect { call, revision } => ActionId(format!("inspect/{call}/{revision}")),
-            Self::Probe { call, attempt } => ActionId(format!("probe/{call}/{attempt}")),
             Self::Try { call, attempt } => Self::trial(call, *attempt),
             Self::CallTool { call, attempt } => Self::tool(call, *attempt),
             Self::CallModel { step, turn, attempt, .. } => Self::model(step, *turn, *attempt),
@@ -59,7 +57,7 @@ impl Action {
 }
 
 impl Run {
-    /// In a fixed order: looks and probes, trials, tools, models.
+    /// In a fixed order: looks, trials, tools, models.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -73,9 +71,6 @@ impl Run {
                 }
                 CallState::Gated(_) if call.look_again && call.shows_files() => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
-                }
-                CallState::Started { epoch } if epoch < self.epoch => {
-                    actions.push(Action::Probe { call: id.clone(), attempt: call.attempt });
                 }
                 CallState::Proposed
                 | CallState::Gated(_)

@@ -16,7 +16,7 @@ use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
 use crate::time::lasting;
-use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed, Proposed};
+use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Proposed};
 
 impl Draft<'_> {
     pub(super) fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -251,6 +251,7 @@ impl Draft<'_> {
         if let Some(choice) = choice {
             payload["trial"]["keep"] = choice;
         }
+        self.run.mark_outside(call, &mut payload);
         // What "for this session" would cover is on the card before anybody chooses it.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);
@@ -420,24 +421,8 @@ impl Draft<'_> {
             // That it ended is what a person wanted; what it had done by then is what nobody knows of one that was stopped.
             _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
-            // `actions` names the probe: the call is started under an older epoch.
-            OnCrash::Probe => {}
             OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it could tell"),
         }
-    }
-
-    pub(super) fn probed(&mut self, id: &str, attempt: u32, probed: Probed) -> Result<(), Rejection> {
-        let call = self.call(id)?;
-        let stale = matches!(call.state, CallState::Started { epoch } if epoch < self.cx.epoch);
-        if !stale || call.attempt != attempt {
-            return Err(Rejection::Outdated);
-        }
-        match probed {
-            Probed::Happened { text } => self.finish_call(id, CallEnd::Done, Some("probed"), text),
-            Probed::NotHappened => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
-            Probed::Unclear { why } => self.doubt(id, &why),
-        }
-        Ok(())
     }
 
     pub(super) fn doubt(&mut self, id: &str, why: &str) {

@@ -317,8 +317,7 @@ pub enum Fact {
         why: Returned,
         paths: Vec<String>,
     },
-    /// The process that ran it is gone, and running it again is harmless or a probe found that it had not
-    /// happened.
+    /// The process that ran it is gone, and running it again is harmless: it reads, or it carries a commit on.
     ToolLost {
         call: String,
     },

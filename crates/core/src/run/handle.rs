@@ -109,7 +109,6 @@ impl Draft<'_> {
             Input::ClientResult { call, outcome } => self.client_result(&call, &outcome),
             Input::Tried { call, attempt, tried } => self.tried(&call, attempt, tried),
             Input::Ran { call, attempt, outcome } => self.ran(&call, attempt, outcome),
-            Input::Probed { call, attempt, probed } => self.probed(&call, attempt, probed),
             Input::Replied { step, turn, reply } => self.replied(&step, turn, reply),
             Input::Failed { step, turn, failure } => self.failed(&step, turn, failure),
             Input::Stopped { step, turn, text } => self.model_stopped(&step, turn, &text),

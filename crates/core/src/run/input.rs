@@ -18,7 +18,7 @@ use crate::schema::Problem;
 use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
-use crate::tool::{Inspected, Outcome, Precondition, Probed, Tried};
+use crate::tool::{Inspected, Outcome, Precondition, Tried};
 
 /// Everything outside the run that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -110,11 +110,6 @@ pub enum Input {
         attempt: u32,
         outcome: Outcome,
     },
-    Probed {
-        call: String,
-        attempt: u32,
-        probed: Probed,
-    },
     /// The client tells what came of a call that it ran.
     ClientResult {
         call: String,
@@ -170,7 +165,6 @@ impl Input {
             | Self::Inspected { .. }
             | Self::Tried { .. }
             | Self::Ran { .. }
-            | Self::Probed { .. }
             | Self::Replied { .. }
             | Self::Failed { .. }
             | Self::Stopped { .. } => None,

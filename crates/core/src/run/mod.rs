@@ -28,6 +28,7 @@ mod input;
 mod interruption;
 mod model;
 mod order;
+mod outside;
 mod oversight;
 mod phase;
 mod progress;

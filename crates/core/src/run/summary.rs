@@ -4,7 +4,6 @@ use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::id::InterruptId;
 use crate::projection::{InterruptRow, RunRow, SessionRow, Status};
 use crate::time::Timestamp;
-use crate::tool::OnCrash;
 
 impl Run {
     pub fn status(&self) -> Status {
@@ -97,12 +96,9 @@ impl Run {
         older.map(|(id, turn, attempt, _)| (id, turn, attempt))
     }
 
-    /// Calls that an older epoch started, with their attempt. One that can be probed is taken over once: `actions`
-    /// asks for the probe until it has told.
+    /// Calls that an older epoch started, with their attempt.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
-        let older = self.calls_under_way().filter(move |(_, call, of)| {
-            *of < epoch && (self.epoch < epoch || self.on_crash(call) != OnCrash::Probe)
-        });
+        let older = self.calls_under_way().filter(move |(_, _, of)| *of < epoch);
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
@@ -122,10 +118,9 @@ impl Run {
         let started = self.started.as_ref()?;
         let waits_for_time = |action: &super::Action| match action {
             super::Action::CallModel { not_before, .. } => not_before.is_some(),
-            super::Action::Inspect { .. }
-            | super::Action::Probe { .. }
-            | super::Action::Try { .. }
-            | super::Action::CallTool { .. } => false,
+            super::Action::Inspect { .. } | super::Action::Try { .. } | super::Action::CallTool { .. } => {
+                false
+            }
         };
         Some(RunRow {
             run: self.id.clone(),

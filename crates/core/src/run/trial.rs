@@ -42,7 +42,7 @@ impl Run {
     }
 
     /// Whether what it does is worked out from the journal, and nothing runs. A client may have a tool of this name.
-    fn is_undo(&self, call: &Call) -> bool {
+    pub(super) fn is_undo(&self, call: &Call) -> bool {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 

@@ -7,7 +7,7 @@ use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::interrupt::{Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, ActionId, CallState, Input, Run};
+use holdshort_core::run::{Action, ActionId, Input, Run};
 use holdshort_core::session::Session;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Outcome;
@@ -547,7 +547,7 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
             "tool_started" if writes && settled.insert(call.clone(), false) == Some(false) => {
                 twice.push(call);
             }
-            // Doubted: a person is asked. Returned: nothing was done. Lost: a probe has found that.
+            // Doubted: a person is asked. Returned: nothing was done. Lost: it is carried on.
             "tool_doubted" | "tool_returned" | "tool_lost" => {
                 settled.insert(call, true);
             }
@@ -557,7 +557,7 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// A crash at each moment of a call, for each kind of tool: run again, looked at, or asked.
+/// A crash at each moment of a call, for each kind of tool: run again, carried on, or asked.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {
@@ -597,51 +597,38 @@ fn a_crash_in_the_middle_of_a_call() {
         ),
         "reading is harmless",
     );
+    let committing = || {
+        let mut definition = definition();
+        definition.gates.rules = vec![crate::world::allow(&["*"])];
+        let mut world = World::started(definition, vec![calls(&[write("a")]), says("Done.")]);
+        world.proposes = true;
+        world.work_once();
+        world.work_once();
+        world.begin_tool("call_1");
+        world
+    };
+    let carried_on =
+        then(&["adopted", "tool_lost call_1", "tool_started call_1", "tool_finished call_1 done"]);
+    assert_eq!(told(committing()), (carried_on.clone(), lines(&["commit a"])), "the file is as before",);
+    let mut written = committing();
+    let changes = written.run.calls["call_1"].proposal.clone().unwrap().changeset.clone().unwrap();
+    written.commit_one(&changes.changes()[0]);
+    assert_eq!(told(written), (carried_on, lines(&["commit a"])), "the file is as after");
+    let mut other = committing();
+    other.files.insert("a".to_owned(), "somebody else's".to_owned());
+    let (other, effects) = told(other);
+    assert_eq!(other[4..], lines(&["interrupt_opened unknown_outcome"]), "the file is neither: {other:?}");
+    assert_eq!(effects, Vec::<String>::new());
     assert_eq!(
         told(started(write("a"))),
-        (
-            then(&["adopted", "tool_lost call_1", "tool_started call_1", "tool_finished call_1 done"]),
-            lines(&["write_file a"]),
-        ),
-        "the file is as before",
-    );
-    let mut written = started(write("a"));
-    written.execute("call_1");
-    assert_eq!(
-        told(written),
-        (then(&["adopted", "tool_finished call_1 done probed"]), lines(&["write_file a"])),
-        "the file is as after",
-    );
-    let mut other = started(write("a"));
-    other.files.insert("a".to_owned(), "somebody else's".to_owned());
-    assert_eq!(
-        told(other),
         (lines(&["adopted", "tool_doubted call_1", "interrupt_opened unknown_outcome"]), Vec::new()),
-        "the file is neither",
+        "what it was to change was not written down",
     );
     assert_eq!(
         told(started(command("make"))),
         (lines(&["adopted", "tool_doubted call_1", "interrupt_opened unknown_outcome"]), Vec::new()),
         "nobody can know",
     );
-}
-
-/// A pending probe is taken over once, by each process, and never blocks what else comes in.
-#[test]
-fn a_pending_probe_is_adopted_once() {
-    let mut definition = definition();
-    definition.gates.rules = vec![crate::world::allow(&["*"])];
-    let mut world = World::started(definition, vec![calls(&[write("a")])]);
-    world.work_once();
-    world.work_once();
-    world.begin_tool("call_1");
-    assert_eq!(world.crash(), ["adopted"]);
-    assert!(!world.run.needs_adoption(world.epoch));
-    assert_eq!(world.send(adopt()), Vec::<String>::new());
-    world.message("still there?");
-    assert_eq!(world.crash(), ["adopted"], "the next process takes it over again");
-    assert!(matches!(world.run.calls["call_1"].state, CallState::Started { epoch: 1 }));
-    assert_eq!(world.work().first().map(String::as_str), Some("tool_lost call_1"));
 }
 
 /// A process that lost some of its work takes over that and nothing else: what it is still at comes back as if nothing

@@ -25,6 +25,7 @@ mod journals;
 mod kinds;
 mod layers;
 mod long;
+mod named;
 mod options;
 mod order;
 mod pairs;

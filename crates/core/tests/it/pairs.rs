@@ -7,7 +7,7 @@ use holdshort_core::definition::{Smart, StepGates};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
 use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Probed, Tried};
+use holdshort_core::tool::{Inspected, Outcome, Tried};
 use serde_json::{Value, json};
 
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
@@ -312,7 +312,6 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ),
         ("result", person(), Input::ClientResult { call: call(), outcome: told() }),
         ("result (agent)", agent(), Input::ClientResult { call: call(), outcome: told() }),
-        ("probed", engine(), Input::Probed { call: call(), attempt, probed: Probed::NotHappened }),
         ("replied", engine(), Input::Replied { step: step(), turn, reply }),
         ("failed", engine(), Input::Failed { step: step(), turn, failure }),
         ("stopped", engine(), Input::Stopped { step: step(), turn, text: "Half a".to_owned() }),

@@ -9,7 +9,7 @@ use holdshort_core::interrupt::{About, Decision, Effect, Kind};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Ask, Begin, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Probed, Tried};
+use holdshort_core::tool::{Inspected, Outcome, Tried};
 use serde_json::{Value, json};
 
 use crate::events::{reread, twice};
@@ -256,11 +256,6 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
                     world.inspect(&call)
                 };
                 Input::Inspected { call, revision, inspected }
-            }
-            Action::Probe { call, attempt } => {
-                let probed =
-                    if dice.one_in(4) { Probed::Unclear { why: "?".to_owned() } } else { world.probe(&call) };
-                Input::Probed { call, attempt, probed }
             }
             Action::Try { call, .. } => Input::Begin { begins: vec![Begin::Trial { call }] },
             Action::CallTool { call, .. } => Input::Begin { begins: vec![world.begin_of(&call)] },

@@ -22,8 +22,8 @@ use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, Probed, ResolvedPath,
-    Runs, SandboxLevel, Spec,
+    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, ResolvedPath, Runs,
+    SandboxLevel, Spec,
 };
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ pub(crate) fn definition() -> Definition {
         (
             "write_file",
             object(file, &["path", "content"]),
-            here(Effect::Write, Category::FileWrite, OnCrash::Probe),
+            here(Effect::Write, Category::FileWrite, OnCrash::Ask),
         ),
         (
             "run_command",
@@ -332,6 +332,17 @@ impl World {
         world
     }
 
+    /// The same with another task.
+    pub(crate) fn on(task: &str, definition: Definition, script: Vec<Answer>) -> Self {
+        let mut world = Self::new(definition).with("work", script);
+        let mut input = world.start_input(Config::default());
+        if let Input::Start(start) = &mut input {
+            start.input = json!({ "task": task });
+        }
+        world.send(input);
+        world
+    }
+
     /// Why the run ended; what it achieved and spent stands below that.
     pub(crate) fn why(&self) -> Option<&str> {
         self.run.ended.as_ref()?.text.as_deref()?.lines().next()
@@ -468,10 +479,6 @@ impl World {
                     let inspected = self.inspect(&call);
                     return Some(self.send(Input::Inspected { call, revision, inspected }));
                 }
-                Action::Probe { call, attempt } => {
-                    let probed = self.probe(&call);
-                    return Some(self.send(Input::Probed { call, attempt, probed }));
-                }
                 Action::Try { call, attempt } => {
                     let mut told =
                         self.send(Input::Begin { begins: vec![Begin::Trial { call: call.clone() }] });
@@ -605,23 +612,6 @@ impl World {
                 let code = i32::from(call.argument("command") == Some("false"));
                 Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
             }
-        }
-    }
-
-    pub(crate) fn probe(&self, id: &str) -> Probed {
-        let call = &self.run.calls[id];
-        let after = call.argument("content");
-        let found = call.argument("path").and_then(|path| self.files.get(path)).map(String::as_str);
-        let before = call
-            .look
-            .as_ref()
-            .is_some_and(|look| look.preconditions.iter().all(|each| *each == self.precondition(&each.path)));
-        if found == after {
-            Probed::Happened { text: "written".to_owned() }
-        } else if before {
-            Probed::NotHappened
-        } else {
-            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
         }
     }
 

@@ -54,6 +54,6 @@ impl Activity {
 
 /// Whether something is under way, also in a pause or a freeze: what was begun comes to its end.
 fn is_at_work(run: &Run) -> bool {
-    let looks = |action: &Action| matches!(action, Action::Inspect { .. } | Action::Probe { .. });
+    let looks = |action: &Action| matches!(action, Action::Inspect { .. });
     run.started().next().is_some() || run.actions().iter().any(looks)
 }

@@ -29,7 +29,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
             // A start is performed by the driver that wrote it down, and once.
             let begun = match work {
-                Work::Inspect { .. } | Work::Probe { .. } => false,
+                Work::Inspect { .. } => false,
                 Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. } | Work::CallModel { .. } => {
                     true
                 }
@@ -37,7 +37,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
-            // Looks and probes are asked for again at the next start.
+            // Looks are asked for again at the next start.
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
@@ -133,7 +133,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Looks and probes as the state asks for them; calls and models that are written down as started under this
+/// Looks as the state asks for them; calls and models that are written down as started under this
 /// epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
@@ -146,16 +146,6 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     found.step.clone(),
                     Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
                 )
-            }),
-            Action::Probe { call, attempt } => run.calls.get(call).map(|found| {
-                let work = Work::Probe {
-                    call: call.clone(),
-                    attempt: *attempt,
-                    tool: found.tool.clone(),
-                    arguments: found.arguments.clone(),
-                    preconditions: preconditions(found),
-                };
-                (found.step.clone(), work)
             }),
             // Not written down as started: not to be done.
             Action::Try { .. } | Action::CallTool { .. } | Action::CallModel { .. } => None,

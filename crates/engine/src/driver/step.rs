@@ -328,7 +328,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             begins.push(Begin::Model { step, turn });
                         }
                     }
-                    Action::Inspect { .. } | Action::Probe { .. } => {}
+                    Action::Inspect { .. } => {}
                 }
             }
             if begins.is_empty() {

@@ -14,7 +14,7 @@ use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::undo::TOOL;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Tried};
+use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
 use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Workspace};
@@ -264,9 +264,6 @@ fn broken_off(job: &Job) -> Input {
             let inspected = Inspected::Impossible { code: "internal", message };
             Input::Inspected { call: call.clone(), revision: *revision, inspected }
         }
-        Work::Probe { call, attempt, .. } => {
-            Input::Probed { call: call.clone(), attempt: *attempt, probed: Probed::Unclear { why: message } }
-        }
         Work::Try { call, attempt, .. } => {
             let tried = Tried::Impossible { why: message };
             Input::Tried { call: call.clone(), attempt: *attempt, tried }
@@ -338,13 +335,6 @@ impl Worker {
                     Err(message) => Inspected::Impossible { code: "no_workspace", message },
                 };
                 Input::Inspected { call: call.clone(), revision: *revision, inspected }
-            }
-            Work::Probe { call, attempt, tool, arguments, .. } => {
-                let probed = match tools() {
-                    Ok(tools) => tools.probe(&Call { tool: tool.clone(), arguments: arguments.clone() }),
-                    Err(why) => Probed::Unclear { why },
-                };
-                Input::Probed { call: call.clone(), attempt: *attempt, probed }
             }
             Work::CallTool { call, attempt, tool, arguments, preconditions, effect } => {
                 let outcome = match tools() {

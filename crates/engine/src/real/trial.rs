@@ -46,7 +46,10 @@ pub(super) async fn try_command(
 
 /// A command that was stopped: what it did until then is dropped.
 fn nothing(text: String, data: Value) -> Tried {
-    let card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
+    let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
+    if let Some(code) = data.get("not_kept") {
+        card["not_kept"] = code.clone();
+    }
     Tried::Yielded(Yielded { changeset: Changeset::default(), ask_because: Vec::new(), text, data, card })
 }
 

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, RequestedCall};
 use holdshort_core::run::{ActionId, Config, Input, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel, Tried};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Proposed, SandboxLevel, Tried};
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
@@ -41,6 +42,8 @@ struct Inner {
     performed: Vec<(RunId, String)>,
     aborted: Vec<String>,
     stopped: BTreeSet<String>,
+    /// What files were to hold, by its digest.
+    texts: BTreeMap<Digest, String>,
     requests: Vec<Vec<Message>>,
 }
 
@@ -108,17 +111,12 @@ impl World {
                 revision: *revision,
                 inspected: inner.inspect(tool, arguments),
             },
-            Work::Probe { call, attempt, arguments, preconditions, .. } => Input::Probed {
-                call: call.clone(),
-                attempt: *attempt,
-                probed: inner.probe(arguments, preconditions),
-            },
             Work::Try { call, attempt, .. } => {
                 let tried = Tried::Impossible { why: "there is no room for a trial".to_owned() };
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            Work::Commit { call, attempt, .. } => {
-                let outcome = Outcome::Failed { text: "nothing was tried".to_owned() };
+            Work::Commit { call, attempt, changeset, .. } => {
+                let outcome = inner.commit(changeset.as_deref().expect("what was released"));
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }
             Work::CallTool { call, attempt, tool, arguments, preconditions, .. } => Input::Ran {
@@ -144,12 +142,14 @@ impl Inner {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    fn inspect(&self, tool: &str, arguments: &Value) -> Inspected {
+    fn inspect(&mut self, tool: &str, arguments: &Value) -> Inspected {
         let path = arguments["path"].as_str().unwrap_or_default();
         if path.contains("..") {
             return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
         }
         let writes = tool == "write_file";
+        let content = arguments["content"].as_str().unwrap_or_default();
+        let proposed = writes.then(|| Box::new(self.propose(path, content)));
         Inspected::Ready(Inspection {
             workspace: "/workspace".to_owned(),
             cwd: "/workspace".to_owned(),
@@ -157,7 +157,7 @@ impl Inner {
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: Vec::new(),
             places: Vec::new(),
-            proposed: None,
+            proposed,
             card: json!({}),
         })
     }
@@ -173,11 +173,6 @@ impl Inner {
             return Outcome::Changed { paths: changed };
         }
         let text = match tool {
-            "write_file" => {
-                self.effects.push(format!("write:{}={}", argument("path"), argument("content")));
-                self.files.insert(argument("path"), argument("content"));
-                "written".to_owned()
-            }
             "run_command" => {
                 self.effects.push(format!("run:{}", argument("command")));
                 "exit code 0".to_owned()
@@ -191,16 +186,39 @@ impl Inner {
         Outcome::Done { text, data: Value::Null }
     }
 
-    fn probe(&self, arguments: &Value, before: &[Precondition]) -> Probed {
-        let now = self.state(arguments["path"].as_str().unwrap());
-        let after = Digest::of(arguments["content"].as_str().unwrap().as_bytes());
-        if now.sha256 == Some(after) {
-            Probed::Happened { text: "written".to_owned() }
-        } else if before.contains(&now) {
-            Probed::NotHappened
-        } else {
-            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
+    /// The file that a call would leave, as a changeset.
+    fn propose(&mut self, path: &str, content: &str) -> Proposed {
+        let mut entry = |text: &str| {
+            let digest = Digest::of(text.as_bytes());
+            self.texts.insert(digest, text.to_owned());
+            Entry::File { digest, bytes: text.len() as u64, mode: 0o644 }
+        };
+        let before = self.files.get(path).map(|text| entry(text));
+        let change = Change { path: path.to_owned(), before, after: Some(entry(content)), ignored: false };
+        let changes = if change.before == change.after { Vec::new() } else { vec![change] };
+        let changeset = Changeset::new(changes).expect("one path");
+        Proposed { changeset, text: "written".to_owned(), data: Value::Null }
+    }
+
+    /// Carries a commit on: what is as it will be is left.
+    fn commit(&mut self, changeset: &Changeset) -> Outcome {
+        for Change { path, before, after, .. } in changeset.changes() {
+            let digest = |entry: &Option<Entry>| match entry {
+                Some(Entry::File { digest, .. }) => Some(*digest),
+                Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => None,
+            };
+            let now = self.state(path).sha256;
+            if now == digest(after) {
+                continue;
+            }
+            if now != digest(before) {
+                return Outcome::Changed { paths: vec![path.clone()] };
+            }
+            let text = self.texts[&digest(after).expect("a file")].clone();
+            self.effects.push(format!("write:{path}={text}"));
+            self.files.insert(path.clone(), text);
         }
+        Outcome::Done { text: "written".to_owned(), data: Value::Null }
     }
 
     fn reply(&mut self, step: &str, turn: u32, agent: &str, messages: &[Message]) -> Input {

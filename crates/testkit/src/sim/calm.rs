@@ -128,13 +128,12 @@ impl Sim {
         let mut left = site.witness.runs().filter(|run| run.ended.is_none()).flat_map(|run| {
             let is_held = is_frozen || !is_open(run);
             let due = run.actions().into_iter().filter(move |action| match action {
-                Action::Inspect { .. } | Action::Probe { .. } => true,
+                Action::Inspect { .. } => true,
                 Action::Try { .. } | Action::CallTool { .. } => !is_held,
                 Action::CallModel { not_before, .. } => {
                     !is_held && not_before.is_none_or(|at| at.ms_since(now) == 0)
                 }
             });
-            // What was adopted waits for its probe, which is due by itself, but not in a paused run.
             let started = run.started().filter(|(_, epoch)| *epoch >= run.epoch).map(|(action, _)| action);
             due.map(|action| action.id()).chain(started).map(move |action| (run, action))
         });

@@ -410,7 +410,6 @@ impl Sim {
 fn told(answer: &Input) -> String {
     match answer {
         Input::Ran { outcome, .. } => format!("{outcome:?}"),
-        Input::Probed { probed, .. } => format!("{probed:?}"),
         Input::Replied { reply, .. } => {
             let calls = reply.calls.iter().map(|call| format!("{} {:?}", call.tool, call.arguments));
             format!("{:?} {:?}", reply.text, calls.collect::<Vec<_>>())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{ActionId, Input};
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, SandboxLevel};
 use holdshort_engine::{Deliver, Job, Work};
 use serde_json::{Value, json};
 
@@ -93,18 +93,6 @@ impl World {
             card: json!({}),
         })
     }
-
-    fn probe(&self, arguments: &Value, before: &[Precondition]) -> Probed {
-        let now = self.state(arguments["path"].as_str().unwrap_or_default());
-        let after = Digest::of(arguments["content"].as_str().unwrap_or_default().as_bytes());
-        if now.sha256 == Some(after) {
-            Probed::Happened { text: "written".to_owned() }
-        } else if before.contains(&now) {
-            Probed::NotHappened
-        } else {
-            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
-        }
-    }
 }
 
 impl Site {
@@ -116,14 +104,6 @@ impl Site {
                 revision: *revision,
                 inspected: self.world.inspect(tool, arguments),
             },
-            Work::Probe { call, attempt, arguments, preconditions, .. } => {
-                let mut probed = self.world.probe(arguments, preconditions);
-                self.witness.probed(&job.run, call, &probed);
-                if self.mutant == Some(Mutant::ProbeBlindly) {
-                    probed = Probed::NotHappened;
-                }
-                Input::Probed { call: call.clone(), attempt: *attempt, probed }
-            }
             Work::Try { call, attempt, tool, arguments, preconditions } => {
                 let tried = self.try_on(tool, arguments, preconditions, choices);
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }

@@ -82,7 +82,7 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     Some(match interrupt["kind"].as_str().unwrap() {
         "question" => json!({"option": "answer", "text": "the period that begins"}),
         "unknown_outcome" => {
-            // Only commands can not be probed: the log tells whether this one has run.
+            // Only of commands nobody can know: the log tells whether this one has run.
             assert_eq!(interrupt["payload"]["tool"], "run_command", "{interrupt:#}");
             let path = format!("/v1/runs/{run}/events?limit=200");
             let events = server.try_send(server.request(Method::GET, &path)).await?.ok();

@@ -132,6 +132,48 @@ async fn a_grant_and_five_texts_run_nothing() {
     assert!(!workspace.join(".git/hooks/post-checkout").exists());
 }
 
+/// An agent of `pair` runs a script by a harmless name that makes the person's git run something: the card shows the
+/// change of `.git/config`, line by line, says what it means, and offers no grant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
+    let model = ScriptedModel::start().await;
+    let line = "sh tools/tidy.sh src";
+    model.script("pair", [one(command(line)), one(("finish", json!({ "summary": "Tidied up." })))]);
+    let server = TestServer::setup().model(&model).start().await;
+    let workspace = server.workspace();
+    git(&workspace, &["init", "-q", "."]);
+    for folder in ["tools", "src"] {
+        fs::create_dir(workspace.join(folder)).unwrap();
+    }
+    let script = "echo tidied > $1/a.txt\nprintf '[core]\\n\\tfsmonitor = touch pwned;\\n' >> .git/config\n";
+    fs::write(workspace.join("tools/tidy.sh"), script).unwrap();
+    let before = fs::read(workspace.join(".git/config")).unwrap();
+    let run = server.start_run("pair", "Tidy up src/ with tools/tidy.sh.").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["title"], "run_command: sh tools/tidy.sh src (changes 2 files)");
+    let trial = &asked["payload"]["trial"];
+    let changes = trial["changes"].as_array().unwrap();
+    let told: Vec<_> = changes.iter().map(|it| json!([it["does"], it["path"], it["outside"]])).collect();
+    let expected = [json!(["created", "src/a.txt", null]), json!(["changed", ".git/config", true])];
+    assert_eq!(told, expected, "{trial:#}");
+    let added: Vec<_> = changes[1]["diff"]["hunks"][0]["lines"].as_array().unwrap().iter().collect();
+    let added: Vec<_> =
+        added.into_iter().filter(|line| line["op"] == "+").map(|line| &line["text"]).collect();
+    assert_eq!(added, [&json!("[core]"), &json!("\tfsmonitor = touch pwned;")]);
+    assert_eq!(trial["outside"], 1);
+    let words = trial["git"].to_string();
+    assert!(words.contains("configuration changed") && words.contains("fsmonitor"), "{words}");
+    let reasons = asked["risk"]["reasons"].to_string();
+    assert!(reasons.contains("guarded_path") && asked["risk"]["level"] == "high", "{:#}", asked["risk"]);
+    let offered = asked["options"].as_array().unwrap();
+    assert!(offered.iter().all(|option| option["id"] != "approve_session"), "{offered:#?}");
+    server.choose(&asked, "reject").await;
+    server.wait_status(&run, &["completed", "failed"]).await;
+    git(&workspace, &["status"]);
+    assert!(!workspace.join("pwned").exists());
+    assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
+}
+
 /// Each command as it started: the line, and what it was let through with.
 async fn effects(server: &TestServer, run: &str) -> Vec<Value> {
     let started = server.events_of(run, "tool_started").await;

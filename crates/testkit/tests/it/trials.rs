@@ -2,11 +2,14 @@
 //! after a crash the workspace is wholly before or wholly after.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::{TestServer, real};
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use crate::play::{command, done, last_told, one, play};
+use crate::play::{command, done, last_told, one, play, write};
 
 /// Commands that change nothing, or only caches, ask nobody.
 const TRYING: &str = "
@@ -228,4 +231,143 @@ async fn a_repository_is_one_part_of_what_is_kept() {
     assert!(!workspace.join("b.txt").exists() && commits() == 1);
     let whole = std::process::Command::new("git").args(["fsck", "--strict"]).current_dir(&workspace).output();
     assert!(whole.unwrap().status.success());
+}
+
+/// What a card says of one path.
+fn change<'a>(interrupt: &'a Value, path: &str) -> &'a Value {
+    let changes = interrupt["payload"]["trial"]["changes"].as_array().unwrap();
+    changes.iter().find(|change| change["path"] == path).unwrap_or_else(|| panic!("{path}: {changes:#?}"))
+}
+
+/// A file that the task does not name is marked wherever a person decides; it asks and is released as any.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_task_does_not_name_is_marked() {
+    let line = "mkdir -p lib && echo 1 > lib/a.rs && echo 2 > lib2.rs && echo 3 > b.txt";
+    let calls = [one(command(line)), one(write("lib/c.rs", "c")), one(write("c.rs", "c")), done()];
+    let (_model, server) = play(TRYING, calls).await;
+    let workspace = server.workspace();
+    let run = server.start_run("solo", "Tidy up `lib/`.").await;
+    let asked = server.wait_one(&run).await;
+    let marks = ["lib/a.rs", "lib2.rs", "b.txt"].map(|path| change(&asked, path)["outside"].clone());
+    assert_eq!(marks, [Value::Null, json!(true), json!(true)]);
+    assert_eq!(asked["payload"]["trial"]["outside"], 2);
+
+    let shown = server.client_command().args(["show", asked["id"].as_str().unwrap()]).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = page(&server, &asked).await;
+    for words in ["2 outside what the task names", "created, 2 bytes, outside what the task names"] {
+        assert!(page.contains(words), "{words}: {page}");
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    server.choose(&asked, "approve").await;
+
+    let named = server.wait_one(&run).await;
+    assert_eq!((&named["payload"]["path"], &named["payload"]["outside"]), (&json!("lib/c.rs"), &Value::Null));
+    server.choose(&named, "approve").await;
+    let other = server.wait_one(&run).await;
+    assert_eq!((&other["payload"]["path"], &other["payload"]["outside"]), (&json!("c.rs"), &json!(true)));
+    assert!(self::page(&server, &other).await.contains("outside what the task names"));
+    server.choose(&other, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(workspace.join("c.rs").exists() && workspace.join("b.txt").exists());
+}
+
+/// The decision page of an interrupt, which a browser without scripts opens.
+async fn page(server: &TestServer, interrupt: &Value) -> String {
+    let path = format!("/v1/interrupts/{}/links", interrupt["id"].as_str().unwrap());
+    let link = server.post(&path, &json!({})).await.ok();
+    let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
+    server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap().replace("&#x2f;", "/")
+}
+
+/// A rule lets changes below `src` go; what has another name elsewhere asks all the same, and is replaced, not written
+/// through.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
+    let lines = ["echo new > src/free.rs", "echo new >> src/linked.rs"];
+    let (_model, server) = play(TRYING, [one(command(lines[0])), one(command(lines[1])), done()]).await;
+    let (linked, other) =
+        (server.workspace().join("src/linked.rs"), server.data().parent().unwrap().join("other.rs"));
+    fs::create_dir(server.workspace().join("src")).unwrap();
+    fs::write(&linked, "precious\n").unwrap();
+    fs::hard_link(&linked, &other).unwrap();
+    let run = server.start_run("solo", "Do it.").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(fs::read_to_string(server.workspace().join("src/free.rs")).unwrap(), "new\n");
+    assert_eq!(asked["payload"]["command"], lines[1]);
+    assert_eq!(paths(&asked), ["changed src/linked.rs"]);
+    let reasons = asked["risk"]["reasons"].as_array().unwrap();
+    let reason = reasons.iter().find(|reason| reason["code"] == "hard_link");
+    let text = &reason.unwrap_or_else(|| panic!("{reasons:#?}"))["text"];
+    assert!(text.to_string().contains("more than one hard link"), "{text}");
+    let offered = asked["options"].as_array().unwrap();
+    assert!(offered.iter().all(|option| option["id"] != "approve_session"), "{offered:#?}");
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    let contents = (fs::read_to_string(&linked).unwrap(), fs::read_to_string(&other).unwrap());
+    assert_eq!(contents, ("precious\nnew\n".to_owned(), "precious\n".to_owned()));
+}
+
+/// A workspace over which the kernel refuses an overlay, since it is the second of two already.
+const REFUSED: &str = r#"#!/bin/sh
+if [ "$1" != serve ]; then exec "$REAL" "$@"; fi
+exec unshare --mount sh -ec '
+  cd "$TMPDIR/.."; mkdir m u k v l
+  mount -t overlay o -o lowerdir=workspace,upperdir=u,workdir=k m
+  mount -t overlay o -o lowerdir=m,upperdir=v,workdir=l workspace
+  exec "$REAL" "$@"' sh "$@"
+"#;
+
+/// Where the kernel refuses the overlay the command is tried over a copy, and where there is no room for one it is not
+/// tried: the card says either. Needs root, as the tests of the sandbox do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("holdshort");
+    fs::write(&program, REFUSED).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for large in [false, true] {
+        let model = ScriptedModel::start().await;
+        model.script("solo", [one(command("echo x > out.txt")), done()]);
+        let setup = TestServer::setup().workflow("solo", TRYING).model(&model);
+        let real = real().display().to_string();
+        let mut server = setup.program(program.clone()).env("REAL", &real).stopped();
+        if large {
+            fs::File::create(server.workspace().join("large")).unwrap().set_len(1 << 30).unwrap();
+        }
+        server.start().await;
+        let run = server.start_run("solo", "Do it.").await;
+        let asked = server.wait_one(&run).await;
+        let payload = &asked["payload"];
+        if large {
+            let why = payload["untried"].as_str().unwrap_or_else(|| panic!("{payload:#}"));
+            assert!(why.contains(", and ") && why.contains("more than 256 MiB to copy"), "{why}");
+            assert_eq!(payload["trial"], Value::Null);
+            assert!(asked["risk"]["reasons"].to_string().contains("untried"), "{asked:#}");
+        } else {
+            assert_eq!((&payload["trial"]["over"], &payload["untried"]), (&json!("copy"), &Value::Null));
+            assert_eq!(paths(&asked), ["created out.txt"]);
+        }
+        server.choose(&asked, "approve").await;
+        server.wait_status(&run, &["completed"]).await;
+    }
+}
+
+/// Of a file that is larger than what is kept nothing is committed, and why has a code.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_large_to_keep_changes_nothing_and_is_told() {
+    let line = format!("echo small > small.txt; truncate -s {} large", (128 << 20) + 1);
+    let (model, server) = play(TRYING, [one(command(&line)), done()]).await;
+    let run = server.start_run("solo", "Do it.").await;
+    server.wait_status(&run, &["completed"]).await;
+    let told = last_told(&model);
+    assert!(told.contains("not kept: it changed `large`, a file of more than 128 MiB"), "{told}");
+    assert!(told.contains("It was only tried: nothing has changed."), "{told}");
+    let tried = server.events_of(&run, "tool_tried").await;
+    assert_eq!(tried[0]["data"]["changed"], 0);
+    let content = &tried[0]["data"]["content"]["data"];
+    let (data, card) = (&content["data"], &content["card"]);
+    assert_eq!((&data["not_kept"], &card["not_kept"]), (&json!("file_too_large"), &json!("file_too_large")));
+    assert_eq!(fs::read_dir(server.workspace()).unwrap().count(), 0);
 }

@@ -19,7 +19,7 @@ use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{Precondition, SandboxLevel};
 use rustix::fs::StatVfsMountFlags;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use self::card::{Side, Source, of_changes};
 use self::prepare::{MakeLayer, NotPrepared, Prepared};
@@ -196,7 +196,7 @@ impl Prepared {
                 | How::TooManyBytes
                 | How::Abandoned,
                 _,
-            ) => told.stopped(None),
+            ) => told.stopped(),
         })
     }
 }
@@ -208,10 +208,16 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    fn stopped(self, why: Option<String>) -> Tried {
-        let why = why.map(|why| format!("\n{why}")).unwrap_or_default();
-        let text = format!("{}{why}\nIt was only tried: nothing has changed.", self.text);
+    fn stopped(self) -> Tried {
+        let text = format!("{}\nIt was only tried: nothing has changed.", self.text);
         Tried::Stopped { text, data: self.data }
+    }
+
+    /// It came to its end, and left what can not be kept: `code` is stable.
+    fn not_kept(mut self, code: &str, why: &str) -> Tried {
+        self.text = format!("{}\nnot kept: {why}", self.text);
+        self.data["not_kept"] = json!(code);
+        self.stopped()
     }
 }
 
@@ -225,13 +231,13 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, workspace: Root, since: 
     let mut left = match read {
         Ok(left) => left,
         Err(read::Error::Meanwhile(paths)) => return Tried::Changed { paths },
-        Err(e) => return told.stopped(Some(format!("not kept: {e}"))),
+        Err(e) => return told.not_kept(e.code(), &e.to_string()),
     };
     let is_read_only = || {
         rustix::fs::fstatvfs(workspace.as_fd()).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
     };
     if !left.changes.is_empty() && is_read_only() {
-        return told.stopped(Some("not kept: the workspace is on a read-only file system".to_owned()));
+        return told.not_kept("read_only", "the workspace is on a read-only file system");
     }
     ignored::mark(&mut left.changes, &workspace);
     let over = if layer.notes().is_some() { Layers::Overlay } else { Layers::Copy };

@@ -36,6 +36,20 @@ pub(super) enum Error {
     Unreadable { path: String, source: io::Error },
 }
 
+impl Error {
+    /// Stable; why nothing of it is kept.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::TooMany => "too_many_paths",
+            Self::TooManyBytes => "too_many_bytes",
+            Self::TooLarge { .. } => "file_too_large",
+            Self::TooLong => "path_too_long",
+            Self::Meanwhile(_) => "changed_meanwhile",
+            Self::Unreadable { .. } => "unreadable",
+        }
+    }
+}
+
 /// What a layer holds.
 #[derive(Default)]
 pub(super) struct Left {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed};
+use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition};
 use holdshort_tools::{Call, Committed, Looked, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -139,10 +139,6 @@ impl Bench {
     pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
         let inspection = self.ready(tool, arguments.clone()).await;
         self.run(tool, arguments, &inspection.preconditions).await
-    }
-
-    pub(crate) fn probe(&self, tool: &str, arguments: Value) -> Probed {
-        self.tools.probe(&call(tool, arguments))
     }
 
     /// Runs a command line: what the model reads, and the data beside it.

@@ -7,7 +7,7 @@ use serde_json::json;
 #[test]
 fn names_and_natures() {
     let read = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };
-    let write = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Probe };
+    let write = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };
     let bash = Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask };
     let web = Runs::Here { effect: Effect::Read, category: Category::Web, on_crash: OnCrash::Rerun };
     let mut found: Vec<_> = catalogue().into_iter().map(|spec| (spec.name, spec.runs)).collect();

@@ -2,14 +2,17 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io;
 use std::os::unix::fs::symlink;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use holdshort_tools::{Committed, State};
+use holdshort_tools::limits::CHANGED_FILE_BYTES;
+use holdshort_tools::{Committed, State, Tried};
+use serde_json::json;
 
 use crate::bench::{Bench, names};
 use crate::tree::{differences, tree};
-use crate::trial::{Kept, kept};
+use crate::trial::{Kept, kept, tried};
 
 thread_local! {
     static STOP_AFTER: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -113,4 +116,32 @@ async fn a_link_put_in_the_way_leads_nowhere() {
     assert_eq!(committed, Committed::Conflict { paths: vec!["z/1".to_owned()], done });
     assert_eq!(names(&elsewhere), ["1"]);
     assert_eq!(fs::read_to_string(elsewhere.join("1")).unwrap(), "one");
+}
+
+/// The largest file that is kept, and one that is a byte larger.
+#[tokio::test]
+async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_nothing() {
+    let bench = Bench::new();
+    bench.put("large", "small\n");
+    let before = tree(&bench.at(""));
+    let grow = |bytes: u64| {
+        format!("truncate -s {bytes} large && printf end | dd of=large bs=1 conv=notrunc status=none")
+    };
+    let largest = kept(&bench, &bench.tools, &grow(CHANGED_FILE_BYTES)).await;
+    assert_eq!(largest.told(), ["~large"]);
+    assert_eq!(largest.commit(&bench.tools), Committed::Done);
+    let mut begins = [0; 4];
+    let mut file = fs::File::open(bench.at("large")).unwrap();
+    io::Read::read_exact(&mut file, &mut begins).unwrap();
+    assert_eq!((file.metadata().unwrap().len(), &begins), (CHANGED_FILE_BYTES, b"endl"));
+    assert_eq!(largest.undo(&bench.tools), Committed::Done);
+    assert_eq!(tree(&bench.at("")), before);
+    match tried(&bench.tools, &grow(CHANGED_FILE_BYTES + 1)).await {
+        Tried::Stopped { text, data } => {
+            assert!(text.contains("not kept: it changed `large`, a file of more than 128 MiB"), "{text}");
+            assert_eq!((&data["not_kept"], &data["exit_code"]), (&json!("file_too_large"), &json!(0)));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(tree(&bench.at("")), before);
 }

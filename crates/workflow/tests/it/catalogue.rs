@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 pub(crate) fn catalogue() -> Vec<Spec> {
     let read = || here(Effect::Read, Category::ReadOnly, OnCrash::Rerun);
-    let write = || here(Effect::Write, Category::FileWrite, OnCrash::Probe);
+    let write = || here(Effect::Write, Category::FileWrite, OnCrash::Ask);
     vec![
         spec("read_file", &["path"], read()),
         spec("list_directory", &["path"], read()),

@@ -142,7 +142,6 @@ impl Stage {
                     );
                     self.send(&Actor::engine(), Input::Replied { step, turn, reply });
                 }
-                Action::Probe { .. } => panic!("nothing crashes here"),
                 Action::Try { call, attempt } => {
                     self.send(
                         &Actor::engine(),

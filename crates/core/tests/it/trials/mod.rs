@@ -2,6 +2,7 @@
 //! what was seen.
 
 mod keeping;
+mod outside;
 mod proposals;
 mod rules;
 mod stopping;

@@ -1,7 +1,7 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
 use holdshort_protocol::{
-    Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, plain,
+    Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, is_outside, plain,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -33,6 +33,8 @@ pub(super) enum Part<'a> {
     Diff {
         path: &'a str,
         is_new: bool,
+        /// None of the paths that the task names.
+        is_outside: bool,
         diff: Diff,
         /// What of it is not shown.
         unseen: Option<String>,
@@ -207,7 +209,7 @@ fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
     let diffs = trial.changes().filter_map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty())?;
         let unseen = diff.unseen();
-        Some(Part::Diff { path: change.path(), is_new: false, diff, unseen })
+        Some(Part::Diff { path: change.path(), is_new: false, is_outside: change.is_outside(), diff, unseen })
     });
     let output = Some(trial.output()).filter(|output| !output.trim().is_empty());
     let output = output.map(|text| Part::Quote { label: "What it printed", text });
@@ -221,7 +223,8 @@ fn command(payload: &Value) -> Option<&str> {
 fn diff(payload: &Value) -> Option<Part<'_>> {
     let diff = Diff::of(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
-    Some(Part::Diff { path: text(payload, "path"), is_new, unseen: diff.unseen(), diff })
+    let path = text(payload, "path");
+    Some(Part::Diff { path, is_new, is_outside: is_outside(payload), unseen: diff.unseen(), diff })
 }
 
 fn plan(payload: &Value) -> Option<Part<'_>> {

@@ -133,11 +133,15 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     let head = store.head().await.unwrap();
     assert_eq!(format!("{:>20} {}\n", head.events, head.hash), pinned);
     let tail = store.tail(0, usize::MAX).await.unwrap();
+    let ends = ends_of_rows(folder.path());
+    let links = store.links(0, usize::MAX).await.unwrap();
+    assert_eq!(links.len(), tail.len());
     let mut chained = Head::START;
-    for (each, link) in tail.iter().zip(store.links(0, usize::MAX).await.unwrap()) {
+    for (each, link) in tail.iter().zip(links) {
         chained = chained.then(&each.event.hash);
-        // One row of `appends` has the head after its last event alone.
-        assert_eq!((link.position, link.sealed.unwrap_or(chained)), (each.position, chained));
+        // A row of `appends` holds one head, which is the one after its last event.
+        let sealed = ends.contains(&each.position).then_some(chained);
+        assert_eq!((link.position, link.sealed), (each.position, sealed));
     }
     assert_eq!(chained, head);
     for stream in store.streams(None, usize::MAX).await.unwrap() {
@@ -149,6 +153,14 @@ async fn keeps_its_chains_and_its_head(before: &Path) {
     }
     assert_eq!(store.inspect().await.unwrap(), Vec::<String>::new());
     store.close().await.unwrap();
+}
+
+/// The positions of the last events of rows: a row stands under its own.
+fn ends_of_rows(folder: &Path) -> Vec<u64> {
+    let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
+    let mut rows = database.prepare("SELECT position FROM appends").unwrap();
+    let ends = rows.query_map([], |row| row.get::<_, i64>(0)).unwrap();
+    ends.map(|end| u64::try_from(end.unwrap()).unwrap()).collect()
 }
 
 /// A packed id: 26 characters of five bits, the last of them `n`.

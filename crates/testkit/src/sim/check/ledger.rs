@@ -13,7 +13,7 @@ use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, R
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_core::tool::{OnCrash, Precondition, Probed, Runs};
+use holdshort_core::tool::{OnCrash, Precondition, Runs};
 use serde_json::{Value, json};
 
 use super::Witnessed;
@@ -37,10 +37,11 @@ pub(super) struct Ledger {
     effects: Vec<(u32, bool)>,
     /// How often a person said that it shall run once more.
     reruns: usize,
-    /// How often a probe found, and rightly, that nothing is left of an effect: somebody put the file back.
-    undone: usize,
     /// Whether it was ever unknown what happened.
     doubted: bool,
+    /// Whether it ended as one that a person stopped while it ran in the workspace: its agent is told that it may have
+    /// done a part.
+    ended_stopped: bool,
     pub(super) commits: Commits,
 }
 
@@ -62,16 +63,9 @@ impl Ledger {
         self.doubted
     }
 
-    /// Effects in their time, which nobody undid.
-    fn standing(&self) -> usize {
-        let in_time = self.effects.iter().filter(|(_, late)| !late).count();
-        in_time.saturating_sub(self.undone)
-    }
-
-    pub(super) fn probed(&mut self, found: &Probed) {
-        if *found == Probed::NotHappened && self.standing() > self.reruns {
-            self.undone += 1;
-        }
+    /// Effects in their time.
+    fn in_time(&self) -> usize {
+        self.effects.iter().filter(|(_, late)| !late).count()
     }
 }
 
@@ -160,7 +154,11 @@ impl Witnessed {
                 ledger.reruns += usize::from(*why == Returned::Rerun);
             }
             Fact::ToolDoubted { call } => self.calls.entry(call.clone()).or_default().doubted = true,
-            Fact::ToolFinished { call, end, code } => self.may_end(call, *end, code.as_deref())?,
+            Fact::ToolFinished { call, end, code } => {
+                self.may_end(call, *end, code.as_deref())?;
+                self.calls.entry(call.clone()).or_default().ended_stopped =
+                    *end == CallEnd::Failed && code.as_deref() == Some("stopped");
+            }
             _ => {}
         }
         Ok(())
@@ -276,14 +274,14 @@ impl Witnessed {
         }
         let ledger = self.calls.get(id);
         let happened = ledger.is_some_and(Ledger::took_effect);
-        let stands = ledger.is_some_and(|ledger| ledger.standing() > 0);
+        let stands = ledger.is_some_and(|ledger| ledger.in_time() > 0);
         let doubted = ledger.is_some_and(|ledger| ledger.doubted);
         match end {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ends as {end:?}, and it has run"))
             }
-            // A person said so; or the file holds what the call would write, whoever wrote it.
-            CallEnd::Done if !happened && !matches!(code, Some("happened" | "probed")) => {
+            // A person said so.
+            CallEnd::Done if !happened && code != Some("happened") => {
                 Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
             }
             _ => Ok(()),
@@ -293,7 +291,7 @@ impl Witnessed {
     /// A tool took effect.
     ///
     /// `late`: the lease in which it was started was over by then. Then others may have taken it over, which never
-    /// lets a tool run twice by itself: a command is asked about, a file is looked at.
+    /// lets a tool run twice by itself: a person is asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("a call that is not there took effect")?;
@@ -305,24 +303,20 @@ impl Witnessed {
             return Err(format!("attempt {attempt} of {id} took effect twice"));
         }
         ledger.effects.push((attempt, late));
-        // A look at a file can not see an effect that comes after it. Commands are never run again but by a person.
-        let counted = match on_crash {
-            OnCrash::Probe => ledger.standing(),
-            OnCrash::Ask | OnCrash::Rerun => ledger.effects.len(),
-        };
-        if counted > ledger.reruns + 1 {
+        // It is never run again but by a person.
+        if ledger.effects.len() > ledger.reruns + 1 {
             return Err(format!("{id} took effect once more, and nobody said so"));
         }
         if !as_shown {
             return Err(format!("{id} took effect on files that are not as they were shown"));
         }
         if late && !(under_way && current) {
+            // Of one that a person stopped nobody is asked: its end has said that it may have done a part.
             return match on_crash {
-                // A person who has stopped it is told that it may have done a part, and is not asked.
-                OnCrash::Ask if !ledger.doubted && call.stopped.is_none() => Err(format!(
+                OnCrash::Ask if !ledger.doubted && !ledger.ended_stopped => Err(format!(
                     "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
                 )),
-                OnCrash::Ask | OnCrash::Probe | OnCrash::Rerun => Ok(()),
+                OnCrash::Ask | OnCrash::Rerun => Ok(()),
             };
         }
         if !under_way || !current {

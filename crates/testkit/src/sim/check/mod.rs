@@ -22,7 +22,6 @@ use holdshort_core::json;
 use holdshort_core::run::{ActionId, Fact, Run};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
-use holdshort_core::tool::Probed;
 use holdshort_engine::{Job, Work};
 use holdshort_store::{Append, Rows};
 
@@ -379,15 +378,6 @@ impl Witness {
             None => Err("a call of a run that was not written took effect".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
-    }
-
-    /// Somebody looked whether a call had taken effect, and this is what is true.
-    pub(super) fn probed(&mut self, run: &RunId, call: &str, found: &Probed) {
-        let ledger =
-            self.runs.get_mut(run).map(|witnessed| witnessed.calls.entry(call.to_owned()).or_default());
-        if let Some(ledger) = ledger {
-            ledger.probed(found);
-        }
     }
 
     /// A driver answered with the run as it has it in memory.

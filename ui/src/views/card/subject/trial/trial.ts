@@ -7,6 +7,8 @@ export interface Change {
   does: string;
   kind: string;
   isIgnored: boolean;
+  /** None of the paths that the task names. */
+  isOutside: boolean;
   bytes?: number;
   mode?: string;
   /** Of a link. */
@@ -22,6 +24,8 @@ export interface Trial {
   files: number;
   deleted: number;
   ignored: number;
+  /** How many of all of them are outside of what the task names, where it names any. */
+  outside: number;
   exit?: number;
   seconds?: number;
   isTimedOut: boolean;
@@ -63,6 +67,7 @@ export function readTrial(from: Data): Trial {
     files: number(from.files) ?? 0,
     deleted: number(from.deleted) ?? 0,
     ignored: number(from.ignored) ?? 0,
+    outside: number(from.outside) ?? 0,
     exit: number(from.exit_code),
     seconds: milliseconds === undefined ? undefined : milliseconds / 1_000,
     isTimedOut: from.timed_out === true,
@@ -88,6 +93,7 @@ function readChange(from: Data): Change {
     does: text(from, "does") ?? "changed",
     kind: text(from, "kind") ?? "file",
     isIgnored: from.ignored === true,
+    isOutside: from.outside === true,
     bytes: typeof from.bytes === "number" ? from.bytes : undefined,
     mode: text(from, "mode"),
     target: text(from, "target"),

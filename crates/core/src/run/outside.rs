@@ -1,0 +1,105 @@
+//! What a card marks: changed paths outside of what the task of its call names.
+//!
+//! Read from what the step works on and from what people said, as they stand when the card is made. A mark changes
+//! neither votes nor what is released. The rule is [`named`]'s.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::state::{Entry, Found};
+use super::{Call, CallEnd, CallState, Run, Step, StepRole};
+use crate::changeset::{self, Change};
+use crate::named;
+
+impl Run {
+    /// Marks the payload of the card of a call: each change that is outside, and how many there are in all.
+    pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
+        if self.is_undo(call) {
+            return;
+        }
+        match (call.found(), call.proposal.as_deref()) {
+            (Some(found), _) => self.mark_tried(call, found, &mut payload["trial"]),
+            (None, Some(proposed)) => {
+                if !self.outside(call, proposed, |_| false).is_empty() {
+                    payload["outside"] = json!(true);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn mark_tried(&self, call: &Call, found: &Found, trial: &mut Value) {
+        let listed = trial.get_mut("changes").and_then(Value::as_array_mut);
+        let of = |change: &Value| change["path"].as_str().map(str::to_owned);
+        let paths: BTreeSet<String> = listed.iter().flat_map(|all| all.iter()).filter_map(of).collect();
+        let outside = self.outside(call, found, |path| paths.contains(path));
+        for change in listed.into_iter().flatten() {
+            if change["path"].as_str().is_some_and(|path| outside.contains(path)) {
+                change["outside"] = json!(true);
+            }
+        }
+        if !outside.is_empty() {
+            trial["outside"] = json!(outside.len());
+        }
+    }
+
+    /// Nobody names what git ignores, nor what git keeps for itself: of that only what a card lists can be outside.
+    fn outside<'f>(
+        &self,
+        call: &Call,
+        found: &'f Found,
+        is_listed: impl Fn(&str) -> bool,
+    ) -> BTreeSet<&'f str> {
+        let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
+        let may_be_named = |change: &&Change| {
+            !change.ignored && (!changeset::is_of_git(&change.path) || is_listed(&change.path))
+        };
+        let paths = changes.counted().filter(may_be_named).map(|change| change.path.as_str());
+        let texts = self.steps.get(&call.step).map(|step| self.words_of_task(step)).unwrap_or_default();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let workspace = call.look.as_ref().map_or("", |look| look.workspace.as_str());
+        named::outside(&texts, workspace, paths)
+    }
+
+    /// What a step is to do, in the words of people and of the plan that was settled. What agents say beside it is none
+    /// of it.
+    fn words_of_task(&self, step: &Step) -> Vec<String> {
+        let mut texts = vec![self.task().into_owned()];
+        let is_called = self.called.contains_key(&step.phase);
+        texts.extend(self.phase(&step.phase).and_then(|phase| phase.input.clone()).filter(|_| !is_called));
+        texts.extend(step.input.as_deref().map(str::to_owned));
+        texts.extend(step.subtask.as_ref().and_then(|id| self.subtask_of(step, id)));
+        let rounds = self.rounds_of(&step.phase);
+        let is_of_round = |n: &u32| step.round.is_some_and(|own| *n <= own);
+        for brief in rounds.briefs.iter().filter(|(n, _)| is_of_round(n)).map(|(_, brief)| brief) {
+            texts.extend(brief.said.iter().chain(&brief.beside).map(ToString::to_string));
+        }
+        texts.extend(self.messages.iter().map(ToString::to_string));
+        // Whoever plans, writes or judges is told judgements in the same way.
+        if matches!(step.role, StepRole::Worker | StepRole::Subtask) {
+            for entry in &step.entries {
+                match entry {
+                    Entry::Note { text } => texts.push(text.to_string()),
+                    Entry::Turn { calls, .. } => {
+                        texts.extend(calls.iter().filter_map(|id| self.answer_to(id)))
+                    }
+                }
+            }
+        }
+        texts
+    }
+
+    fn subtask_of(&self, step: &Step, id: &str) -> Option<String> {
+        let planning = &self.phase(&step.phase)?.kind.control()?.plan;
+        let plan = self.plans.get(planning)?.settled()?;
+        plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
+    }
+
+    /// What a person answered to a call, or instead of it.
+    fn answer_to(&self, id: &str) -> Option<String> {
+        let call = self.calls.get(id)?;
+        let is_answer = call.state == CallState::Ended(CallEnd::Answered);
+        call.result.as_ref().filter(|_| is_answer).map(ToString::to_string)
+    }
+}

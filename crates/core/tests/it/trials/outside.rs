@@ -1,0 +1,61 @@
+//! Whose words name what a call may change: those of people and of the plan, never those of the agent.
+
+use holdshort_core::interrupt::Kind;
+use serde_json::{Value, json};
+
+use super::trying;
+use crate::world::{World, calls, command, write};
+
+/// What the open card says of changes that are outside.
+fn outside(world: &World) -> Value {
+    let payload = &world.run.interrupts[&world.open(Kind::ToolApproval)].content["payload"];
+    payload.get("outside").or_else(|| payload["trial"].get("outside")).cloned().unwrap_or_default()
+}
+
+/// A run with this task, whose agent makes this call.
+fn at(task: &str, call: (&'static str, Value)) -> World {
+    let mut world = World::on(task, trying(), vec![calls(&[call])]);
+    world.proposes = true;
+    world
+}
+
+#[test]
+fn what_a_task_does_not_name_is_counted() {
+    for (task, call, expected) in [
+        ("Tidy up", command("./do src/a=1 b=2"), Value::Null),
+        ("Tidy up src/", command("./do src/a=1 src/c=2"), Value::Null),
+        ("Tidy up src/", command("./do src/a=1 b=2 c=3"), json!(2)),
+        ("Tidy up src/", command("./do .git/HEAD=1 src/a=1"), Value::Null),
+        ("Tidy up src/", write("src/a"), Value::Null),
+        ("Tidy up src/", write("b"), json!(true)),
+        ("Tidy up", write("b"), Value::Null),
+    ] {
+        let mut world = at(task, call.clone());
+        world.work();
+        assert_eq!(outside(&world), expected, "{task}: {call:?}");
+    }
+}
+
+#[test]
+fn what_a_person_says_on_the_way_names_more() {
+    let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
+    world.message("and lib/ as well");
+    world.work();
+    assert_eq!(outside(&world), Value::Null);
+}
+
+/// A mark is for the person alone: nothing is released or held back by it.
+#[test]
+fn it_changes_no_vote_and_no_approval() {
+    let (mut named, mut other) =
+        (at("Tidy up a.txt", command("./do b=2")), at("Tidy up b", command("./do b=2")));
+    for world in [&mut named, &mut other] {
+        world.work();
+    }
+    assert_eq!((outside(&named), outside(&other)), (json!(1), Value::Null));
+    let card = |world: &World| {
+        let opened = world.run.interrupts[&world.open(Kind::ToolApproval)].opened.clone();
+        (opened.action_digest, opened.risk, opened.options)
+    };
+    assert_eq!(card(&named), card(&other));
+}
