@@ -178,10 +178,9 @@ impl Run {
         })
     }
 
-    /// Whether an action goes on while the run is interrupted: what settles a doubt, and changes that are half written.
+    /// Whether an action goes on while the run is interrupted: changes that are half written.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
-            Action::Probe { .. } => true,
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
             Action::Inspect { .. } | Action::Try { .. } | Action::CallModel { .. } => false,
         }
