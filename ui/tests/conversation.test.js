@@ -123,13 +123,13 @@ test("a conversation, from its first words on", async (t) => {
 
   await t.test("it is interrupted, spoken to, and goes on", async () => {
     await button(page, "session.interrupt").click();
-    await button(page, "session.continue").waitFor();
+    await page.locator("form:has(#message) button.go").waitFor();
     await page.getByText(text("session.message.turn")).waitFor();
     await assertSound(page, "an agent that was interrupted", ALL);
     // It waits for nothing but words: not even for what it was at.
     await button(page, "session.interrupt").waitFor({ state: "detached" });
     assert.equal((await openIn(server, session)).position, "interruption");
-    await button(page, "session.continue").click();
+    await page.locator("form:has(#message) button.go").click();
     await eventually("it listens once more", async () => (await turns(page).getByRole("button", { name: /sh listen\.sh/ }).count()) === 2);
     await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
     await button(page, "session.interrupt").click();

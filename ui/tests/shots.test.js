@@ -123,10 +123,10 @@ test("pictures of a conversation", async (t) => {
   await shoot(page, "conversation-at-work");
   await box(page).press("Enter");
   await page.getByRole("button", { name: text("session.interrupt") }).click();
-  await page.getByRole("button", { name: text("session.continue") }).waitFor();
+  await page.locator("form:has(#message) button.go").waitFor();
   await shoot(page, "conversation-interrupted");
   clear(server);
-  await page.getByRole("button", { name: text("session.continue") }).click();
+  await page.locator("form:has(#message) button.go").click();
   await turns(page).getByText(/the tower has cleared us\.$/).waitFor();
   await turns(page).getByRole("button", { name: /sh listen\.sh/ }).last().click();
   await turns(page).getByRole("button", { name: /wind\.txt/ }).click();

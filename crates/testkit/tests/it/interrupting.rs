@@ -319,6 +319,7 @@ async fn abort_after(n: usize) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "starts two servers for each commit: minutes"]
 async fn an_interruption_survives_an_abort_after_each_of_its_commits() {
     const PLAYERS: usize = 4;
     let next = Arc::new(AtomicUsize::new(1));
