@@ -73,7 +73,7 @@ pub fn in_words(ms: u64) -> String {
 pub(crate) fn lasting(ms: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"), (1, "millisecond")];
-    let (unit, name) = UNITS.into_iter().find(|(unit, _)| ms % unit == 0).unwrap_or(UNITS[4]);
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| ms.is_multiple_of(*unit)).unwrap_or(UNITS[4]);
     let count = ms / unit;
     format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }

@@ -1344,8 +1344,18 @@ export interface components {
         Grant: {
             /** Format: date-time */
             added_at: string;
+            /**
+             * @description Where it covers a whole category, whichever tool makes the call: `file_write`, `bash`, `code_exec`, `install` or
+             *     `web`.
+             */
+            category?: string | null;
             /** @description Of commands: the programs that it covers. */
             commands?: components["schemas"]["GrantCommand"][];
+            /**
+             * Format: date-time
+             * @description From then on it holds no longer. Absent: as long as the session.
+             */
+            expires_at?: string | null;
             id: string;
             interrupt: string;
             /** @description Who gave it. */
@@ -1356,6 +1366,8 @@ export interface components {
             run: string;
             session: string;
             tool: string;
+            /** @description What it covers, in words. */
+            words: string;
             workspace: string;
         };
         GrantCommand: {
@@ -1371,7 +1383,7 @@ export interface components {
             writes: boolean;
         };
         /**
-         * @description Whether a grant holds.
+         * @description Whether a grant holds. One that has expired is neither.
          * @enum {string}
          */
         GrantStatus: "active" | "revoked";
@@ -1632,8 +1644,18 @@ export interface components {
             items: {
                 /** Format: date-time */
                 added_at: string;
+                /**
+                 * @description Where it covers a whole category, whichever tool makes the call: `file_write`, `bash`, `code_exec`, `install` or
+                 *     `web`.
+                 */
+                category?: string | null;
                 /** @description Of commands: the programs that it covers. */
                 commands?: components["schemas"]["GrantCommand"][];
+                /**
+                 * Format: date-time
+                 * @description From then on it holds no longer. Absent: as long as the session.
+                 */
+                expires_at?: string | null;
                 id: string;
                 interrupt: string;
                 /** @description Who gave it. */
@@ -1644,6 +1666,8 @@ export interface components {
                 run: string;
                 session: string;
                 tool: string;
+                /** @description What it covers, in words. */
+                words: string;
                 workspace: string;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */

@@ -82,7 +82,7 @@ fn runs(line: &str) {
     let is_it = |process: std::fs::DirEntry| {
         std::fs::read(process.path().join("cmdline")).is_ok_and(|found| found == line.as_bytes())
     };
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
     while !std::fs::read_dir("/proc").unwrap().flatten().any(is_it) {
         assert!(std::time::Instant::now() < until, "nobody runs {line:?}");
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -236,7 +236,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     assert!(told.last().unwrap().contains("only the readme"), "{told:?}");
 
     // In the middle of a command: an empty line goes on.
-    runs("sleep\0631.25\0");
+    runs("sleep\x00631.25\0");
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.expect("interrupted");

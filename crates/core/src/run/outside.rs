@@ -82,7 +82,7 @@ impl Run {
                 match entry {
                     Entry::Note { text } => texts.push(text.to_string()),
                     Entry::Turn { calls, .. } => {
-                        texts.extend(calls.iter().filter_map(|id| self.answer_to(id)))
+                        texts.extend(calls.iter().filter_map(|id| self.answer_to(id)));
                     }
                 }
             }

@@ -609,7 +609,7 @@ fn a_crash_in_the_middle_of_a_call() {
     };
     let carried_on =
         then(&["adopted", "tool_lost call_1", "tool_started call_1", "tool_finished call_1 done"]);
-    assert_eq!(told(committing()), (carried_on.clone(), lines(&["commit a"])), "the file is as before",);
+    assert_eq!(told(committing()), (carried_on.clone(), lines(&["commit a"])), "the file is as before");
     let mut written = committing();
     let changes = written.run.calls["call_1"].proposal.clone().unwrap().changeset.clone().unwrap();
     written.commit_one(&changes.changes()[0]);

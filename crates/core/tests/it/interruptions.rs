@@ -5,7 +5,7 @@ use holdshort_core::definition::{Copilot, Definition, PhaseKind, RuleAction, Ste
 use holdshort_core::interrupt::{Kind, Outcome as Resolved};
 use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, Begin, CallEnd, CallState, Config, Input, Rejection, Run, StepRole};
+use holdshort_core::run::{Begin, CallEnd, CallState, Config, Input, Rejection, Run, StepRole};
 use holdshort_core::tool::{Outcome, PhaseTool, Runs, Spec, Tried};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn settle(world: &mut World) {
                 let tried = Tried::Changed { paths: Vec::new() };
                 world.send(Input::Tried {
                     call: parts[1].clone(),
-                    attempt: parts[2].parse().unwrap(),
+                    attempt: parts[2].parse().expect("a number"),
                     tried,
                 });
             }
@@ -92,7 +92,7 @@ fn settle(world: &mut World) {
                 let outcome = Outcome::Stopped { text: "half".to_owned(), data: Value::Null };
                 world.send(Input::Ran {
                     call: parts[1].clone(),
-                    attempt: parts[2].parse().unwrap(),
+                    attempt: parts[2].parse().expect("a number"),
                     outcome,
                 });
             }
@@ -247,7 +247,9 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
 /// What becomes of a call in each of its states: how it ends, whether its process is stopped, what is asked.
 #[test]
 fn calls_are_ended_by_what_they_are_at() {
-    let rows: &[(&str, Option<CallEnd>, &[&str], &[&str])] = &[
+    /// A state, how the call ends, what is stopped, and what is open.
+    type Row = (&'static str, Option<CallEnd>, &'static [&'static str], &'static [&'static str]);
+    let rows: &[Row] = &[
         ("call proposed", Some(CallEnd::Skipped), &[], &["turn"]),
         ("call gated", Some(CallEnd::Skipped), &[], &["turn"]),
         ("call being judged", Some(CallEnd::Skipped), &[], &["turn"]),
@@ -257,7 +259,6 @@ fn calls_are_ended_by_what_they_are_at() {
         ("call authorised", Some(CallEnd::Skipped), &[], &["turn"]),
         // A file tool of this world says nothing of what it changes: it is left to its end.
         ("call started", None, &[], &["turn"]),
-        ("call probing", None, &[], &["turn"]),
         ("call doubted", None, &[], &["turn", "unknown_outcome"]),
         ("call started again", None, &["tool/call_1/2"], &["turn"]),
         ("call with the client", None, &[], &["client_call", "turn"]),
@@ -275,11 +276,7 @@ fn calls_are_ended_by_what_they_are_at() {
         let mut kinds = world.open_kinds();
         kinds.sort_unstable();
         assert_eq!(kinds, *open, "{name}");
-        assert!(
-            world.run.actions().iter().all(|action| matches!(action, Action::Probe { .. })),
-            "{name}: {:?}",
-            due(&world)
-        );
+        assert!(world.run.actions().is_empty(), "{name}: {:?}", due(&world));
     }
 }
 

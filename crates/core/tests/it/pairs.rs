@@ -65,11 +65,6 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.work();
         world
     };
-    let probing = {
-        let mut world = started.clone();
-        world.crash();
-        world
-    };
     let doubted = {
         let mut world = asks("run_command", command("make").1);
         world.decide(Kind::ToolApproval, choose("approve"));
@@ -200,7 +195,6 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("tried call committing", committing),
         ("call authorised", authorised),
         ("call started", started),
-        ("call probing", probing),
         ("call doubted", doubted),
         ("call with the client", with_the_client),
         ("call started again", closing),

@@ -103,7 +103,8 @@ pub const TALKS_FROM: u64 = 300_000_000_000_000;
 /// all that were played before.
 pub const TRIALS_FROM: u64 = 400_000_000_000_000;
 
-/// In seeds from here on people also interrupt runs, with words and without. Larger than all that were played before.
+/// In seeds from here on people also interrupt runs, with words and without, and grants cover categories and expire. Larger
+/// than all that were played before.
 pub const INTERRUPTIONS_FROM: u64 = 500_000_000_000_000;
 
 pub(super) fn of_client(tool: &str) -> bool {
@@ -141,10 +142,8 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
-    with_sessions: bool,
-    with_talks: bool,
-    with_trials: bool,
-    with_interruptions: bool,
+    /// What is played depends on how late it is.
+    seed: u64,
 }
 
 impl Menu {
@@ -158,23 +157,17 @@ impl Menu {
         if seed >= ENDINGS_FROM {
             workflows = workflows.into_iter().map(|made| workflows::with_finish(&made, choices)).collect();
         }
-        let with_talks = seed >= TALKS_FROM;
-        if with_talks {
+        if seed >= TALKS_FROM {
             workflows = workflows.into_iter().map(|made| workflows::with_quorums(&made, choices)).collect();
         }
-        let with_trials = seed >= TRIALS_FROM;
-        if with_trials {
+        if seed >= TRIALS_FROM {
             workflows = workflows.into_iter().map(|made| workflows::with_trials(&made, choices)).collect();
         }
-        workflows.push(workflows::external());
-        Self {
-            workflows,
-            keys: 0,
-            with_sessions: seed >= SESSIONS_FROM,
-            with_talks,
-            with_trials,
-            with_interruptions: seed >= INTERRUPTIONS_FROM,
+        if seed >= INTERRUPTIONS_FROM {
+            workflows = workflows.into_iter().map(|made| workflows::with_grants(&made, choices)).collect();
         }
+        workflows.push(workflows::external());
+        Self { workflows, keys: 0, seed }
     }
 
     /// Something that somebody does now.
@@ -183,14 +176,14 @@ impl Menu {
         if runs == 0 || (runs < RUNS && choices.one_in(6)) {
             return self.start(site, choices);
         }
-        if self.with_sessions && choices.one_in(8) {
+        if self.seed >= SESSIONS_FROM && choices.one_in(8) {
             return of_session(site, choices);
         }
-        if self.with_talks && choices.one_in(4) {
+        if self.seed >= TALKS_FROM && choices.one_in(4) {
             return self.talk(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
-        if self.with_trials && all.len() < 2 * RUNS && choices.one_in(10) {
+        if self.seed >= TRIALS_FROM && all.len() < 2 * RUNS && choices.one_in(10) {
             let run = *choices.pick(&all);
             let to = if choices.one_in(2) {
                 0
@@ -199,7 +192,7 @@ impl Menu {
             };
             return Deed::Undo { run: run.id.clone(), to };
         }
-        if self.with_trials && choices.one_in(10) {
+        if self.seed >= TRIALS_FROM && choices.one_in(10) {
             let may = all
                 .iter()
                 .flat_map(|run| run.stoppable_calls().map(|call| (run.id.clone(), call.to_owned())));
@@ -215,7 +208,7 @@ impl Menu {
             }
         }
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
-        if self.with_interruptions && !at_work.is_empty() && choices.one_in(8) {
+        if self.seed >= INTERRUPTIONS_FROM && !at_work.is_empty() && choices.one_in(8) {
             let run = choices.pick(&at_work).id.clone();
             let text = choices.one_in(3).then(|| "another way".to_owned());
             return Deed::Send { run, input: Box::new(Input::Interrupt { text }), actor: someone("alice") };
@@ -255,7 +248,7 @@ impl Menu {
 
     fn start(&mut self, site: &Site, choices: &mut Choices) -> Deed {
         let definition = choices.pick(&self.workflows).clone();
-        let sessions: Vec<SessionId> = if self.with_sessions {
+        let sessions: Vec<SessionId> = if self.seed >= SESSIONS_FROM {
             sessions(site)
         } else {
             site.witness.runs().filter_map(|run| run.session().cloned()).collect()

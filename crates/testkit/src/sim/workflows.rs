@@ -5,8 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
     Agent, Asking, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, GrantCovers,
-    Grants, Judge, KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart,
-    StepGates,
+    Judge, KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind};
@@ -49,7 +48,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         agents: BTreeMap::from([("agent".to_owned(), agent)]),
         tools,
         phases,
-        gates: Gates { plan, rules: rules(choices), kinds, grants: grants(choices), ..Gates::default() },
+        gates: Gates { plan, rules: rules(choices), kinds, ..Gates::default() },
         limits,
         asking,
         models: BTreeMap::new(),
@@ -165,6 +164,16 @@ pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
+/// Grants for a category, and grants that expire.
+pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = definition.clone();
+    if choices.one_in(3) {
+        definition.gates.grants.covers = GrantCovers::Category;
+    }
+    definition.gates.grants.expires_after_ms = choices.one_in(3).then(|| 1 + choices.below(120_000) as u64);
+    Arc::new(definition)
+}
+
 /// Runs of agents of other frameworks.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {
@@ -205,13 +214,6 @@ fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
         gates,
         kinds: BTreeMap::new(),
         limits: Limits { rounds: few(choices), tool_calls: 2 * few(choices), ..limits },
-    }
-}
-
-fn grants(choices: &mut Choices) -> Grants {
-    Grants {
-        covers: if choices.one_in(3) { GrantCovers::Category } else { GrantCovers::Call },
-        expires_after_ms: choices.one_in(3).then(|| 1 + choices.below(120_000) as u64),
     }
 }
 

@@ -126,7 +126,7 @@ impl Site {
                 if self.world.stopped.contains(&(job.run.clone(), job.action.clone()))
                     && choices.one_in(2) =>
             {
-                let text = choices.one_in(2).then(|| "Half a".to_owned()).unwrap_or_default();
+                let text = if choices.one_in(2) { "Half a".to_owned() } else { String::new() };
                 Input::Stopped { step: job.step.clone(), turn: *turn, text }
             }
             Work::CallModel { turn, request } => {
