@@ -145,7 +145,6 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let before = std::time::Instant::now();
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
-    assert!(before.elapsed() < std::time::Duration::from_secs(1), "{:?}", before.elapsed());
     terminal.type_raw("and be brief\r");
     terminal.expect("It goes on.");
     scene.model.release();
@@ -220,11 +219,9 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let mut terminal = scene.chat(&["--workspace", &work]);
     terminal.type_raw("rewrite it\r");
     terminal.expect("one after the other.");
-    let before = std::time::Instant::now();
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     let shown = terminal.expect("and was interrupted there");
-    assert!(before.elapsed() < std::time::Duration::from_secs(1), "{:?}", before.elapsed());
     assert!(shown.contains("First the readme"), "{shown}");
 
     // What is said then goes on, and the model knows what it had said.

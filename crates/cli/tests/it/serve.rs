@@ -16,7 +16,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 10);
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 11);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     let nothing = format!("0:{}", "0".repeat(24));
     assert_eq!(

@@ -111,24 +111,30 @@ impl Draft<'_> {
         let open = |step: &Step| {
             step.end.is_none() && step.closing.is_none() && !self.run.called.contains_key(&step.phase)
         };
-        let open: Vec<(String, String, StepRole)> = self
+        let open: Vec<(String, Step)> = self
             .run
             .steps
             .iter()
             .filter(|(_, step)| open(step))
-            .map(|(id, step)| (id.clone(), step.phase.clone(), step.role))
+            .map(|(id, step)| (id.clone(), (**step).clone()))
             .collect();
-        for (id, phase, role) in open {
-            match role {
+        for (id, step) in open {
+            match step.role {
                 StepRole::Worker
                 | StepRole::Improver
                 | StepRole::Planner
                 | StepRole::Judge
                 | StepRole::Maker
-                | StepRole::Subtask => self.end_as_it_is(&id, why),
+                | StepRole::Subtask => {
+                    self.end_as_it_is(&id, why);
+                    // Who ends a round like this need not be asked whether it was done well.
+                    if self.run.is_asked_after(&step) {
+                        self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
+                    }
+                }
                 StepRole::Router => {
                     self.close_step(&id, StepEnd::Skipped, "");
-                    self.emit(Fact::RoundsOver { phase }, Content::none());
+                    self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                 }
                 // They end with the step that they help.
                 StepRole::Overseer | StepRole::Summariser => {}
@@ -184,6 +190,12 @@ impl Run {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
             Action::Inspect { .. } | Action::Try { .. } | Action::CallModel { .. } => false,
         }
+    }
+
+    /// Whether a step is a round after which a person has no turn of their own.
+    fn is_asked_after(&self, step: &Step) -> bool {
+        let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
+        step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
     }
 
     fn stopped_by_interruption(&self, id: &str, call: &Call) -> Stopped {

@@ -436,7 +436,8 @@ fn a_phase_that_a_call_began_is_interrupted_with_its_steps_and_goes_on() {
 
 fn copilot(conversational: bool) -> World {
     let mut definition = definition();
-    let copilot = Copilot { agent: "pair".to_owned(), conversational, ..Copilot::default() };
+    let satisfaction = !conversational;
+    let copilot = Copilot { agent: "pair".to_owned(), conversational, satisfaction, ..Copilot::default() };
     definition.phases[0].kind = PhaseKind::Copilot(copilot);
     World::started(definition, Vec::new())
 }
@@ -460,6 +461,17 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     assert_eq!(world.open_kinds(), ["turn"], "the round is done, and the next is the person's");
     world.decide(Kind::Turn, choose("done"));
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
+}
+
+/// Who ends a round in the middle has said enough.
+#[test]
+fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
+    let mut world = copilot(false).with("work/round_1", vec![says("In tabs.")]);
+    world.begin_model("work/round_1");
+    world.person(interrupt());
+    stopped(&mut world, "work/round_1", "In blanks");
+    world.decide(Kind::Turn, choose("done"));
+    assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
 #[test]
