@@ -142,7 +142,6 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("use tabs\r");
     terminal.expect("use tabs");
     terminal.expect(PROMPT);
-    let before = std::time::Instant::now();
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("and be brief\r");
