@@ -2,8 +2,9 @@
 //! process, without a server: `true` run and tried in workspaces of two sizes, a commit of many files, and the bytes of a
 //! file edit that the journal keeps.
 //!
-//! `report.rs` is the table.
+//! `report.rs` is the table, `oops.rs` another program that does the same.
 
+mod oops;
 mod report;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use holdshort_store::{Blob, Bodies, Sqlite};
 use holdshort_tools::{Call, Committed, Settings, Tools, Tried, Workspace};
 use serde_json::json;
 
+use self::oops::{Measured, Oops};
 use crate::disk;
 use crate::facts::Facts;
 use crate::load::count;
@@ -40,6 +42,9 @@ pub(crate) struct Options {
     /// How often each thing is done.
     #[arg(long, default_value_t = 30)]
     rounds: usize,
+    /// The program `oops`, as `cargo install oops-sh` puts it, to be measured beside in the same rounds.
+    #[arg(long, value_name = "PATH")]
+    oops: Option<PathBuf>,
     /// Write the table to bench/ too.
     #[arg(long)]
     save: bool,
@@ -73,16 +78,30 @@ struct Kept {
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.rounds > 0 && options.files >= FOLDER, "too few files or rounds");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let peer = options.oops.as_deref().map(|program| Oops::new(program, folder)).transpose()?;
+    let mut beside = Vec::new();
     let mut rungs = Vec::new();
     for files in [FOLDER, options.files] {
         let place = Place::new(folder, &format!("files-{files}"), binary)?;
         place.fill(files)?;
         rungs.push(runtime.block_on(rung(&place, files, options.rounds))?);
+        if let Some(peer) = &peer {
+            let tried = (0..options.rounds).map(|_| peer.tried(&place.workspace));
+            beside.push(tried.collect::<Result<Vec<_>>>()?);
+        }
         eprintln!("{files} files: measured");
     }
     let commits = runtime.block_on(commits(folder, binary, options.rounds.min(5)))?;
     let kept = runtime.block_on(kept(folder, options.rounds))?;
-    let text = report::report(&Facts::of(binary), options, &rungs, &commits, &kept);
+    let beside = peer
+        .map(|peer| {
+            let commits = (0..options.rounds.min(5));
+            let committed = commits.map(|n| peer.committed(&folder.join(format!("oops-commit-{n}"))));
+            let committed = committed.collect::<Result<Vec<_>>>()?;
+            anyhow::Ok(Measured { version: peer.version()?, tried: beside, committed })
+        })
+        .transpose()?;
+    let text = report::report(&Facts::of(binary), options, &rungs, &commits, &kept, beside.as_ref());
     if options.save {
         results::save(Part::Trials, &text)?;
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{COMMITTED, Commits, EDITED, Kept, Options, Rung};
+use super::{COMMITTED, Commits, EDITED, Kept, Measured, Options, Rung};
 use crate::facts::Facts;
 use crate::load::count;
 use crate::parked::thousands;
@@ -15,6 +15,7 @@ pub(super) fn report(
     rungs: &[Rung],
     commits: &Commits,
     kept: &Kept,
+    beside: Option<&Measured>,
 ) -> String {
     let Options { files, rounds, .. } = options;
     let mut text = format!(
@@ -38,6 +39,15 @@ pub(super) fn report(
     row("memory of a trial at its highest, over what was resident", &|rung| {
         format!("{:.1} MB", count(rung.memory) / 1e6)
     });
+    if let Some(beside) = beside {
+        let cells: Vec<_> = beside.tried.iter().map(|tried| in_ms(tried)).collect();
+        let _ = writeln!(
+            text,
+            "| {}: `oops run true`, a process each time | {} |",
+            beside.version,
+            cells.join(" | ")
+        );
+    }
     let _ = write!(
         text,
         "\nA commit of {} new files: {}, each synced and renamed. The disk alone makes {:.0} `fdatasync` a second.\n\
@@ -49,6 +59,14 @@ pub(super) fn report(
         in_ms(&kept.took),
         kept.bytes / 1e3,
     );
+    text.push_str(&match beside {
+        Some(Measured { version, committed, .. }) => format!(
+            "\n{version} (crate `oops-sh`) runs a command over an overlay of the folder too, and applies what it did: \
+             `oops commit` of as many files takes {}, without a sync, a precondition or a journal.\n",
+            in_ms(committed),
+        ),
+        None => "\nNo other program was measured beside it: name one with `--oops`.\n".to_owned(),
+    });
     text
 }
 

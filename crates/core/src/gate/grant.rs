@@ -20,8 +20,8 @@ pub struct Matcher {
     pub tool: String,
     /// The canonical workspace it was given for.
     pub workspace: String,
-    /// Where the workflow lets a grant cover a category (contract A24): every call of it, whatever the tool. What is
-    /// kept below of tools and commands is empty then.
+    /// Where the workflow lets a grant cover a category (contract A24): every call of it, whatever the tool. `tool` only
+    /// says which call it was given with then, and what is kept below is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// For a tool that gets something from the web: scheme, host and port.
@@ -209,7 +209,7 @@ impl Matcher {
     pub fn given(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
             GrantCovers::Call => Self::of(subject),
-            GrantCovers::Category => Self::of_category(subject),
+            GrantCovers::Category => Self::of_category(subject).filter(|grant| grant.covers(subject)),
         }
     }
 
@@ -285,10 +285,13 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
-    /// Whether a grant for its category may cover it: nobody doubts what it is, and it deletes nothing.
+    /// Whether a grant for its category may cover it: nobody doubts what it is, no part of it is of another category, and
+    /// it was not seen to delete something.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
-            command.opaque.is_none()
+            let mut categories = command.classes().into_iter().map(Category::from);
+            categories.all(|each| each == Category::ReadOnly || each == subject.category)
+                && command.opaque.is_none()
                 && command.own_tools(subject.cwd).is_none()
                 && command.parts.iter().all(Part::is_memorable)
         };

@@ -223,15 +223,18 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
-    // One for a whole category was given without a look at what a rule or a finding asks about here.
-    let answers = |matcher: &Matcher| asks.is_empty() || matcher.category.is_none();
+    // One for a whole category was given without a look at what a rule or a finding asks about here, and counts where
+    // the workflow has such grants.
+    let may_lift = |matcher: &Matcher| {
+        matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
+    };
     let mut grants = session
         .active_grants(rules.now)
-        .filter(|grant| rules.takes_grants_of(&grant.owner) && answers(&grant.matcher));
+        .filter(|grant| rules.takes_grants_of(&grant.owner) && may_lift(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
-    let would_cover = |matcher: Matcher| answers(&matcher);
+    let would_cover = |matcher: Matcher| may_lift(&matcher);
     let grantable =
         rules.granters.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
     if !asks.is_empty() {

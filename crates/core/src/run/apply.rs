@@ -225,7 +225,10 @@ impl Run {
             Fact::ModelStopped { step, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.stopped = false;
-                // Whatever is sent next is another call.
+                // Whatever is sent next is another call, and what was excused stays so.
+                if step.excused == step.turn {
+                    step.excused += 1;
+                }
                 step.turn += 1;
                 step.refused_ends = 0;
                 // Half a judgement is none.

@@ -1,6 +1,5 @@
 //! Tool calls on their way from proposed to done: looked at, voted on, started, finished, doubted.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -260,11 +259,7 @@ impl Draft<'_> {
             payload["grant"]["words"] = json!(format!("{}{ends}", grant.words()));
             payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
         }
-        let granted: BTreeSet<&str> = self
-            .session
-            .active_grants(self.now())
-            .filter_map(|grant| Some(grant.matcher.category?.as_str()))
-            .collect();
+        let granted = self.run.granted_categories(call, &self.session, self.now());
         if !granted.is_empty() {
             payload["granted_categories"] = json!(granted);
         }

@@ -140,6 +140,15 @@ impl<'a> Draft<'a> {
     /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow give its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
+        if opening.about == About::Interruption {
+            // What a workflow says of the turns of its copilot is not meant for this one, and all three are needed.
+            gate = KindGate {
+                options: Vec::new(),
+                labels: std::collections::BTreeMap::new(),
+                on_expiry: None,
+                ..gate
+            };
+        }
         gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
         let of_kind = opening
             .kind

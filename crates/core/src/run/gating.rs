@@ -8,13 +8,13 @@ use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
 use super::{stakes, undo};
-use crate::definition::{Checkpoint, KindGate, SameAction};
+use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
-use crate::session::Session;
+use crate::session::{Grant, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
@@ -170,6 +170,26 @@ impl Run {
         at
     }
 
+    /// The categories that are free in the session where this call is made, for whoever may decide on it.
+    pub(super) fn granted_categories(
+        &self,
+        call: &Call,
+        session: &Session,
+        now: Timestamp,
+    ) -> BTreeSet<&'static str> {
+        if self.definition.gates.grants.covers != GrantCovers::Category {
+            return BTreeSet::new();
+        }
+        let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
+        let approvers = self.gate_of(call).approvers;
+        let counts = |grant: &&Grant| {
+            workspace == Some(&grant.matcher.workspace)
+                && (approvers.is_empty() || approvers.contains(&grant.owner))
+        };
+        let grants = session.active_grants(now).filter(counts);
+        grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
+    }
+
     /// The grant that allowing this call for the session would give: shown before, and given after.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // Where the client runs it, what a grant would cover is not known here.
@@ -184,7 +204,17 @@ impl Run {
         // `call_10` is later than `call_9`.
         calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
         let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
-        let covered = earlier.filter(|(_, call)| grant.covers(&self.subject(call)));
+        // Nor what asked for a reason that it does not lift.
+        let lifts = |reason: &Reason| match reason.source {
+            Source::Checkpoint | Source::Smart => false,
+            Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
+            Source::Default => true,
+        };
+        let asked = |call: &Call| call.interrupt.as_ref().and_then(|id| self.interrupts.get(id));
+        let covered = earlier.filter(|(_, call)| {
+            let reasons = asked(call).map_or(&[][..], |interrupt| &interrupt.opened.risk.reasons);
+            reasons.iter().all(lifts) && grant.covers(&self.subject(call))
+        });
         let named = |call: &Call| call.argument("command").map_or_else(|| title(call), str::to_owned);
         let mut lines: Vec<String> =
             covered.map(|(_, call)| clip(&named(call), limits::TITLE_BYTES)).collect();

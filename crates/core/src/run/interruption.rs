@@ -6,6 +6,7 @@
 //! are written to their end, all of them. What a client runs, and a call of which nobody knows whether it happened, are
 //! left as they are.
 
+use super::decide::EXPIRED;
 use super::draft::{Draft, Opening};
 use super::input::Rejection;
 use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
@@ -34,9 +35,12 @@ impl Draft<'_> {
         if self.run.interrupted.is_none() && !has_turn {
             self.emit(Fact::RunInterrupted, Content::none());
             self.stop_calls();
-            if text.is_none() {
-                self.open_interruption();
+            match &text {
+                // Everybody who was interrupted hears them.
+                Some(text) => self.tell_run(text),
+                None => self.open_interruption(),
             }
+            return Ok(());
         }
         match text {
             Some(text) => self.message(text),
@@ -50,15 +54,15 @@ impl Draft<'_> {
             calls.into_iter().map(|(id, call)| (id.clone(), call.clone())).collect();
         for (id, call) in calls {
             match self.run.stopped_by_interruption(&id, &call) {
-                Stopped::Not => {}
+                Stopped::Untouched => {}
                 Stopped::WhenItsProcessEnds => {
                     self.emit(Fact::ToolStopped { call: id, interrupted: true }, Content::none());
                 }
-                Stopped::Unbegun => {
+                Stopped::Skipped => {
                     self.supersede(&call);
                     self.skip_interrupted(&id);
                 }
-                Stopped::AtOnce => {
+                Stopped::Abandoned => {
                     self.finish_call(&id, CallEnd::Skipped, Some(INTERRUPTED), NO_RESULT);
                 }
             }
@@ -91,11 +95,16 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What a person said in their turn after an interruption. Nobody in time: nothing goes on.
+    /// What a person said in their turn after an interruption. Nobody in time: the run fails, and nothing goes on.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
-        let goes_on = matches!(effect, Effect::Respond | Effect::Proceed) && !is_expired;
+        // What would start next must not start because nobody answered.
+        if is_expired {
+            self.fail_run(EXPIRED, NOBODY);
+            return;
+        }
+        let goes_on = matches!(effect, Effect::Respond | Effect::Proceed);
         if !goes_on {
-            self.end_interrupted(if is_expired { NOBODY } else { ENDED });
+            self.end_interrupted();
         } else if text.trim().is_empty() {
             let cut = self.run.steps.iter().filter(|(_, step)| step.is_cut());
             let cut: Vec<String> = cut.map(|(id, _)| id.clone()).collect();
@@ -107,7 +116,7 @@ impl Draft<'_> {
     }
 
     /// Ends what was at work with what its agents said last. Phases that calls began end with the calls.
-    fn end_interrupted(&mut self, why: &str) {
+    fn end_interrupted(&mut self) {
         let open = |step: &Step| {
             step.end.is_none() && step.closing.is_none() && !self.run.called.contains_key(&step.phase)
         };
@@ -126,9 +135,9 @@ impl Draft<'_> {
                 | StepRole::Judge
                 | StepRole::Maker
                 | StepRole::Subtask => {
-                    self.end_as_it_is(&id, why);
+                    self.end_as_it_is(&id, ENDED);
                     // Who ends a round like this need not be asked whether it was done well.
-                    if self.run.is_asked_after(&step) {
+                    if self.run.ends_without_turn(&step) {
                         self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                     }
                 }
@@ -145,11 +154,11 @@ impl Draft<'_> {
 
 /// What an interruption does to a call.
 enum Stopped {
-    Not,
+    Untouched,
     WhenItsProcessEnds,
-    Unbegun,
+    Skipped,
     /// It only reads, and what it has read so far is nothing.
-    AtOnce,
+    Abandoned,
 }
 
 impl Step {
@@ -193,7 +202,7 @@ impl Run {
     }
 
     /// Whether a step is a round after which a person has no turn of their own.
-    fn is_asked_after(&self, step: &Step) -> bool {
+    fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
     }
@@ -201,22 +210,22 @@ impl Run {
     fn stopped_by_interruption(&self, id: &str, call: &Call) -> Stopped {
         let is_command = self.command(call).is_some();
         match call.state {
-            _ if call.stopped.is_some() || self.begins_open_phase(id) => Stopped::Not,
-            CallState::Ended(_) | CallState::WithClient(_) | CallState::Doubted(_) => Stopped::Not,
-            CallState::Started { .. } if call.committing().is_some() => Stopped::Not,
+            _ if call.stopped.is_some() || self.begins_open_phase(id) => Stopped::Untouched,
+            CallState::Ended(_) | CallState::WithClient(_) | CallState::Doubted(_) => Stopped::Untouched,
+            CallState::Started { .. } if call.committing().is_some() => Stopped::Untouched,
             CallState::Started { .. } if is_command => Stopped::WhenItsProcessEnds,
-            CallState::Started { .. } if self.writes(&call.tool) => Stopped::Not,
-            CallState::Started { .. } => Stopped::AtOnce,
+            CallState::Started { .. } if self.writes(&call.tool) => Stopped::Untouched,
+            CallState::Started { .. } => Stopped::Abandoned,
             // Half of its changes may be written.
-            CallState::Authorised if call.trial.commits > 0 => Stopped::Not,
+            CallState::Authorised if call.trial.commits > 0 => Stopped::Untouched,
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
-                if call.trial.running.is_some() { Stopped::WhenItsProcessEnds } else { Stopped::Unbegun }
+                if call.trial.running.is_some() { Stopped::WhenItsProcessEnds } else { Stopped::Skipped }
             }
         }
     }
 }
 
-/// Whether a person said in their turn after an interruption that it is enough.
+/// Whether the work that was interrupted was ended in the person's turn.
 pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     interrupt.opened.about == About::Interruption && chosen == Some("done")

@@ -449,6 +449,8 @@ impl Run {
 /// its command ended with another code than 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
+        // By a person, which says nothing of it.
+        _ if call.stopped.is_some() => None,
         CallState::Ended(CallEnd::Failed) => Some(true),
         CallState::Ended(CallEnd::Done) => {
             Some(call.outcome.get("exit_code").is_some_and(|code| code.as_i64() != Some(0)))

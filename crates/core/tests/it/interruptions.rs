@@ -1,7 +1,7 @@
 //! A person interrupts a run: what is at work stops, what came of it is kept, and the run waits for words.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Copilot, Definition, PhaseKind, RuleAction, StepGates};
+use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, RuleAction, StepGates};
 use holdshort_core::interrupt::{Kind, Outcome as Resolved};
 use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::projection::Status;
@@ -185,6 +185,9 @@ fn done_ends_the_step_with_what_was_said_and_says_that_a_person_did() {
 #[test]
 fn a_turn_that_nobody_takes_ends_the_work_and_never_lets_it_go_on() {
     let mut definition = definition();
+    let next =
+        Phase { id: "next".to_owned(), needs: ["work".to_owned()].into(), ..definition.phases[0].clone() };
+    definition.phases.push(next);
     let gate = definition.gates.kinds.entry(Kind::Turn).or_default();
     gate.expires_in_ms = Some(60_000);
     gate.on_expiry = Some("continue".to_owned());
@@ -194,7 +197,8 @@ fn a_turn_that_nobody_takes_ends_the_work_and_never_lets_it_go_on() {
     stopped(&mut world, "work", "Half");
     world.pass_ms(60_001);
     world.send(Input::Tick);
-    assert_eq!(ended(&world), Some((Status::Completed, "partial")));
+    assert_eq!(ended(&world), Some((Status::Failed, "expired")));
+    assert!(!world.run.phases.contains_key("next"));
     let turn = world.run.interrupts.values().next().and_then(|each| each.resolution.clone()).unwrap();
     assert_eq!((turn.outcome, turn.option.as_deref()), (Resolved::Expired, Some("done")));
 }
@@ -472,6 +476,54 @@ fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     stopped(&mut world, "work/round_1", "In blanks");
     world.decide(Kind::Turn, choose("done"));
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
+}
+
+/// A call that is under way or in doubt belongs to the run: it does not end before.
+#[test]
+fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
+    let mut world = copilot(false).with("work/round_1", vec![calls(&[command("make x")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_1");
+    world.crash();
+    world.person(interrupt());
+    world.decide(Kind::Turn, choose("done"));
+    assert_eq!((ended(&world), world.open_kinds()), (None, vec!["unknown_outcome"]), "{:#?}", world.story());
+    world.decide(Kind::UnknownOutcome, choose("skip"));
+    assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
+}
+
+/// What a workflow says of its copilot's turns is not meant for this one.
+#[test]
+fn its_three_options_are_always_there() {
+    let mut definition = definition();
+    let gate = definition.gates.kinds.entry(Kind::Turn).or_default();
+    gate.options = vec!["submit".to_owned(), "exit".to_owned()];
+    gate.labels.insert("done".to_owned(), "Satisfied".to_owned());
+    let mut world = World::started(definition, Vec::new());
+    world.begin_model("work");
+    world.person(interrupt());
+    let turn = world.run.open_interrupts().next().expect("it is open").1;
+    let offered: Vec<_> =
+        turn.opened.options.iter().map(|offer| (offer.id.as_str(), offer.label.as_str())).collect();
+    assert_eq!(offered, [("submit", "Send"), ("continue", "Continue"), ("done", "Done")]);
+}
+
+/// What a person stopped is not its agent's failure.
+#[test]
+fn a_command_that_was_interrupted_did_not_fail() {
+    let mut definition = definition();
+    definition.phases[0].gates = StepGates { on_error: true, ..StepGates::default() };
+    let mut world = World::started(definition, vec![calls(&[command("make x")]), says("Done.")]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_1");
+    world.person(interrupt());
+    let outcome = Outcome::Stopped { text: "half".to_owned(), data: Value::Null };
+    world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
+    world.message("Without make.");
+    world.work();
+    assert_eq!(ended(&world), Some((Status::Completed, "done")), "{:#?}", world.story());
 }
 
 #[test]

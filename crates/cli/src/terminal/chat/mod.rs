@@ -73,6 +73,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         speech: Speech::new(paint),
         mine: Vec::new(),
         turns: Vec::new(),
+        interrupting: BTreeMap::new(),
         struck: false,
         has_edited: false,
         grants: Vec::new(),
@@ -105,6 +106,8 @@ struct Chat<'a> {
     mine: Vec<String>,
     /// Those that are open: the next word is for them.
     turns: Vec<Turn>,
+    /// Runs that were interrupted here, until the events up to this one have come.
+    interrupting: BTreeMap<String, u64>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
     /// An editor was open for what was typed last.
@@ -274,6 +277,9 @@ impl Chat<'_> {
             return Ok(Next::On);
         };
         self.is_settled = None;
+        if self.interrupting.get(&run).is_some_and(|seq| event.seq >= *seq) {
+            self.interrupting.remove(&run);
+        }
         let lines = known.note(event);
         let said = string("step").to_owned();
         let lead = self.paint.cyan(&known.agent(&said));
@@ -527,14 +533,22 @@ impl Chat<'_> {
     }
 
     /// Stops what a run is at; whether there was something.
-    async fn interrupt(&self, id: &str) -> anyhow::Result<bool> {
+    async fn interrupt(&mut self, id: &str) -> anyhow::Result<bool> {
         let path = format!("/v1/runs/{id}");
         let before: Run = self.client.get(&path).await?;
         if before.status == Status::Paused || before.status.is_terminal() {
             return Ok(false);
         }
         let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
-        Ok(now.seq > before.seq && !now.open_interrupts.is_empty())
+        let has_stopped = now.seq > before.seq && !now.open_interrupts.is_empty();
+        // What is typed from here on is for the turn, also before its event has come.
+        if has_stopped && self.runs.get(id).is_some_and(|known| known.seen < now.seq) {
+            self.interrupting.insert(id.to_owned(), now.seq);
+        }
+        if has_stopped {
+            self.put_away();
+        }
+        Ok(has_stopped)
     }
 
     fn live(&self) -> Vec<String> {

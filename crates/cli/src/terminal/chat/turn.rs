@@ -65,7 +65,7 @@ impl Turn {
 impl Chat<'_> {
     /// What was interrupted waits for the person's word; whatever else is asked comes after it.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.turns.iter().any(Turn::is_of_interruption)
+        !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
     /// The run whose round has ended, and that the next word is for.
@@ -121,9 +121,14 @@ impl Chat<'_> {
         }
     }
 
-    /// Takes each turn that offers the option with it, and without words. Whether there was one.
+    /// Takes each turn that offers the option with it, and without words; where something is interrupted, the turns of
+    /// that alone. Whether there was one.
     pub(super) async fn take_turns(&mut self, option: &str) -> bool {
-        let offers = |turn: &&Turn| turn.options.iter().any(|offered| offered == option);
+        let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
+        let offers = |turn: &&Turn| {
+            turn.is_of_interruption() == of_interruption
+                && turn.options.iter().any(|offered| offered == option)
+        };
         let turns: Vec<(String, String)> =
             self.turns.iter().filter(offers).map(|turn| (turn.run.clone(), turn.interrupt.clone())).collect();
         let decision = Decision { option: option.to_owned(), ..Decision::default() };

@@ -20,7 +20,7 @@ use crate::schema::{self, Problem};
 use words::nonempty;
 
 /// Why a run ends that waited for somebody in vain.
-const EXPIRED: &str = "expired";
+pub(super) const EXPIRED: &str = "expired";
 
 /// A resolution on its way into effect.
 struct AppliedDecision<'d> {

@@ -215,7 +215,7 @@ impl Run {
         self.phase_tool(tool).is_some()
     }
 
-    /// Whether a phase that this call began is at work.
+    /// Whether this call began a phase, which may have ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }

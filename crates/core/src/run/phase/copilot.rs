@@ -46,6 +46,10 @@ impl Draft<'_> {
             return false;
         }
         if rounds.is_over {
+            // A call of the last round may be under way, or in doubt.
+            if self.run.is_at_work_in(&phase.id) {
+                return false;
+            }
             self.end_phase(&phase.id, StepEnd::Completed);
             return true;
         }
@@ -275,6 +279,10 @@ static NO_ROUNDS: Rounds = Rounds::NONE;
 impl Run {
     pub(in super::super) fn rounds_of(&self, phase: &str) -> &Rounds {
         self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
+    }
+
+    fn is_at_work_in(&self, phase: &str) -> bool {
+        self.steps.values().any(|step| step.phase == phase && step.end.is_none())
     }
 
     fn copilot(&self, phase: &str) -> Option<(Phase, Copilot)> {

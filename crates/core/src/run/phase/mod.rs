@@ -42,6 +42,10 @@ impl Draft<'_> {
             self.start_phase(phase);
             return true;
         }
+        // A step that is over has a call that is under way, or in doubt: what comes of it belongs to the run.
+        if self.run.steps.values().any(|step| step.closing.is_some() && step.end.is_none()) {
+            return false;
+        }
         let has_ended = |phase: &Phase| matches!(self.run.phases.get(&phase.id), Some(Some(_)));
         let done = definition.phases.iter().all(has_ended);
         if done {

@@ -56,8 +56,12 @@ fn file(path: &str) -> Subject<'_> {
 }
 
 fn session(granted: Option<&Subject<'_>>) -> Session {
+    with_grant(granted.and_then(Matcher::of))
+}
+
+fn with_grant(matcher: Option<Matcher>) -> Session {
     let mut session = Session::new(world::draw(2).id());
-    if let Some(matcher) = granted.and_then(Matcher::of) {
+    if let Some(matcher) = matcher {
         let fact = session::Fact::GrantAdded {
             grant: world::draw(3).id(),
             matcher,
@@ -199,4 +203,27 @@ fn a_reason_says_which_rule_asked() {
         (reasons[0].source, reasons[0].rule, reasons[0].text.as_str(), grantable),
         (Source::Workflow, Some(1), "ask the owner", true),
     );
+}
+
+/// A grant for a category covers lines of that category alone, and counts where the workflow has such grants.
+#[test]
+fn a_grant_for_a_category_covers_no_other() {
+    let code = command("python3 a.py", &[]);
+    let matcher = Matcher::given(&code, GrantCovers::Category);
+    let session = with_grant(matcher);
+    let rules = |covers| Rules { covers, ..lists(&[], &[]) };
+    for (line, passes) in [
+        ("python3 b.py", true),
+        ("cat a | python3 b.py", true),
+        ("python3 b.py && make x", false),
+        ("python3 b.py; curl https://a.example/x", false),
+        ("make x", false),
+        ("python3 $X", false),
+    ] {
+        let subject = command(line, &[]);
+        let of = |covers| gate::vote(&subject, rules(covers), &session, &System::default());
+        let released = matches!(of(GrantCovers::Category), Verdict::Allow(Release::Grant { .. }));
+        assert_eq!(released, passes, "{line}");
+        assert!(matches!(of(GrantCovers::Call), Verdict::Ask { .. }), "{line}");
+    }
 }
