@@ -95,7 +95,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
     let kept = runtime.block_on(kept(folder, options.rounds))?;
     let beside = peer
         .map(|peer| {
-            let commits = (0..options.rounds.min(5));
+            let commits = 0..options.rounds.min(5);
             let committed = commits.map(|n| peer.committed(&folder.join(format!("oops-commit-{n}"))));
             let committed = committed.collect::<Result<Vec<_>>>()?;
             anyhow::Ok(Measured { version: peer.version()?, tried: beside, committed })

@@ -59,14 +59,15 @@ pub(super) fn report(
         in_ms(&kept.took),
         kept.bytes / 1e3,
     );
-    text.push_str(&match beside {
-        Some(Measured { version, committed, .. }) => format!(
+    let _ = match beside {
+        Some(Measured { version, committed, .. }) => write!(
+            text,
             "\n{version} (crate `oops-sh`) runs a command over an overlay of the folder too, and applies what it did: \
              `oops commit` of as many files takes {}, without a sync, a precondition or a journal.\n",
             in_ms(committed),
         ),
-        None => "\nNo other program was measured beside it: name one with `--oops`.\n".to_owned(),
-    });
+        None => write!(text, "\nNo other program was measured beside it: name one with `--oops`.\n"),
+    };
     text
 }
 
