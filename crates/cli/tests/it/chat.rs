@@ -263,6 +263,8 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     terminal.expect("Done in part");
     terminal.type_raw("/continue\r");
     terminal.expect("Nothing is interrupted.");
+    // Before the prompt the key is the terminal's own.
+    terminal.expect(PROMPT);
     terminal.type_raw("\u{4}");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(serving.stop().0, 0);
