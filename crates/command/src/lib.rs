@@ -47,7 +47,7 @@ pub use blank::is_blank;
 pub use class::Class;
 pub use closing::said_of_tests;
 pub use named::Named;
-pub use pattern::Pattern;
+pub use pattern::{Pattern, word_matches};
 pub use place::normal;
 pub use reach::Reach;
 pub use shell::Expansion;
@@ -596,23 +596,4 @@ impl Command {
     pub fn is_read_only(&self) -> bool {
         self.opaque.is_none() && self.parts.iter().all(Part::is_read_only)
     }
-}
-
-/// `*` in the pattern stands for any characters.
-pub fn word_matches(pattern: &str, word: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = word.strip_prefix(first) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    true
 }

@@ -99,12 +99,10 @@ pub const ENDINGS_FROM: u64 = 200_000_000_000_000;
 /// all that were played before.
 pub const TALKS_FROM: u64 = 300_000_000_000_000;
 
-/// In seeds from here on commands are tried, changes are committed path by path, and people undo what runs did. Larger than
-/// all that were played before.
+/// In seeds from here on commands are tried, and people undo what runs did. Larger than all that were played before.
 pub const TRIALS_FROM: u64 = 400_000_000_000_000;
 
-/// In seeds from here on people also interrupt runs, with words and without, and grants cover categories and expire. Larger
-/// than all that were played before.
+/// In seeds from here on people also interrupt runs, and grants cover categories and expire. Larger than all before.
 pub const INTERRUPTIONS_FROM: u64 = 500_000_000_000_000;
 
 pub(super) fn of_client(tool: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
 //! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
-//! `turn.rs` whose turn it is, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
+//! `turn.rs` whose turn it is, `strike.rs` Ctrl-C, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
 
 mod answer;
 mod history;
@@ -10,6 +10,7 @@ mod keyboard;
 mod known;
 mod slash;
 mod speech;
+mod strike;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,13 +21,14 @@ use holdshort_protocol::{
     Code, Delivered, Event, Interrupt, InterruptStatus, PreviewKind, Run, Session, SessionMessage,
     SessionState, Speaker, Status, Utterance, plain,
 };
-use serde_json::{Value, json};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
 
 use self::keyboard::{Keyboard, Typed};
 use self::known::Known;
 use self::speech::Speech;
-use self::turn::{GUIDE, Turn};
+use self::strike::renewed;
+use self::turn::Turn;
 use super::card::{self, View};
 use super::follow::{AGAIN, came, chosen};
 use super::paint::Paint;
@@ -509,48 +511,6 @@ impl Chat<'_> {
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Ctrl-C: once interrupts, twice leaves.
-    async fn strike(&mut self) -> anyhow::Result<Next> {
-        if std::mem::replace(&mut self.struck, true) {
-            return Ok(Next::Over);
-        }
-        let mut stopped = false;
-        for id in self.live() {
-            match self.interrupt(&id).await {
-                Ok(now) => stopped |= now,
-                // Nobody works on it who could hear what is said then: what it asks stays asked.
-                Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
-                Err(error) => self.refused(&error),
-            }
-        }
-        self.is_settled = None;
-        self.note(&if stopped {
-            format!("Interrupted. {GUIDE} Ctrl-C again leaves.")
-        } else {
-            "Nothing is at work. Ctrl-C again leaves.".to_owned()
-        });
-        Ok(Next::On)
-    }
-
-    /// Stops what a run is at; whether there was something.
-    async fn interrupt(&mut self, id: &str) -> anyhow::Result<bool> {
-        let path = format!("/v1/runs/{id}");
-        let before: Run = self.client.get(&path).await?;
-        if before.status == Status::Paused || before.status.is_terminal() {
-            return Ok(false);
-        }
-        let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
-        let has_stopped = now.seq > before.seq && !now.open_interrupts.is_empty();
-        // What is typed from here on is for the turn, also before its event has come.
-        if has_stopped && self.runs.get(id).is_some_and(|known| known.seen < now.seq) {
-            self.interrupting.insert(id.to_owned(), now.seq);
-        }
-        if has_stopped {
-            self.put_away();
-        }
-        Ok(has_stopped)
-    }
-
     fn live(&self) -> Vec<String> {
         self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
     }
@@ -599,10 +559,4 @@ impl Chat<'_> {
         say(&format!("  {} chat --session {session}{words}", holdshort()));
         Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
     }
-}
-
-/// A signal that came while another program had the terminal was for that one.
-fn renewed(old: Signal) -> anyhow::Result<Signal> {
-    drop(old);
-    Ok(signal(SignalKind::interrupt())?)
 }

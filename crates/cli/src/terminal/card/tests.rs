@@ -1,0 +1,133 @@
+//! What a card says of each kind.
+
+use serde_json::json;
+
+use super::*;
+use crate::terminal::test::interrupt;
+
+fn shown(interrupt: &Interrupt, said: &str) -> String {
+    let view = View { paint: Paint::plain(), uncut: false, alone: false, said };
+    let mut lines = render(interrupt, view);
+    lines.extend(options(interrupt, Paint::plain()));
+    lines.join("\n")
+}
+
+#[test]
+fn a_command_stands_with_its_directory_and_its_walls() {
+    let expected = "\
+── Holding short: a call to allow ──────────────────────────────────────────────
+  asked by  agent pair, step work
+  because   a rule asks (workflow rule 2)
+  risk      medium
+  id        int_1
+
+  pair │ I look around.
+
+  tool      run_command
+  in        /work
+  it may    only read: it writes and executes nothing of the workspace, and has
+            no network
+  sandbox   full: it can do nothing else, but use a private temporary folder
+  network   no
+  at most   120 s
+
+  $ ls
+
+  for the session: every `ls …` (reading only) in this folder
+
+   1 Allow once
+   2 Allow for this session
+   3 Edit, then run
+   4 Give the result yourself
+   5 Refuse";
+    assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
+    // Said just above: not said again.
+    assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+}
+
+#[test]
+fn only_what_can_be_chosen_has_a_number() {
+    let numbered = |kind: Kind| {
+        let text = shown(&interrupt(kind), "");
+        let lines = text.lines().skip_while(|line| !line.starts_with("  id"));
+        lines.skip(1).collect::<Vec<_>>().join("\n")
+    };
+    let question = "\n  pair │ I look around.\n\n  pair │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
+                        4 Skip: let the agent assume\n   5 Cancel the run";
+    assert_eq!(numbered(Kind::Question), question);
+    let plan = numbered(Kind::PlanApproval);
+    let listed = "   • │ Look\n     │ look by pair\n   • │ Do it\n     │ do, after look\n";
+    assert!(plan.contains(listed), "{plan}");
+    assert_eq!(plan.matches(" 1 ").count(), 1, "{plan}");
+}
+
+#[test]
+fn the_context_of_a_question_stands_there_once() {
+    let mut question = interrupt(Kind::Question);
+    question.message = "It decides the price.".to_owned();
+    question.payload["context"] = json!("It decides the price.\n");
+    for origin in [Origin::Native, Origin::External] {
+        question.origin = origin;
+        let text = shown(&question, "");
+        assert_eq!(text.matches("It decides the price.").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_narrow_window_cuts_no_line_of_ours() {
+    for kind in [Kind::ToolApproval, Kind::Question, Kind::Error, Kind::PlanApproval] {
+        let view = View { paint: Paint::narrow(60), uncut: false, alone: false, said: "" };
+        for line in render(&interrupt(kind), view) {
+            assert!(console::measure_text_width(&line) <= 60, "{line}");
+        }
+    }
+}
+
+#[test]
+fn nothing_of_an_agent_reaches_the_terminal_bare() {
+    let evil = "\u{1b}[2J\u{202e}\u{200b}\r";
+    for kind in [
+        Kind::ToolApproval,
+        Kind::PlanApproval,
+        Kind::Checkpoint,
+        Kind::Error,
+        Kind::Question,
+        Kind::Choice,
+        Kind::Turn,
+        Kind::Escalation,
+        Kind::Review,
+        Kind::Continuation,
+        Kind::ClientCall,
+        Kind::UnknownOutcome,
+    ] {
+        let mut value = serde_json::to_value(interrupt(kind)).unwrap();
+        taint(&mut value, evil);
+        for origin in ["native", "external"] {
+            value["origin"] = json!(origin);
+            let mut tainted: Interrupt = serde_json::from_value(value.clone()).unwrap();
+            tainted.warnings = holdshort_protocol::warnings(&tainted);
+            let text = shown(&tainted, "");
+            let bare =
+                text.chars().find(|c| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{200b}'));
+            assert_eq!(bare, None, "{kind:?}: {text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert!(words.join(" ").contains("hide or control what you see"), "{kind:?}: {text}");
+        }
+    }
+}
+
+/// Every text that can be anything.
+fn taint(value: &mut Value, evil: &str) {
+    match value {
+        Value::String(text) => text.push_str(evil),
+        Value::Array(items) => items.iter_mut().for_each(|item| taint(item, evil)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if !matches!(name.as_str(), "kind" | "origin" | "status" | "level") {
+                    taint(field, evil);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
