@@ -204,7 +204,7 @@ impl Run {
         // `call_10` is later than `call_9`.
         calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
         let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
-        // Nor what asked for a reason that it does not lift.
+        // A call that was asked about for a reason that no grant lifts would be asked about again.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),

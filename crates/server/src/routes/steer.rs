@@ -120,7 +120,7 @@ fn short(note: Note) -> Answer<Note> {
 /// more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
 /// waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
 /// run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
-/// its person's turn changes nothing.
+/// its person's turn changes nothing without a `text`, and with one is `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(

@@ -6,6 +6,7 @@ mod copilot;
 mod ideas;
 mod planning;
 mod replan;
+mod rounds;
 
 pub use called::Called;
 pub(super) use planning::improver;
