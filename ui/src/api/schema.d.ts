@@ -604,7 +604,7 @@ export interface paths {
          *     more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
          *     waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
          *     run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
-         *     its person's turn changes nothing.
+         *     its person's turn changes nothing without a `text`, and with one is `submit`.
          */
         post: operations["interrupt_run"];
         delete?: never;
