@@ -132,6 +132,7 @@ impl Run {
             | Fact::InterruptResolved { .. }
             | Fact::InterruptClaimed { .. }
             | Fact::InterruptReleased { .. }
+            | Fact::ChangesUndone { .. }
             | Fact::CommentAdded { .. }
             | Fact::NoteAdded { .. } => None,
         }
