@@ -161,6 +161,16 @@ fn what_is_taken_back_of_a_run_that_has_ended_is_told_with_what_was_said_in_it()
     assert_eq!(said, ["Do it", "(took back changes) These are as they were before: `a`."]);
 }
 
+#[test]
+fn half_a_reply_is_said_once_also_where_it_was_the_last() {
+    let mut world = front(Vec::new());
+    world.begin_model("work");
+    world.person(Input::Interrupt { text: None });
+    world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "I found two bugs.".to_owned() });
+    world.decide(Kind::Turn, choose("done"));
+    assert_eq!(said(&world), pairs(&[("operator", "Do it"), ("pair", "I found two bugs.")]));
+}
+
 /// Words beside a decision that are the same as those with it are told as often as they were said.
 #[test]
 fn equal_words_are_told_as_often_as_they_were_said() {
