@@ -10,6 +10,7 @@ use crate::interrupt::{About, Effect, Interrupt, Kind, Outcome};
 use crate::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES};
 use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
+use crate::session::Session;
 
 /// What stands around each word, in bytes.
 const LABEL: usize = 20;
@@ -93,8 +94,8 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Turn {
-    /// One run, as a later run of its conversation is told of it.
-    pub fn of(run: &Run) -> Self {
+    /// One run, as a later run of its conversation is told of it. The session is its own.
+    pub fn of(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let mut messages: Vec<String> = run.messages.iter().map(ToString::to_string).collect();
         // The message that a decision brought is told with the decision, and no other for being the same.
@@ -105,7 +106,11 @@ impl Turn {
         }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-        Self { said: said.chain(decided).collect(), came: came(run) }
+        // What a person took back while it had the front, but after its end.
+        let undone = session.undone_for(&run.id).filter(|undone| !run.undone.contains(&undone.by));
+        let undone =
+            undone.map(|undone| format!("(took back changes) {}", undone.text).trim_end().to_owned());
+        Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }
     }
 
     /// Of a run that can not be read.

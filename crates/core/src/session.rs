@@ -3,6 +3,7 @@
 
 mod front;
 mod state;
+mod undone;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 pub use front::Front;
 pub use state::{Changed, End, Opened, State};
+pub use undone::Undone;
 
 use crate::actor::{Actor, Role};
 use crate::event::{self, Content, Event};
@@ -65,6 +67,12 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },
+    /// A person took back what a run had changed. text: which files.
+    ChangesUndone {
+        run: RunId,
+        /// The run that did it.
+        by: RunId,
+    },
     SessionSuspended,
     SessionResumed,
     SessionClosed {
@@ -103,6 +111,8 @@ pub struct Session {
     pub front: Front,
     /// How often something was said in its conversation.
     pub said: u64,
+    /// What people took back in it, oldest first.
+    pub undone: Arc<Vec<Undone>>,
     /// `None` where a run's start made it.
     pub opened: Option<Opened>,
     /// `None` before its state was ever set.
@@ -167,6 +177,7 @@ impl Session {
             state: State::Open,
             front: Front::default(),
             said: 0,
+            undone: Arc::default(),
             opened: None,
             changed: None,
         }
@@ -244,7 +255,10 @@ impl Session {
         }
     }
 
-    pub fn apply(&mut self, fact: &Fact, at: Timestamp, actor: &Actor) {
+    /// An event of another stream changes nothing.
+    pub fn apply(&mut self, event: &Event) {
+        let event::Fact::Session(fact) = &event.fact else { return };
+        let (at, actor) = (event.at, &event.actor);
         self.seq += 1;
         self.last_at = at;
         match fact {
@@ -281,6 +295,7 @@ impl Session {
                 self.change(self.state, at);
             }
             Fact::Said { .. } => self.said += 1,
+            Fact::ChangesUndone { run, by } => self.take_back(run, by, event.content.as_text()),
             Fact::SessionSuspended => self.change(State::Suspended, at),
             Fact::SessionResumed => self.change(State::Open, at),
             Fact::SessionClosed { reason } => self.change(State::Closed(*reason), at),

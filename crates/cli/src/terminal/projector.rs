@@ -20,6 +20,8 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
+    /// Who worked last on each phase, until it ended.
+    at_work: BTreeMap<String, String>,
     /// Interrupts that are decided here: told already.
     own: BTreeSet<String>,
     asked: BTreeMap<String, Asked>,
@@ -33,6 +35,8 @@ struct Step {
     agent: String,
     /// `step work`, or `subtask build (2 of 3)`.
     name: String,
+    /// It helps another step: what it says is for the run, and not for a person.
+    aside: bool,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +65,7 @@ impl Projector {
             words: words.to_owned(),
             calls: BTreeMap::new(),
             steps: BTreeMap::new(),
+            at_work: BTreeMap::new(),
             own: BTreeSet::new(),
             asked: BTreeMap::new(),
             said: String::new(),
@@ -91,11 +96,17 @@ impl Projector {
         let text = data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let note = |text: String| vec![format!("  {}", paint.dim(&text))];
         match event.kind.as_str() {
-            "step_started" => {
-                let step = Step { agent: string("agent").to_owned(), name: name_of_step(data) };
-                self.steps.insert(string("step").to_owned(), step);
-                note(format!("{} starts: agent {}", self.step(string("step")), plain::line(string("agent"))))
+            "step_started" => self.started(data),
+            "phase_ended" => {
+                self.at_work.remove(string("phase"));
+                Vec::new()
             }
+            "task_routed" => {
+                let by = if string("by") == "router" { "the router" } else { "rules" };
+                note(format!("the task is routed by {by}: {}", plain::line(string("route"))))
+            }
+            "history_summarised" => note("old turns are summed up".to_owned()),
+            "changes_undone" => note(plain::line(text).into_owned()),
             "handed_over" => {
                 if let Some(step) = self.steps.get_mut(string("step")) {
                     string("to").clone_into(&mut step.agent);
@@ -233,6 +244,24 @@ impl Projector {
         }
     }
 
+    /// That the same agent begins its next round in a phase is no news.
+    fn started(&mut self, data: &Value) -> Vec<String> {
+        let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (id, agent) = (string("step"), string("agent"));
+        let aside = matches!(string("role"), "overseer" | "router" | "summariser");
+        let is_part = data.get("subtask").is_some_and(|part| !part.is_null());
+        self.steps.insert(id.to_owned(), Step { agent: agent.to_owned(), name: name_of_step(data), aside });
+        if aside {
+            return Vec::new();
+        }
+        let before = self.at_work.insert(string("phase").to_owned(), agent.to_owned());
+        if before.as_deref() == Some(agent) && !is_part {
+            return Vec::new();
+        }
+        let told = format!("{} starts: agent {}", self.step(id), plain::line(agent));
+        vec![format!("  {}", self.paint.dim(&told))]
+    }
+
     fn agent(&self, step: &str) -> String {
         self.steps.get(step).map_or("agent", |step| &step.agent).to_owned()
     }
@@ -251,11 +280,15 @@ impl Projector {
                 data.pointer(&format!("/content/data/arguments/{i}")).cloned().unwrap_or_default();
             self.calls.insert(id.to_owned(), Call { tool, arguments, edited: false });
         }
+        let step = data.get("step").and_then(Value::as_str).unwrap_or_default();
+        if self.steps.get(step).is_some_and(|step| step.aside) {
+            return Vec::new();
+        }
         text.clone_into(&mut self.said);
         if text.trim().is_empty() {
             return Vec::new();
         }
-        let agent = self.agent(data.get("step").and_then(Value::as_str).unwrap_or_default());
+        let agent = self.agent(step);
         let mut out = vec![String::new()];
         out.extend(quote(text, &self.paint.cyan(&plain::line(&agent)), SAID, self.paint));
         out
@@ -473,6 +506,33 @@ mod tests {
         // Of one that started before we came nothing but its id is known.
         let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
         assert_eq!(projector.project(&skipped), ["  step work was skipped"]);
+    }
+
+    #[test]
+    fn the_next_round_of_the_same_agent_is_no_news_and_what_helps_a_step_says_nothing() {
+        let mut projector = Projector::new(Paint::plain(), "");
+        let mut started = |step: &str, agent: &str, role: &str| {
+            let started = json!({"step": step, "phase": "work", "agent": agent, "role": role});
+            projector.project(&event("step_started", &started))
+        };
+        assert_eq!(
+            started("work/round_1", "copilot", "worker"),
+            ["  step work/round_1 starts: agent copilot"]
+        );
+        assert!(started("work/route_2", "router", "router").is_empty());
+        assert!(started("work/round_2", "copilot", "worker").is_empty());
+        assert!(started("summarise:work/round_2:3", "summariser", "summariser").is_empty());
+        assert_eq!(started("work/round_3", "coder", "worker"), ["  step work/round_3 starts: agent coder"]);
+        let mut replied = |step: &str| {
+            let replied = json!({"step": step, "content": {"text": "{\"route\": \"plan\"}"}});
+            projector.project(&event("model_replied", &replied))
+        };
+        assert!(replied("work/route_2").is_empty());
+        assert!(replied("summarise:work/round_2:3").is_empty());
+        assert!(!replied("work/round_3").is_empty());
+        assert_eq!(projector.said(), "{\"route\": \"plan\"}");
+        let routed = event("task_routed", &json!({"phase": "work", "by": "rules", "route": "clarify"}));
+        assert_eq!(projector.project(&routed), ["  the task is routed by rules: clarify"]);
     }
 
     #[test]

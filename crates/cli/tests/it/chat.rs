@@ -271,6 +271,24 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
 }
 
 #[test]
+fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([Scripted::Held("I begin".to_owned())]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    // One write, so that the editor reads all of it at once.
+    terminal.type_raw("rewrite it\r\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("/done\r");
+    terminal.expect("It ends here.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
 fn two_terminals_are_in_one_conversation() {
     let scene = Scene::new();
     let serving = scene.home.serve(&scene.chosen());
@@ -361,13 +379,35 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
         Scripted::text("Written."),
         write("a.txt", "b\n"),
         Scripted::text("Written anew."),
+        Scripted::text("It holds a again."),
     ]);
     let work = scene.work();
     let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
-    let ran = scene.piped(&arguments, "write a\napprove\nnow b\napprove\n/undo\napprove\n");
+    let typed = "write a\napprove\nnow b\napprove\n/undo\napprove\nwhat is in it?\n";
+    let ran = scene.piped(&arguments, typed);
     assert_eq!((ran.code, scene.text("a.txt").as_deref()), (0, Some("a\n")), "{ran:?}");
     let told = scene.model.requests()[2].body["messages"].to_string();
     assert!(told.contains("write_file") && told.contains("now b"), "{told}");
+    // It hears of the undo beside what the person says next, and once.
+    let told = scene.model.requests()[4].body["messages"].to_string();
+    assert_eq!(told.matches("taken back").count(), 1, "{told}");
+    assert!(told.contains("as they were before: `a.txt`"), "{told}");
+}
+
+/// The run whose changes were taken back has ended: the next one is told of it with what was said before.
+#[test]
+fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
+    let scene = Scene::new();
+    let write = Scripted::call("write_file", json!({"path": "a.txt", "content": "a\n"}));
+    for scripted in [write, finish("Written."), finish("It is gone.")] {
+        scene.model.push("pair", scripted);
+    }
+    let work = scene.work();
+    let arguments = [&["--workflow", "pair", "--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write a\napprove\n/undo\napprove\nwhere is it?\n");
+    assert_eq!((ran.code, scene.text("a.txt")), (0, None), "{ran:?}");
+    let told = scene.model.requests()[2].body["messages"].to_string();
+    assert!(told.contains("(took back changes)") && told.contains("`a.txt`"), "{told}");
 }
 
 /// With an agent that ends its work itself, each word begins a run.

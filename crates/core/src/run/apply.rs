@@ -523,16 +523,10 @@ impl Run {
                 self.unblock(id);
             }
 
-            Fact::MessageAdded => {
-                let text: Arc<str> = Arc::from(content.as_text());
-                self.messages.push(text.clone());
-                // Whoever judges or sums up is shown material, and told nothing.
-                let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
-                for step in self.steps.values_mut().filter(hears) {
-                    let step = Arc::make_mut(step);
-                    step.entries.push(Entry::Note { text: text.clone() });
-                    step.refused_ends = 0;
-                }
+            Fact::MessageAdded => self.tell_all(content),
+            Fact::ChangesUndone { by } => {
+                self.undone.insert(by.clone());
+                self.tell_all(content);
             }
             Fact::NoteAdded { step, later, .. } => {
                 self.tell(step, content);
@@ -556,6 +550,19 @@ impl Run {
 
     fn tell(&mut self, step: &str, content: &Content) {
         self.step(step, |step| step.entries.push(Entry::Note { text: Arc::from(content.as_text()) }));
+    }
+
+    /// Tells the steps that are at work, and those that start later.
+    fn tell_all(&mut self, content: &Content) {
+        let text: Arc<str> = Arc::from(content.as_text());
+        self.messages.push(text.clone());
+        // Whoever judges or sums up is shown material, and told nothing.
+        let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
+        for step in self.steps.values_mut().filter(hears) {
+            let step = Arc::make_mut(step);
+            step.entries.push(Entry::Note { text: text.clone() });
+            step.refused_ends = 0;
+        }
     }
 
     fn plan(&mut self, phase: &str, change: impl FnOnce(&mut Planned)) {

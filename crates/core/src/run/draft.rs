@@ -114,26 +114,27 @@ impl<'a> Draft<'a> {
             content,
         };
         self.run.apply(&event);
-        let said = match &event.fact {
-            event::Fact::Run(fact) => self.run.said(fact, &event.content),
+        let noted = match &event.fact {
+            event::Fact::Run(fact) => {
+                let said = self.run.said(fact, &event.content).map(|said| (said, Content::none()));
+                said.or_else(|| self.run.took_back(fact))
+            }
             event::Fact::Session(_) | event::Fact::System(_) => None,
         };
         let by = event.actor.clone();
         self.events.push(event);
-        if let Some(said) = said {
-            self.emit_session_by(&by, said);
+        if let Some((fact, content)) = noted {
+            self.emit_session_by(&by, fact, content);
         }
     }
 
     pub(super) fn emit_session(&mut self, fact: session::Fact) {
-        self.emit_session_by(&self.cx.actor.clone(), fact);
+        self.emit_session_by(&self.cx.actor.clone(), fact, Content::none());
     }
 
-    fn emit_session_by(&mut self, actor: &Actor, fact: session::Fact) {
-        let event = self.session.event(self.cx.now, actor, fact);
-        if let event::Fact::Session(fact) = &event.fact {
-            self.session.apply(fact, event.at, &event.actor);
-        }
+    fn emit_session_by(&mut self, actor: &Actor, fact: session::Fact, content: Content) {
+        let event = Event { content, ..self.session.event(self.cx.now, actor, fact) };
+        self.session.apply(&event);
         self.events.push(event);
     }
 

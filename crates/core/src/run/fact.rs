@@ -13,7 +13,7 @@ use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
 use crate::gate::Release;
-use crate::id::{InterruptId, SessionId};
+use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{Cause, Effect, Holder, Opened, Outcome};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
@@ -453,6 +453,11 @@ pub enum Fact {
 
     /// text: what a person told the run.
     MessageAdded,
+    /// A person has taken back changes that its agents may rely on. text: what they are told of it.
+    ChangesUndone {
+        /// The run that took them back.
+        by: RunId,
+    },
     /// text: feedback or guidance that came with a decision.
     NoteAdded {
         step: String,

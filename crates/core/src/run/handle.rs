@@ -162,14 +162,23 @@ impl Draft<'_> {
         }
     }
 
-    /// A run rests while its session is suspended, and no longer. Whatever its input is, it follows.
+    /// A run rests while its session is suspended, and no longer, and hears what was taken back in it. Whatever its input
+    /// is, it follows.
     fn follow_session(&mut self) {
-        let is_suspended = self.cx.session.state == State::Suspended;
-        if self.run.started.is_none() || self.is_over() || self.run.suspended == is_suspended {
+        if self.run.started.is_none() || self.is_over() {
             return;
         }
-        let fact = if is_suspended { Fact::RunSuspended } else { Fact::RunUnsuspended };
-        self.emit_by(Actor::engine(), fact, Content::none());
+        let is_suspended = self.cx.session.state == State::Suspended;
+        if self.run.suspended != is_suspended {
+            let fact = if is_suspended { Fact::RunSuspended } else { Fact::RunUnsuspended };
+            self.emit_by(Actor::engine(), fact, Content::none());
+        }
+        let news = self.cx.session.undone_for(&self.run.id);
+        for undone in news.filter(|undone| !self.run.undone.contains(&undone.by)).cloned().collect::<Vec<_>>()
+        {
+            let told = Content::text(undone.told());
+            self.emit_by(Actor::engine(), Fact::ChangesUndone { by: undone.by }, told);
+        }
     }
 
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {

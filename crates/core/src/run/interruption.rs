@@ -6,7 +6,7 @@
 //! are written to their end, all of them. What a client runs, and a call of which nobody knows whether it happened, are
 //! left as they are.
 
-use super::decide::EXPIRED;
+use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
 use super::input::Rejection;
 use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
@@ -179,6 +179,12 @@ impl Run {
             return Err("no agent works on it who could hear what is said then");
         }
         Ok(())
+    }
+
+    /// Whether the last words of a step are those of the reply that was interrupted. They were noted as said when it was.
+    pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
+        let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
+        matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said, ENDED) == text)
     }
 
     fn is_stopping(&self, step: &str) -> bool {

@@ -46,7 +46,7 @@ mod trial;
 pub mod undo;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -123,6 +123,8 @@ pub struct Run {
     pub released: Vec<Value>,
     /// What people told the run, or said about a step: steps that start later hear it.
     pub messages: Vec<Arc<str>>,
+    /// The undos that its agents were told of.
+    pub undone: BTreeSet<RunId>,
     /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
     /// event holds it: whoever loads a run to let it go on reads it from the runs before.
     pub earlier: Option<Arc<str>>,
@@ -175,6 +177,7 @@ impl Run {
             spent: Spent::default(),
             released: Vec::new(),
             messages: Vec::new(),
+            undone: BTreeSet::new(),
             earlier: None,
         }
     }

@@ -60,7 +60,11 @@ impl Run {
             Fact::StepEnded { step, end: StepEnd::Completed } | Fact::ModelStopped { step, .. }
                 if has_text =>
             {
+                let is_end = matches!(fact, Fact::StepEnded { .. });
                 let step = self.steps.get(step)?;
+                if is_end && Self::ends_with_what_was_cut(step, content.as_text()) {
+                    return None;
+                }
                 // Of a plan that is carried out each part answers the plan, not the person.
                 let planned = self.plans.get(&step.phase).is_some_and(|plan| plan.settled.is_some());
                 let answers = matches!(step.role, StepRole::Worker | StepRole::Planner) && !planned;
@@ -132,6 +136,7 @@ impl Run {
             | Fact::InterruptResolved { .. }
             | Fact::InterruptClaimed { .. }
             | Fact::InterruptReleased { .. }
+            | Fact::ChangesUndone { .. }
             | Fact::CommentAdded { .. }
             | Fact::NoteAdded { .. } => None,
         }

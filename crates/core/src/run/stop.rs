@@ -61,14 +61,15 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stopping twice is stopping once.
+    /// Stopping twice is stopping once. What an interruption has stopped is not stopped by itself: words are for the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
+        let text = text.filter(|text| !text.trim().is_empty());
         if call.stopped.is_some() {
-            return Ok(());
+            let words = text.filter(|_| call.interrupted);
+            return words.map_or(Ok(()), |words| self.message(words));
         }
         self.run.stoppable(&call).map_err(Rejection::NotStoppable)?;
-        let text = text.filter(|text| !text.trim().is_empty());
         self.emit(Fact::ToolStopped { call: id.to_owned(), interrupted: false }, Content::maybe_text(text));
         Ok(())
     }

@@ -8,12 +8,14 @@ use serde_json::json;
 
 use super::draft::clip;
 use super::gating::title;
-use super::{Call, CallEnd, CallState, Found, Run};
+use super::{Call, CallEnd, CallState, Fact, Found, Run};
 use crate::changeset::{Changeset, Composed};
 use crate::definition::{Asking, Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
 use crate::digest::Digest;
+use crate::event::Content;
 use crate::id::RunId;
 use crate::interrupt::{KEEP_SOME, Kind};
+use crate::session;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
 
@@ -21,6 +23,8 @@ use crate::web::Web;
 pub const WORKFLOW: &str = "undo";
 /// Of the task of the other run.
 const TASK_BYTES: usize = 120;
+/// Paths that agents are told of an undo; of the others how many there are.
+const NAMED: usize = 50;
 /// The tool of its one call. No agent has it.
 pub const TOOL: &str = "undo_changes";
 
@@ -112,6 +116,16 @@ impl Run {
         Ok(Undo { changeset, mixed, unknown, phases })
     }
 
+    /// The session's note that the call of an undo has taken something back.
+    pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
+        let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
+        let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;
+        let of = serde_json::from_value::<Arguments>(call.arguments.clone()).ok()?;
+        let changeset = call.committing()?.changeset.as_deref().filter(|changeset| !changeset.is_empty())?;
+        let fact = session::Fact::ChangesUndone { run: of.run, by: self.id.clone() };
+        Some((fact, Content::text(as_before(changeset))))
+    }
+
     /// Whether a call is writing, or was in the middle of a commit when its server stopped.
     fn is_at_work(&self, call: &Call) -> bool {
         let is_begun = call.trial.commits > 0 && !call.is_ended();
@@ -135,6 +149,17 @@ pub(super) fn told(found: &Found) -> String {
         n => format!("{n} files are as they were before."),
     };
     format!("{done} {}", found.text).trim_end().to_owned()
+}
+
+/// Which files are as they were before, for agents.
+fn as_before(changeset: &Changeset) -> String {
+    let mut paths = changeset.counted().map(|change| format!("`{}`", change.path));
+    let named: Vec<_> = paths.by_ref().take(NAMED).collect();
+    let others = match paths.count() {
+        0 => String::new(),
+        n => format!(" and {n} others"),
+    };
+    format!("These are as they were before: {}{others}.", named.join(", "))
 }
 
 /// Who may release the undo of what these phases did, and how many of them have to: whoever may release the calls of each.

@@ -1,8 +1,10 @@
 //! The conversation of a session: what is said in front runs, who is in front, what a later run is told of earlier
 //! ones, and how runs follow their session.
 
+use holdshort_core::actor::Actor;
 use holdshort_core::conversation::{Turn, told};
-use holdshort_core::event;
+use holdshort_core::event::{self, Content, Event};
+use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES, FRONT_RUNS};
 use holdshort_core::projection::Status;
@@ -10,7 +12,7 @@ use holdshort_core::run::{Config, FrontStart, Input, Rejection, words};
 use holdshort_core::session;
 use serde_json::json;
 
-use crate::world::{Answer, World, calls, choose, choose_with, command, definition, says};
+use crate::world::{Answer, World, calls, choose, choose_with, command, definition, draw, says};
 
 /// A run that was begun by what somebody said.
 fn front(script: Vec<Answer>) -> World {
@@ -98,7 +100,7 @@ fn a_later_run_is_told_of_the_earlier_ones() {
     first.work();
     first.decide(Kind::Question, choose_with("answer", "the first"));
     first.work();
-    let turn = Turn::of(&first.run);
+    let turn = Turn::of(&first.run, &first.session);
     assert_eq!(turn.said, ["Do it", "(asked: Which page?) the first"]);
     assert_eq!(turn.came, "The first page is dark now.");
 
@@ -118,6 +120,57 @@ fn a_later_run_is_told_of_the_earlier_ones() {
     assert!(later.log.iter().all(|event| !format!("{event:?}").contains("dark now")));
 }
 
+/// Another run of the session has taken back what this one changed.
+fn take_back(world: &mut World) {
+    let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id::<RunId>() };
+    let event = world.session.event(world.now, &Actor::operator("rest"), fact);
+    world.append(vec![Event { content: Content::text("These are as they were before: `a`."), ..event }]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
+    let question = calls(&[("ask_human", json!({ "question": "Which page?" }))]);
+    let mut world = front(vec![question.clone(), question, says("Done.")]);
+    world.work();
+    take_back(&mut world);
+    for _ in 0..2 {
+        world.decide(Kind::Question, choose_with("answer", "the first"));
+        world.work();
+    }
+    let told: Vec<_> = world
+        .log
+        .iter()
+        .filter(|event| event.fact.encode().0 == "changes_undone")
+        .map(|event| &event.fact)
+        .collect();
+    assert!(matches!(told[..], [event::Fact::Session(_), event::Fact::Run(_)]), "{told:?}");
+    let request = json!(world.run.request("work").expect("the step is there").messages).to_string();
+    let words = "A person has taken back changes that you may rely on. These are as they were before: `a`.";
+    assert_eq!(request.matches(words).count(), 1, "{request}");
+    // What it was told while it lived is not told again of it.
+    assert!(Turn::of(&world.run, &world.session).said.iter().all(|said| !said.starts_with("(took back")));
+}
+
+#[test]
+fn what_is_taken_back_of_a_run_that_has_ended_is_told_with_what_was_said_in_it() {
+    let mut world = front(vec![says("Made.")]);
+    world.work();
+    take_back(&mut world);
+    assert_eq!(world.count("changes_undone"), 1, "an ended run hears nothing");
+    let said = Turn::of(&world.run, &world.session).said;
+    assert_eq!(said, ["Do it", "(took back changes) These are as they were before: `a`."]);
+}
+
+#[test]
+fn half_a_reply_is_said_once_also_where_it_was_the_last() {
+    let mut world = front(Vec::new());
+    world.begin_model("work");
+    world.person(Input::Interrupt { text: None });
+    world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "I found two bugs.".to_owned() });
+    world.decide(Kind::Turn, choose("done"));
+    assert_eq!(said(&world), pairs(&[("operator", "Do it"), ("pair", "I found two bugs.")]));
+}
+
 /// Words beside a decision that are the same as those with it are told as often as they were said.
 #[test]
 fn equal_words_are_told_as_often_as_they_were_said() {
@@ -135,7 +188,7 @@ fn equal_words_are_told_as_often_as_they_were_said() {
             }
             world.decide(kind, choose_with(option, "so"));
             world.work();
-            let said = Turn::of(&world.run).said;
+            let said = Turn::of(&world.run, &world.session).said;
             let mut expected = vec!["Do it".to_owned()];
             expected.extend(vec!["so".to_owned(); beside]);
             expected.push(told.to_owned());

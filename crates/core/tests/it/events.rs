@@ -89,7 +89,7 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     for event in log {
         match &event.fact {
             event::Fact::Run(_) => run.apply(event),
-            event::Fact::Session(fact) => session.apply(fact, event.at, &event.actor),
+            event::Fact::Session(_) => session.apply(event),
             event::Fact::System(_) => {}
         }
     }

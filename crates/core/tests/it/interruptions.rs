@@ -355,6 +355,23 @@ fn a_command_is_stopped_and_its_output_kept_and_the_rest_of_the_reply_does_not_b
     assert_eq!(world.run.status(), Status::Waiting);
 }
 
+#[test]
+fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
+    let mut definition = definition();
+    definition.gates.rules = vec![allow(&["run_command"])];
+    let mut world = World::started(definition, vec![calls(&[command("make")])]);
+    while !world.run.calls.get("call_1").is_some_and(|call| call.look.is_some()) {
+        world.work_once();
+    }
+    world.begin_tool("call_1");
+    world.person(interrupt());
+    let stop = |text: Option<&str>| Input::StopCall { call: "call_1".into(), text: text.map(str::to_owned) };
+    assert!(world.person(stop(None)).is_empty());
+    world.person(stop(Some("use ninja")));
+    assert!(world.open_kinds().is_empty(), "the words are the turn");
+    assert!(told(&world.run, "work").iter().any(|text| text == "use ninja"));
+}
+
 /// A commit that a crash cuts off is written to its end while the person has the turn.
 #[test]
 fn what_is_being_written_is_written_to_its_end() {

@@ -26,8 +26,7 @@ fn person() -> Actor {
 
 fn apply(session: &mut Session, events: &[Event]) {
     for event in events {
-        let holdshort_core::event::Fact::Session(fact) = &event.fact else { unreachable!("its own events") };
-        session.apply(fact, event.at, &event.actor);
+        session.apply(event);
     }
 }
 

@@ -399,7 +399,7 @@ impl World {
         for event in events {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
-                event::Fact::Session(fact) => self.session.apply(fact, event.at, &event.actor),
+                event::Fact::Session(_) => self.session.apply(&event),
                 event::Fact::System(fact) => self.system.apply(fact, event.at),
             }
             self.log.push(event);

@@ -7,7 +7,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Fact, Listed, Run, Step, undo};
+use holdshort_core::run::{Fact, Listed, Run, Step, StepRole, undo};
 use holdshort_protocol::plain;
 use holdshort_web::view::word;
 use serde::Serialize;
@@ -188,6 +188,14 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
         }
         Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
+        // Its words are for the run: this wire has no event for them.
+        Fact::StepStarted { role: StepRole::Summariser, .. } => Vec::new(),
+        Fact::StepEnded { step, .. } | Fact::ModelFailed { step, .. } if is_summariser(run, step) => {
+            Vec::new()
+        }
+        Fact::ModelReplied { step, model, usage, .. } if is_summariser(run, step) => {
+            vec![("cost_update", spent(run, step, model, usage))]
+        }
         Fact::StepStarted { step, phase, agent, role, .. } => {
             vec![steps::started(run, step, phase, agent, *role)]
         }
@@ -333,6 +341,10 @@ fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
     }
     said.extend(listed.iter().filter_map(|listed| calls::proposed(run, &listed.call)));
     said
+}
+
+fn is_summariser(run: &Run, step: &str) -> bool {
+    run.steps.get(step).is_some_and(|step| step.role == StepRole::Summariser)
 }
 
 /// What a request took. Prices are not known here: they are 0, for a client that adds them up.

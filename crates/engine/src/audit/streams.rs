@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::event::{self, Chain, Event, Fact};
+use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::Run;
@@ -169,9 +169,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         loop {
             let events = next(journal, &stream, &mut chain, report).await?;
             for event in &events {
-                if let Fact::Session(fact) = &event.fact {
-                    session.apply(fact, event.at, &event.actor);
-                }
+                session.apply(event);
             }
             if events.is_empty() {
                 break;

@@ -81,6 +81,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::RunInterrupted
                         | Fact::RunSuspended
                         | Fact::MessageAdded
+                        | Fact::ChangesUndone { .. }
                         | Fact::Adopted { .. }
                         | Fact::RunCompleted { .. }
                         | Fact::RunFailed { .. }

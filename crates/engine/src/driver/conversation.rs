@@ -137,7 +137,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut before = session.front_before(run);
         for earlier in before.by_ref().take(EARLIER_RUNS) {
             let turn = match self.now(earlier).await {
-                Ok(run) => Turn::of(&run),
+                Ok(run) => Turn::of(&run, session),
                 Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
                     tracing::error!(run = %earlier, %error, "what was said in a run can not be told");
                     Turn::unreadable()

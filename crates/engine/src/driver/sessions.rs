@@ -238,9 +238,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
 fn apply(session: &mut Session, events: &[Event]) {
     for event in events {
-        if let event::Fact::Session(fact) = &event.fact {
-            session.apply(fact, event.at, &event.actor);
-        }
+        session.apply(event);
     }
 }
 
@@ -253,7 +251,7 @@ pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grant_row(grant));
             }
-            session::Fact::Said { .. } => {}
+            session::Fact::Said { .. } | session::Fact::ChangesUndone { .. } => {}
             session::Fact::SessionOpened { .. }
             | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended

@@ -362,10 +362,7 @@ impl Decided {
         for event in events {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
-                event::Fact::Session(fact) => {
-                    let fact: &session::Fact = fact;
-                    self.session.apply(fact, event.at, &event.actor);
-                }
+                event::Fact::Session(_) => self.session.apply(&event),
                 event::Fact::System(_) => {}
             }
             self.events.push(event);

@@ -143,13 +143,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(known);
         }
         let mut session = Session::new(id.clone());
-        let chain = self
-            .fold(&stream, |event| {
-                if let event::Fact::Session(fact) = &event.fact {
-                    session.apply(fact, event.at, &event.actor);
-                }
-            })
-            .await?;
+        let chain = self.fold(&stream, |event| session.apply(event)).await?;
         let session = Arc::new(session);
         self.streams.keep_session(session.clone(), chain);
         Ok((session, chain))

@@ -58,7 +58,7 @@ export class Story {
         this.items.push({ type: "divider", ...place, phase: text(data, "phase") });
         break;
       case "step_started":
-        if (["overseer", "summariser"].includes(text(data, "role"))) {
+        if (["overseer", "router", "summariser"].includes(text(data, "role"))) {
           this.#overseers.add(step);
           this.#agents.set(step, text(data, "agent"));
         } else this.#stepStarted(event);
@@ -66,6 +66,12 @@ export class Story {
       case "handed_over":
         this.#agents.set(step, text(data, "to"));
         this.#note(event, "handed_over", "plain", { agent: text(data, "from"), to: text(data, "to") });
+        break;
+      case "task_routed":
+        this.#note(event, "task_routed", "plain", { route: text(data, "route") });
+        break;
+      case "changes_undone":
+        this.#note(event, "changes_undone", "hold", {});
         break;
       case "call_judged":
         this.#note(event, `call_judged_${text(data, "judgement")}`, text(data, "judgement") === "clear" ? "plain" : "hold", {});

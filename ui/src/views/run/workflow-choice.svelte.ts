@@ -21,13 +21,17 @@ export class WorkflowChoice {
       const page = await get<List<Workflow>>("/v1/workflows");
       this.workflows = page.items.filter((each) => this.isOffered(each));
       this.problem = undefined;
-      // One agent in a folder is what most people come for.
       const { workflows: all } = this;
-      const first = all.find((each) => each.name === "pair") ?? all.find((each) => each.agents.length > 0) ?? all[0];
+      const first = all.find((each) => each.name === this.usual) ?? all.find((each) => each.agents.length > 0) ?? all[0];
       if (first && !this.workflow) this.choose(first.name);
     } catch (problem) {
       this.problem = problem;
     }
+  }
+
+  /** What most people come for: one agent in a folder. */
+  get usual(): string {
+    return "pair";
   }
 
   isOffered(_: Workflow): boolean {

@@ -25,6 +25,11 @@ export class Begin extends WorkflowChoice {
     ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
   ]);
 
+  /** One agent to talk with. */
+  override get usual(): string {
+    return "copilot";
+  }
+
   /** Words alone can begin it: agents that run here, and no input beside the task. */
   override isOffered({ agents, input }: Workflow): boolean {
     return agents.length > 0 && list(data(input).required).every((name) => name === "task");

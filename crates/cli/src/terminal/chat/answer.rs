@@ -44,7 +44,9 @@ impl Chat<'_> {
             return Reaction::Ask(vec!["  An editor needs a terminal.".to_owned()]);
         }
         self.has_edited = true;
+        self.keyboard.lend();
         let saved = edit::edit(&editing.text, editing.form.suffix()).await;
+        self.keyboard.take_back();
         match (saved, &mut self.asking) {
             (Ok(saved), Some(asking)) => asking.prompt.edited(editing, &saved, self.paint),
             (Ok(_), None) => Reaction::Ask(Vec::new()),

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use rustix::termios::{OptionalActions, QueueSelector, Termios, isatty, tcflush, tcgetattr, tcsetattr};
+use rustix::termios::isatty;
 use rustyline::completion::Completer;
-use rustyline::error::ReadlineError;
+use rustyline::error::{ReadlineError, Signal};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::{History, MemHistory};
@@ -25,6 +25,7 @@ use rustyline::{
 use tokio::sync::mpsc;
 
 use super::history;
+use super::tty::Tty;
 use crate::output::say;
 
 /// A key that was on its way when a card was shown was not meant for it.
@@ -52,8 +53,8 @@ pub(super) struct Keyboard {
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
     keys: Arc<Keys>,
-    is_live: bool,
-    terminal: Option<Termios>,
+    /// Where a person edits a line while others print.
+    tty: Option<Tty>,
 }
 
 /// What the editor's thread and the conversation share.
@@ -66,6 +67,10 @@ struct State {
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
+    /// Keys that the editor has read ahead count no longer.
+    forgets: bool,
+    /// Ctrl-C was among the keys that were dropped.
+    is_struck: bool,
     /// While it is edited.
     line: Option<Edited>,
 }
@@ -116,7 +121,7 @@ impl Edited {
 impl Default for State {
     fn default() -> Self {
         let now = Instant::now();
-        Self { digits: (0, now), picked: None, begun: now, line: None }
+        Self { digits: (0, now), picked: None, begun: now, forgets: false, is_struck: false, line: None }
     }
 }
 
@@ -141,8 +146,7 @@ impl Keyboard {
         let keys = Arc::new(Keys::default());
         let is_terminal = isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout());
         let edited = if is_terminal { editor(&keys, &history) } else { None };
-        let terminal = edited.as_ref().and_then(|_| tcgetattr(rustix::stdio::stdin()).ok());
-        let is_live = edited.is_some();
+        let tty = edited.as_ref().and_then(|_| Tty::take());
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         if let Some(editor) = edited {
             let keys = keys.clone();
@@ -151,19 +155,33 @@ impl Keyboard {
             named("input").spawn(move || read(&asked, &sender))
         }
         .context("no thread can be started")?;
-        Ok(Self { ask, typed, is_asked: false, keys, is_live, terminal })
+        Ok(Self { ask, typed, is_asked: false, keys, tty })
     }
 
     /// Whether a person edits a line while others print.
     pub(super) fn is_live(&self) -> bool {
-        self.is_live
+        self.tty.is_some()
     }
 
-    /// What was typed while nobody read it was typed before now.
+    /// What was typed while nobody read it was typed before now, and means nothing but for a Ctrl-C.
     pub(super) fn forget(&self) {
-        if self.is_live() && !self.is_asked {
-            // A terminal that can not be flushed is going away; the next read says so.
-            let _ = tcflush(rustix::stdio::stdin(), QueueSelector::IFlush);
+        if let Some(tty) = self.tty.as_ref().filter(|_| !self.is_asked) {
+            let mut state = self.keys.state();
+            state.forgets = true;
+            state.is_struck |= tty.forget();
+        }
+    }
+
+    /// Another program has the terminal, until [`Self::take_back`].
+    pub(super) fn lend(&self) {
+        if let Some(tty) = &self.tty {
+            tty.lend();
+        }
+    }
+
+    pub(super) fn take_back(&self) {
+        if let Some(tty) = &self.tty {
+            tty.take_back();
         }
     }
 
@@ -177,6 +195,9 @@ impl Keyboard {
 
     /// What comes next. May be dropped while it waits: nothing is lost.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
+        if std::mem::take(&mut self.keys.state().is_struck) {
+            return Ok(Typed::Interrupt);
+        }
         if !self.is_asked {
             self.ask.send(label.to_owned()).context("nothing reads the terminal any more")?;
             self.is_asked = true;
@@ -202,20 +223,6 @@ impl Keyboard {
     }
 }
 
-impl Drop for Keyboard {
-    /// The thread may be in the middle of a line: the terminal is left as it was found.
-    fn drop(&mut self) {
-        let Some(terminal) = &self.terminal else { return };
-        let is_raw =
-            tcgetattr(rustix::stdio::stdin()).is_ok_and(|now| now.local_modes != terminal.local_modes);
-        if is_raw {
-            // What is gone needs no care.
-            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, terminal);
-            say("\u{1b}[?2004l");
-        }
-    }
-}
-
 type Lines = Editor<Whole, MemHistory>;
 
 /// `None`: a terminal that can not be edited on is read line by line.
@@ -237,15 +244,20 @@ fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
 fn edit(
     mut editor: Lines,
     history: &std::path::Path,
-    keys: &Keys,
+    keys: &Arc<Keys>,
     asked: &thread_mpsc::Receiver<String>,
     sender: &mpsc::Sender<std::io::Result<Typed>>,
 ) {
     while let Ok(label) = asked.recv() {
-        {
+        let forgets = {
             let mut state = keys.state();
             state.begun = Instant::now();
             state.line = Some(Edited { label: label.clone(), ..Edited::default() });
+            std::mem::take(&mut state.forgets)
+        };
+        // Keys that came with those of the line before wait in the editor for its next line, and go with it.
+        if forgets && let Some(new) = self::editor(keys, history) {
+            editor = new;
         }
         let read = editor.readline(&label);
         let (picked, begun) = {
@@ -262,7 +274,9 @@ fn edit(
                 }
                 Ok(Typed::Text { text, begun })
             }
-            (Err(ReadlineError::Interrupted), _) => Ok(Typed::Interrupt),
+            (Err(ReadlineError::Interrupted | ReadlineError::Signal(Signal::Interrupt)), _) => {
+                Ok(Typed::Interrupt)
+            }
             (Err(ReadlineError::Eof), _) => Ok(Typed::End),
             // The window has another size: the line is drawn again.
             (Err(ReadlineError::Signal(_)), _) => Ok(Typed::Text { text: String::new(), begun }),

@@ -11,6 +11,7 @@ mod known;
 mod slash;
 mod speech;
 mod strike;
+mod tty;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -76,6 +77,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         mine: Vec::new(),
         turns: Vec::new(),
         interrupting: BTreeMap::new(),
+        held: VecDeque::new(),
         struck: false,
         has_edited: false,
         grants: Vec::new(),
@@ -110,6 +112,8 @@ struct Chat<'a> {
     turns: Vec<Turn>,
     /// Runs that were interrupted here, until the events up to this one have come.
     interrupting: BTreeMap<String, u64>,
+    /// Lines that were typed meanwhile: the turn that they are for is not known before.
+    held: VecDeque<Typed>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
     /// An editor was open for what was typed last.
@@ -137,6 +141,14 @@ impl Chat<'_> {
         let mut struck = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         loop {
+            if self.interrupting.is_empty()
+                && let Some(typed) = self.held.pop_front()
+            {
+                if self.typed(typed).await? == Next::Over {
+                    return Ok(());
+                }
+                continue;
+            }
             if self.asking.is_none() {
                 self.open_next().await?;
             }
@@ -458,6 +470,10 @@ impl Chat<'_> {
                 self.answer(&digit.to_string()).await
             }
             Typed::Digit { .. } => Ok(Next::On),
+            Typed::Text { .. } if !self.interrupting.is_empty() => {
+                self.held.push_back(typed);
+                Ok(Next::On)
+            }
             Typed::Text { text, begun } => {
                 let line = text.trim_end();
                 if let Some(word) = line.strip_prefix('/') {

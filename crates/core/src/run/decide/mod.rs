@@ -17,6 +17,7 @@ use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Settled,
 };
 use crate::schema::{self, Problem};
+pub(super) use steps::as_it_is;
 use words::nonempty;
 
 /// Why a run ends that waited for somebody in vain.

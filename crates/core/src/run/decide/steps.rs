@@ -178,7 +178,7 @@ impl Draft<'_> {
         });
         let output = match last.and_then(nonempty) {
             _ if !is_of_use => String::new(),
-            Some(said) => format!("{said}\n\n{why}"),
+            Some(said) => as_it_is(&said, why),
             None => why.to_owned(),
         };
         self.close_step(step, StepEnd::Completed, &output);
@@ -192,4 +192,9 @@ impl Draft<'_> {
             self.note(interrupt, step, &unanswered(taken));
         }
     }
+}
+
+/// What a step brought that is ended with what its agent said last.
+pub(in super::super) fn as_it_is(said: &str, why: &str) -> String {
+    format!("{said}\n\n{why}")
 }

@@ -69,7 +69,8 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
             interrupt: world::draw(4).id(),
             expires_at: None,
         };
-        session.apply(&fact, Timestamp::from_millis(0), &Actor::operator("rest"));
+        let given = session.event(Timestamp::from_millis(0), &Actor::operator("rest"), fact);
+        session.apply(&given);
     }
     session
 }

@@ -113,7 +113,7 @@ fn words_with_a_decision_on_a_plan_are_told_once_beside_equal_ones() {
                 world.message("use ISO dates");
             }
             world.decide(Kind::PlanApproval, choose_with(option, "use ISO dates"));
-            let said = Turn::of(&world.run).said;
+            let said = Turn::of(&world.run, &world.session).said;
             let told = said.iter().filter(|said| said.contains("use ISO dates")).count();
             assert_eq!(told, beside + 1, "{option}, {beside} times beside it: {said:?}");
         }

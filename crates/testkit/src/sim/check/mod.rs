@@ -331,12 +331,12 @@ impl Witness {
         if let session::Fact::Said { run, seq, .. } = fact {
             self.said.entry(run.clone()).or_default().push(*seq);
         }
-        session.apply(fact, event.at, &event.actor);
+        session.apply(&event);
         match fact {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)));
             }
-            session::Fact::Said { .. } => {}
+            session::Fact::Said { .. } | session::Fact::ChangesUndone { .. } => {}
             session::Fact::SessionOpened { .. }
             | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended
