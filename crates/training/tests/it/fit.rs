@@ -93,11 +93,13 @@ fn no_byte_of_a_file_makes_it_panic() {
         let mut bytes = sample.to_vec();
         bytes[at] ^= 0xFF;
         assert!(!read_one("changed.fit", &bytes).problems.is_empty(), "{at}");
-        read_one("cut.fit", &sample[..at]);
+    }
+    for end in (0..sample.len()).step_by(7) {
+        read_one("cut.fit", &sample[..end]);
     }
     // Without CRCs in the way: every record as it comes.
     let body = &sample[14..sample.len() - 2];
-    for at in 0..body.len() {
+    for at in (0..body.len()).step_by(3) {
         let mut writer = FitWriter::default();
         writer.data.extend(body);
         writer.data[at] ^= 0x55;

@@ -4,10 +4,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod computed;
 mod csv;
 mod data_file;
 mod fit;
 mod fit_writer;
+mod generated;
 mod merging;
 mod metrics;
+mod order;
+mod python;
+mod reference;
 mod xml;
