@@ -1,6 +1,6 @@
 //! Makes one season of what many files hold: the same activity counts once, a day has one value of each measure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
@@ -9,7 +9,7 @@ use crate::model::{Activity, Athlete, Day, Known, OffsetFrom, Season, Source, Sp
 use crate::problem::{Code, Problem};
 
 /// Seconds between two starts of the same activity: a watch and a phone are started one after the other.
-const SAME_START_S: f64 = 120.0;
+const SAME_START_S: i64 = 120;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
@@ -64,35 +64,71 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Vec<Problem>) -> V
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
     let mut kept: Vec<Activity> = Vec::new();
+    let mut starts = Starts::default();
     for RankedActivity { activity, .. } in ranked {
-        match kept.iter_mut().find(|other| is_same(other, &activity)) {
-            Some(other) => {
-                let source = activity.sources[0].clone();
-                let message = format!("{} is {} of {}", activity.id, other.id, other.sources[0]);
-                problems.push(Problem::new(Code::DuplicateActivity, source, message));
-                absorb(other, activity);
-            }
-            None => kept.push(activity),
-        }
+        let same = starts.near(&activity).into_iter().find(|index| is_same(&kept[*index], &activity));
+        let Some(index) = same else {
+            starts.add(&activity, kept.len());
+            kept.push(activity);
+            continue;
+        };
+        let other = &mut kept[index];
+        let source = activity.sources[0].clone();
+        let message = format!("{} is {} of {}", activity.id, other.id, other.sources[0]);
+        problems.push(Problem::new(Code::DuplicateActivity, source, message));
+        absorb(other, activity);
+        starts.add(other, index);
     }
     kept.sort_by(|a, b| (a.start, &a.sport, &a.sources).cmp(&(b.start, &b.sport, &b.sources)));
     tell_offsets(&kept, problems);
     kept
 }
 
+/// Where activities begin, in UTC and in local time: each is compared with few others.
+#[derive(Default)]
+struct Starts {
+    /// Seconds, and the place of the activity among those that are kept.
+    utc: BTreeSet<(i64, usize)>,
+    local: BTreeSet<(i64, usize)>,
+}
+
+impl Starts {
+    fn of(activity: &Activity) -> (i64, i64) {
+        let utc = activity.start.as_second();
+        (utc, utc + i64::from(activity.offset.seconds()))
+    }
+
+    fn add(&mut self, activity: &Activity, index: usize) {
+        let (utc, local) = Self::of(activity);
+        self.utc.insert((utc, index));
+        self.local.insert((local, index));
+    }
+
+    /// Those that may be the same, in the order in which they are kept.
+    fn near(&self, activity: &Activity) -> BTreeSet<usize> {
+        let (utc, local) = Self::of(activity);
+        let around = |starts: &BTreeSet<(i64, usize)>, at: i64| -> Vec<usize> {
+            let range = (at - SAME_START_S, 0)..=(at + SAME_START_S, usize::MAX);
+            starts.range(range).map(|(_, index)| *index).collect()
+        };
+        around(&self.utc, utc).into_iter().chain(around(&self.local, local)).collect()
+    }
+}
+
 fn is_same(a: &Activity, b: &Activity) -> bool {
     let sports = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
     // A second one that begins when half of the first is over is another one.
-    let near = |seconds: f64| {
-        let first = if seconds < 0.0 { a } else { b };
+    let near = |seconds: i64| {
+        let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
+        #[expect(clippy::cast_possible_truncation, reason = "a duration is at most a week")]
+        let half = half as i64;
         seconds.abs() <= SAME_START_S.min(half)
     };
-    let local = |each: &Activity| each.offset.to_datetime(each.start);
-    let by_utc = near(a.start.duration_since(b.start).as_secs_f64());
+    let ((utc, local), (other_utc, other_local)) = (Starts::of(a), Starts::of(b));
     // Far from home the local time of a file without UTC is right, and its UTC is not.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
-    sports && (by_utc || (is_local && near(local(a).duration_since(local(b)).as_secs_f64())))
+    sports && (near(utc - other_utc) || (is_local && near(local - other_local)))
 }
 
 /// Takes from the other what is not known yet.

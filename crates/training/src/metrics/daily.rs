@@ -63,8 +63,11 @@ impl DailyLoads {
         let Some(first) = until.iter().map(|activity| activity.day()).min() else {
             return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
         };
+        // A clock that was never set must not make a century of rest.
+        let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
+        let first = first.max(oldest);
         let mut loads = Self { scale, days: BTreeMap::new(), used: Used::default() };
-        for date in first.series(1.day()).take_while(|date| *date <= as_of).take(limits::DAYS) {
+        for date in first.series(1.day()).take_while(|date| *date <= as_of) {
             loads.days.insert(date, DayLoad::Rest);
         }
         let mut reason = None;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::profile::Used;
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Traced};
+use crate::limits;
 use crate::measure::Measure;
 use crate::model::{Season, Sport};
 
@@ -30,6 +31,8 @@ pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     const METRIC: Metric = Metric::WeeklyVolume;
     let monday = |date: Date| date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());
     let until = || season.activities.iter().filter(|activity| activity.day() <= as_of);
+    let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
+    let until = || until().filter(|activity| activity.day() >= oldest);
     let Some(first) = until().map(|activity| monday(activity.day())).min() else {
         return Err(Missing::new(METRIC, Need::Activities, format!("an activity up to {as_of}")));
     };

@@ -15,4 +15,5 @@ mod metrics;
 mod order;
 mod python;
 mod reference;
+mod sample;
 mod xml;

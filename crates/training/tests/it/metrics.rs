@@ -194,6 +194,17 @@ fn days_without_data_are_told_and_too_few_are_no_result() {
     assert_eq!((none.metric, none.needs), (Metric::Trimp, Need::Sex));
 }
 
+#[test]
+fn an_activity_of_a_clock_that_was_never_set_hides_no_day() {
+    let log = "start,sport,duration_min,rpe\n1970-01-01T00:00:00Z,run,60,5\n2026-03-01T06:30:00Z,run,70,1\n";
+    let season = season("a.csv", log.as_bytes());
+    let loads = DailyLoads::of(&season, &profile(&man()), Scale::SessionRpe, DAY).unwrap();
+    near(loads.acute().unwrap().value, 10.0, 1e-9);
+    let weeks = volume::weekly(&season, DAY).unwrap();
+    assert_eq!(weeks.last().unwrap().1.inputs.activities.len(), 1);
+    assert!(loads.days().len() <= holdshort_training::limits::DAYS && weeks.len() < 2_200);
+}
+
 /// Zones begin at 50 to 90 %: with a maximum of 200 at 100, 120, 140, 160 and 180 (Edwards 1993), and with 40 at rest
 /// (Karvonen 1957) at 120, 136, 152, 168 and 184. A heart rate at a boundary is above it.
 #[test]
