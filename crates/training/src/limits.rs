@@ -2,6 +2,8 @@
 
 /// Bytes of one file: a day of one-second samples in TCX, the wordiest format, is about 40 MiB.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a data file, JSON or YAML: it is held whole, at up to ten times its size. A year is about 5 MiB.
+pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files of one reading: ten years with an activity a day.
 pub const FILES: usize = 4_000;
 /// Samples of one activity: two days and seven hours at one a second.
@@ -20,5 +22,9 @@ pub const CELL_CHARS: usize = 4_000;
 pub const NESTING: usize = 64;
 /// Mappings, lists and scalars of a YAML file.
 pub const YAML_NODES: usize = 2_000_000;
+/// Characters of a problem's message, which quotes what was found.
+pub const MESSAGE_CHARS: usize = 300;
+/// Characters of the name of a sport, which is part of an activity's id.
+pub const SPORT_CHARS: usize = 40;
 /// Warnings that are told one by one: those beyond are counted.
 pub const WARNINGS: usize = 500;

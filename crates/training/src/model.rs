@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::Offset;
 use serde::{Serialize, Serializer};
 
+use crate::limits;
 use crate::measure::Measure;
 
 /// A place in a file.
@@ -103,7 +104,9 @@ const SPORTS: [(&str, Sport); 22] = [
 impl Sport {
     /// Of `trail_running`, `Biking`, `Ride` and the like.
     pub fn named(text: &str) -> Self {
-        let lower = text.trim().to_lowercase();
+        // It becomes part of ids and of what people are shown.
+        let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
+        let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
         let word = |word: &str| SPORTS.iter().find(|(name, _)| *name == word).map(|(_, sport)| sport.clone());
         match lower.split(|c: char| !c.is_alphanumeric()).find_map(word) {
             Some(sport) => sport,

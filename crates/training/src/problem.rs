@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::limits;
 use crate::model::Source;
 
 /// Whether a file was refused, or read without what is wrong with it.
@@ -104,8 +105,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The message may quote a file: it is shortened, and has no control characters.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
-        Self { source, code, message: message.into() }
+        let message: String = message.into();
+        let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
+        Self { source, code, message: plain.take(limits::MESSAGE_CHARS).collect() }
     }
 
     pub const fn severity(&self) -> Severity {

@@ -11,8 +11,8 @@ use crate::series;
 /// Where zones 1 to 5 begin, in percent. A heart rate at a boundary is in the zone that begins there.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
 /// Percent of the maximal heart rate from which an intensity is no longer easy, and from which it is hard.
-pub const MODERATE: f64 = 85.0;
-pub const HARD: f64 = 90.0;
+pub const MODERATE: f64 = 83.0;
+pub const HARD: f64 = 88.0;
 
 /// Seconds in each zone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -69,9 +69,10 @@ pub struct Split {
     pub seconds: f64,
 }
 
-/// Easy below 85 % of the maximal heart rate, hard from 90 %, moderate between them: zones 1 and 2, 3, and 4 and 5 of
-/// the five-zone scale, which stand for below the first threshold, between the two, and above the second.
-/// Source: Seiler 2010, Int J Sports Physiol Perform 5:276–291.
+/// Easy below 83 % of the maximal heart rate, hard from 88 %, moderate between them: zones 1 and 2, zone 3, and zones 4
+/// and above of the Norwegian scale. They stand for below the first threshold, between the two, and above the second
+/// (Seiler 2010, Int J Sports Physiol Perform 5:276–291); an athlete's own thresholds may lie elsewhere.
+/// Source of the boundaries: Haugen et al. 2021, Sports Med 51:1835–1854, table 4.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,

@@ -64,12 +64,12 @@ const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
     let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: Vec::new() };
     let boxed = |Refused(problem): Refused| Box::new(problem);
-    if file.bytes.len() > limits::FILE_BYTES {
-        let message = format!("{} bytes; at most {} are read", file.bytes.len(), limits::FILE_BYTES);
-        return Err(boxed(context.refuse(Code::FileTooLarge, Place::File, message)));
+    let format = Format::of(file.name);
+    if let Some(format) = format {
+        format.check(file.bytes, &context).map_err(boxed)?;
     }
     let text = super::text(file.bytes, &context).map_err(boxed)?;
-    let value = match Format::of(file.name) {
+    let value = match format {
         Some(Format::Json) => json(text, &context),
         Some(Format::Yaml) => yaml(text, &context),
         Some(Format::Fit | Format::Tcx | Format::Gpx | Format::Csv) | None => {
@@ -110,7 +110,7 @@ fn yaml(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
         budget: serde_saphyr::budget! {
             max_depth: limits::NESTING,
             max_nodes: limits::YAML_NODES,
-            max_total_scalar_bytes: limits::FILE_BYTES,
+            max_total_scalar_bytes: limits::DATA_FILE_BYTES,
         },
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {

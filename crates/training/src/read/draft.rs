@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 
-use super::Context;
+use super::{Context, Refused};
+use crate::limits;
 use crate::measure::Measure;
 use crate::model::{Activity, Athlete, Known, OffsetFrom, Place, Sample, Sport};
 use crate::problem::Code;
@@ -17,6 +18,22 @@ pub(super) struct Drafts {
     pub(super) athlete: Athlete,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
+}
+
+impl Drafts {
+    /// Refuses a file that has more than is read.
+    pub(super) fn check(&self, context: &Context<'_>) -> Result<(), Refused> {
+        let samples = || self.activities.iter().map(|draft| draft.samples.len());
+        let (most, all) = (samples().max().unwrap_or(0), samples().sum::<usize>());
+        if most > limits::SAMPLES || all > limits::SEASON_SAMPLES {
+            return Err(context.refuse(Code::TooManySamples, Place::File, format!("{all} samples")));
+        }
+        if self.activities.len() > limits::ACTIVITIES {
+            let message = format!("more than {} activities", limits::ACTIVITIES);
+            return Err(context.refuse(Code::TooManyActivities, Place::File, message));
+        }
+        Ok(())
+    }
 }
 
 /// What a file says of the local time of a start.

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::draft::{Clock, Draft, Drafts};
 use super::xml::{self, Path, Visitor};
 use super::{Context, Refused};
+use crate::limits;
 use crate::model::{Place, Sample, Sport};
 use crate::problem::Code;
 
@@ -16,6 +17,8 @@ const EARTH_M: f64 = 6_371_008.8;
 
 #[derive(Default)]
 struct Gpx {
+    /// More than is read: nothing more is kept, and the file is refused.
+    beyond: Option<Code>,
     tracks: Vec<Track>,
     /// Times that are none: line and text.
     bad_times: Vec<(u64, String)>,
@@ -45,6 +48,14 @@ struct Point {
 
 impl Visitor for Gpx {
     fn open(&mut self, path: &Path, attributes: &[(String, String)], line: u64) {
+        if self.tracks.last().is_some_and(|track| track.points.len() > limits::SAMPLES) {
+            self.beyond = Some(Code::TooManySamples);
+        } else if self.tracks.len() > limits::ACTIVITIES {
+            self.beyond = Some(Code::TooManyActivities);
+        }
+        if self.beyond.is_some() {
+            return;
+        }
         let within: Vec<&str> = path.iter().map(|name| &**name).collect();
         match within[..] {
             ["gpx", "trk"] => self.tracks.push(Track { line, ..Track::default() }),
@@ -91,6 +102,9 @@ impl Visitor for Gpx {
 pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let mut gpx = Gpx::default();
     xml::walk(text, context, &mut gpx)?;
+    if let Some(code) = gpx.beyond {
+        return Err(context.refuse(code, Place::File, "more than is read of one file"));
+    }
     for (line, text) in gpx.bad_times {
         context.warn(Code::BadDate, Place::Line(line), format!("`{text}` is no time"));
     }

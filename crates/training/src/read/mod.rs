@@ -60,6 +60,19 @@ impl Format {
         })
     }
 
+    /// Refuses a file that is too large for its format.
+    fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
+        let most = match self {
+            Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
+            Self::Json | Self::Yaml => limits::DATA_FILE_BYTES,
+        };
+        if bytes.len() <= most {
+            return Ok(());
+        }
+        let message = format!("{} bytes; at most {most} are read", bytes.len());
+        Err(context.refuse(Code::FileTooLarge, Place::File, message))
+    }
+
     /// Which file is asked first for a measure of an activity: the one that is nearest to the device.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
@@ -197,10 +210,7 @@ fn read_one(
     let Some(format) = Format::of(file.name) else {
         return Err(context.refuse(Code::UnknownFormat, Place::File, "the name has no known ending"));
     };
-    if file.bytes.len() > limits::FILE_BYTES {
-        let message = format!("{} bytes; at most {} are read", file.bytes.len(), limits::FILE_BYTES);
-        return Err(context.refuse(Code::FileTooLarge, Place::File, message));
-    }
+    format.check(file.bytes, context)?;
     let mut drafts = Drafts::default();
     match format {
         Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
@@ -210,9 +220,9 @@ fn read_one(
         Format::Json => data_file::read_json(text(file.bytes, context)?, context, &mut drafts)?,
         Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
     }
+    drafts.check(context)?;
     let samples: usize = drafts.activities.iter().map(|draft| draft.samples.len()).sum();
-    let most = drafts.activities.iter().map(|draft| draft.samples.len()).max().unwrap_or(0);
-    if most > limits::SAMPLES || pieces.samples() + samples > limits::SEASON_SAMPLES {
+    if pieces.samples() + samples > limits::SEASON_SAMPLES {
         return Err(context.refuse(Code::TooManySamples, Place::File, format!("{samples} samples")));
     }
     if pieces.activities.len() + drafts.activities.len() > limits::ACTIVITIES {

@@ -8,12 +8,15 @@ use jiff::Timestamp;
 use super::draft::{Clock, Draft, Drafts};
 use super::xml::{self, Path, Visitor};
 use super::{Context, Refused};
+use crate::limits;
 use crate::measure::Measure;
 use crate::model::{Place, Sample, Sport};
 use crate::problem::Code;
 
 #[derive(Default)]
 struct Tcx {
+    /// More than is read: nothing more is kept, and the file is refused.
+    beyond: Option<Code>,
     activities: Vec<Recorded>,
     bad_times: Vec<(u64, String)>,
 }
@@ -46,6 +49,15 @@ struct Point {
 
 impl Visitor for Tcx {
     fn open(&mut self, path: &Path, attributes: &[(String, String)], line: u64) {
+        let points = self.activities.last().map_or(0, |activity| activity.points.len() + activity.laps.len());
+        if points > limits::SAMPLES {
+            self.beyond = Some(Code::TooManySamples);
+        } else if self.activities.len() > limits::ACTIVITIES {
+            self.beyond = Some(Code::TooManyActivities);
+        }
+        if self.beyond.is_some() {
+            return;
+        }
         let within: Vec<&str> = path.iter().map(|name| &**name).collect();
         match within[..] {
             [.., "Activities" | "MultiSportSession" | "FirstSport" | "NextSport", "Activity"] => {
@@ -109,6 +121,9 @@ fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
 pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let mut tcx = Tcx::default();
     xml::walk(text, context, &mut tcx)?;
+    if let Some(code) = tcx.beyond {
+        return Err(context.refuse(code, Place::File, "more than is read of one file"));
+    }
     for (line, text) in tcx.bad_times {
         context.warn(Code::BadDate, Place::Line(line), format!("`{text}` is no time"));
     }

@@ -10,20 +10,20 @@ use holdshort_training::{Athlete, Season};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-fn value<T>(outcome: Outcome<T>, shown: impl Fn(T) -> Value) -> Value {
-    outcome.map_or(Value::Null, |traced| shown(traced.value))
+fn value<T>(outcome: Outcome<T>, shown: impl Fn(&T) -> Value) -> Value {
+    outcome.map_or(Value::Null, |traced| shown(&traced.value))
 }
 
 fn number(outcome: Outcome<f64>) -> Value {
     value(outcome, |number| json!(number))
 }
 
-fn zones(zones: Zones) -> Value {
+fn zones(zones: &Zones) -> Value {
     let [one, two, three, four, five] = zones.zones_s;
     json!([zones.below_s, one, two, three, four, five])
 }
 
-fn shown(trend: Trend) -> Value {
+fn shown(trend: &Trend) -> Value {
     json!([trend.week, trend.baseline, trend.deviation, trend.from, trend.to])
 }
 

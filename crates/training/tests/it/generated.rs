@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use holdshort_training::{Athlete, Sex};
 use jiff::civil::{Date, date};
 
-/// SplitMix64: Steele, Lea & Flood 2014.
+/// `SplitMix64`: Steele, Lea & Flood 2014.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

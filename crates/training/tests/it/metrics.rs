@@ -217,11 +217,14 @@ fn zones_begin_where_they_are_said_to() {
     let by_reserve = zones::of_reserve(&season.activities[0], &profile(&man())).unwrap().value;
     assert_eq!(by_reserve.begin_bpm.to_vec(), [120.0, 136.0, 152.0, 168.0, 184.0]);
     assert_eq!((by_reserve.below_s, by_reserve.zones_s), (3.0, [1.0, 2.0, 2.0, 2.0, 1.0]));
-    // 85 % is 170 and 90 % is 180.
+}
+
+/// Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate, zone 4 begins at 88: of 200, 166 and 176.
+#[test]
+fn easy_and_hard_are_parted_at_83_and_88_percent() {
+    let season = season("a.fit", &run(START, &[120, 150, 165, 165, 166, 175, 176, 190, 120]).finish());
     let split = zones::intensity_split(&season.activities, &profile(&man())).unwrap().value;
-    near(split.easy, 8.0 / 11.0, 1e-12);
-    near(split.moderate, 1.0 / 11.0, 1e-12);
-    near(split.hard, 2.0 / 11.0, 1e-12);
+    assert_eq!([split.easy, split.moderate, split.hard, split.seconds].to_vec(), [0.5, 0.25, 0.25, 8.0]);
 }
 
 /// Tanaka et al. 2001: 208 − 0.7 · age. At 40 it is 180.

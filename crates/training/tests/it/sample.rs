@@ -250,8 +250,7 @@ fn the_sample_has_something_to_ask_about() {
     assert_eq!(told, [Code::OffsetChanged, Code::NoHeartRate, Code::DuplicateActivity]);
     assert_eq!(reading.season.activities.len(), 60);
     let last = FIRST + jiff::Span::new().days(i64::try_from(WEEKS * 7 - 1).unwrap());
-    let athlete =
-        Athlete { max_heart_rate: Some(186.0), threshold_power: Some(236.0), ..Athlete::default() };
+    let athlete = Athlete { max_heart_rate: Some(186.0), threshold_power: Some(236.0), ..Athlete::default() };
     let profile = Profile::of(&reading.season, &athlete, last);
     for scale in [Scale::Trimp, Scale::Tss, Scale::SessionRpe] {
         let loads = DailyLoads::of(&reading.season, &profile, scale, last).unwrap();

@@ -119,3 +119,39 @@ fn a_time_that_is_none_is_told_with_its_line() {
     let [problem] = &reading.problems[..] else { panic!("{:?}", reading.problems) };
     assert_eq!((problem.code, problem.source.to_string()), (Code::BadDate, "a.gpx:11".to_owned()));
 }
+
+#[test]
+fn more_than_is_read_is_refused_whole() {
+    let most = holdshort_training::limits::SAMPLES + 2;
+    for (name, text) in [
+        ("a.gpx", format!("<gpx><trk><trkseg>{}</trkseg></trk></gpx>", "<trkpt/>".repeat(most))),
+        ("a.tcx", format!("<T><Activities><Activity>{}</Activity></Activities></T>", "<Lap/>".repeat(most))),
+        ("b.tcx", format!("<T><Activities><Activity><Track>{}", "<Trackpoint/>".repeat(most))),
+    ] {
+        assert!(codes(&read_utc(name, &text)).contains(&Code::TooManySamples), "{name}");
+    }
+    let most = holdshort_training::limits::ACTIVITIES + 2;
+    let text = format!("<T><Activities>{}</Activities></T>", "<Activity/>".repeat(most));
+    assert_eq!(codes(&read_utc("a.tcx", &text)), [Code::TooManyActivities]);
+}
+
+/// What a file says is shown to people, in terminals too.
+#[test]
+fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
+    let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\r".to_owned() + &"x".repeat(10_000);
+    let track = GPX.replace("running", &hostile).replace("2026-03-01T06:40:10Z", &hostile);
+    let reading = read_utc("a.gpx", &track);
+    let table = format!("start,sport,duration_s,{hostile}\n2026-03-01T06:30:00Z,\"{hostile}\",60,\n");
+    let also = read_utc("a.csv", &table);
+    for reading in [reading, also] {
+        assert!(!reading.problems.is_empty());
+        for text in reading
+            .problems
+            .iter()
+            .map(|problem| &problem.message)
+            .chain(reading.season.activities.iter().map(|activity| &activity.id))
+        {
+            assert!(text.chars().count() <= 300 && !text.contains(char::is_control), "{text:?}");
+        }
+    }
+}

@@ -195,7 +195,7 @@ def split(activities, athlete):
     for activity in activities:
         if athlete.max is not None:
             for seconds, bpm in held(activity, "heart_rate"):
-                times[bisect.bisect_right([0.85 * athlete.max, 0.90 * athlete.max], bpm)] += seconds
+                times[bisect.bisect_right([0.83 * athlete.max, 0.88 * athlete.max], bpm)] += seconds
     total = math.fsum(times)
     return [time / total for time in times] if total else None
 

@@ -87,6 +87,18 @@ struct Found {
     developer_fields: Vec<String>,
 }
 
+impl Found {
+    /// The limit that is passed.
+    fn beyond(&self) -> Option<Code> {
+        let limits = [
+            (self.records.len(), limits::SAMPLES, Code::TooManySamples),
+            (self.sessions.len(), limits::ACTIVITIES, Code::TooManyActivities),
+            (self.days.len(), limits::DAYS * Measure::ALL.len(), Code::TooManyDays),
+        ];
+        limits.into_iter().find(|(count, most, _)| count > most).map(|(_, _, code)| code)
+    }
+}
+
 struct Session {
     at: usize,
     starts: i64,
@@ -111,11 +123,12 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data does");
         }
         let found = collect(segment, context).map_err(|broken| refuse(context, begins, broken))?;
-        if found.records.len() > limits::SAMPLES {
-            let count = found.records.len();
-            return Err(context.refuse(Code::TooManySamples, Place::File, format!("{count} samples")));
+        if let Some(code) = found.beyond() {
+            return Err(context.refuse(code, byte(begins), "more than is read of one file"));
         }
         put(found, begins, context, drafts);
+        // Files may be chained.
+        drafts.check(context)?;
         begins = next;
     }
     if bytes.is_empty() {
@@ -142,9 +155,10 @@ fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
 fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Found, Broken> {
     let mut found = Found::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
-        // Those beyond the limit are counted no further: the file is refused.
-        if found.records.len() <= limits::SAMPLES {
-            take(&message, &mut found);
+        take(&message, &mut found);
+        // The file is refused: what follows is not looked at.
+        if found.beyond().is_some() {
+            break;
         }
     }
     if segment.has_developer_fields {
@@ -252,19 +266,19 @@ fn put(mut found: Found, begins: usize, context: &mut Context<'_>, drafts: &mut 
         sports.sort_unstable();
         context.warn(Code::SeveralSports, byte(begins), format!("sessions of {}", sports.join(", ")));
     }
+    found.records.sort_by_key(|(time, _)| *time);
     found.sessions.sort_by_key(|session| (session.starts, session.ends));
     let starts: Vec<i64> = found.sessions.iter().map(|session| session.starts).collect();
     for (index, session) in found.sessions.into_iter().enumerate() {
         let Ok(start) = Timestamp::from_second(session.starts) else { continue };
         // A record of the very moment in which a session ends is the next one's first.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
-        let within = |time: i64| (session.starts..=session.ends).contains(&time) && time < next;
+        let from = found.records.partition_point(|(time, _)| *time < session.starts);
+        let to = found.records.partition_point(|(time, _)| *time <= session.ends && *time < next);
         #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
-        let samples = found
-            .records
-            .iter()
-            .filter(|(time, _)| within(*time))
-            .map(|(time, sample)| Sample { at_s: (time - session.starts) as f64, ..*sample });
+        let sample =
+            |(time, sample): &(i64, Sample)| Sample { at_s: (time - session.starts) as f64, ..*sample };
+        let samples = found.records.get(from..to).unwrap_or_default().iter().map(sample);
         drafts.activities.push(Draft {
             start,
             clock: found.offset.map_or(Clock::Utc, Clock::Offset),

@@ -208,7 +208,8 @@ impl Segment<'_> {
         let count = usize::from(fixed[4]) * 3;
         let field =
             |three: &[u8]| Field { number: three[0], size: usize::from(three[1]), base: three[2] & 0x1F };
-        let fields = self.take(count)?.chunks_exact(3).map(field).collect();
+        // A field without bytes says nothing, and would make work out of nothing.
+        let fields = self.take(count)?.chunks_exact(3).map(field).filter(|field| field.size > 0).collect();
         let mut developer_bytes = 0;
         if with_developer_fields {
             let count = usize::from(self.byte()?) * 3;
@@ -227,9 +228,21 @@ impl Segment<'_> {
         compressed: Option<u32>,
         wanted: &impl Fn(u16) -> bool,
     ) -> Result<Option<Message>, Stop> {
-        let Some(definition) = self.definitions[usize::from(local)].clone() else {
+        let Some(definition) = self.definitions[usize::from(local)].take() else {
             return Err(Stop::Malformed(format!("nothing defines records of the local type {local}")));
         };
+        let message = self.fields(&definition, at, compressed, wanted);
+        self.definitions[usize::from(local)] = Some(definition);
+        message
+    }
+
+    fn fields(
+        &mut self,
+        definition: &Definition,
+        at: usize,
+        compressed: Option<u32>,
+        wanted: &impl Fn(u16) -> bool,
+    ) -> Result<Option<Message>, Stop> {
         let is_wanted = wanted(definition.number);
         let mut fields = Vec::new();
         if let Some(time) = compressed {
