@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::limits;
 use crate::model::Source;
@@ -20,9 +20,14 @@ pub enum Severity {
 macro_rules! codes {
     ($($variant:ident $name:literal $severity:ident $what_to_do:literal)*) => {
         /// Why something does not count. The texts are stable.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code { $($variant),* }
+
+        impl Serialize for Code {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
 
         impl Code {
             pub const ALL: &[Self] = &[$(Self::$variant),*];

@@ -13,7 +13,7 @@ pub mod trend;
 pub mod volume;
 pub mod zones;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use self::profile::Profile;
 pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
@@ -21,9 +21,14 @@ pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
 macro_rules! metrics {
     ($($variant:ident $name:literal $unit:literal $formula:literal $source:literal)*) => {
         /// A metric: its name, unit, formula and where that comes from.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Metric { $($variant),* }
+
+        impl Serialize for Metric {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
 
         impl Metric {
             pub const ALL: &[Self] = &[$(Self::$variant),*];

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use super::Metric;
 use crate::model::Activity;
@@ -34,9 +35,14 @@ impl Inputs {
 macro_rules! caveats {
     ($($variant:ident $name:literal $text:literal)*) => {
         /// What to know before a number is used. The texts are stable.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Caveat { $($variant),* }
+
+        impl Serialize for Caveat {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
 
         impl Caveat {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
@@ -71,8 +77,8 @@ caveats! {
     UnknownDistances "unknown_distances" "Activities without a distance count with their duration alone."
 }
 
-/// A result. What it is, its formula, unit and source: [`Metric`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A result. What it is, its formula, unit and source: [`Metric`]. Serialised with its unit.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Traced<T> {
     pub metric: Metric,
     pub value: T,
@@ -88,6 +94,18 @@ impl<T> Traced<T> {
     pub(crate) fn with(mut self, caveats: impl IntoIterator<Item = Caveat>) -> Self {
         self.caveats.extend(caveats);
         self
+    }
+}
+
+impl<T: Serialize> Serialize for Traced<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut traced = serializer.serialize_struct("Traced", 5)?;
+        traced.serialize_field("metric", &self.metric)?;
+        traced.serialize_field("value", &self.value)?;
+        traced.serialize_field("unit", self.metric.unit())?;
+        traced.serialize_field("inputs", &self.inputs)?;
+        traced.serialize_field("caveats", &self.caveats)?;
+        traced.end()
     }
 }
 

@@ -31,6 +31,18 @@ fn every_metric_has_its_row() {
     assert_eq!(rows("Metrics"), expected);
 }
 
+/// Names are written in two ways: by `name`, and where something is serialised.
+#[test]
+fn what_is_serialised_has_the_names_of_the_page() {
+    fn name(value: impl serde::Serialize) -> String {
+        serde_json::to_value(value).unwrap().as_str().unwrap().to_owned()
+    }
+    assert!(Code::ALL.iter().all(|each| name(each) == each.name()));
+    assert!(Caveat::ALL.iter().all(|each| name(each) == each.name()));
+    assert!(Metric::ALL.iter().all(|each| name(each) == each.name()));
+    assert!(Measure::ALL.iter().all(|each| name(each) == each.name()));
+}
+
 #[test]
 fn every_code_has_its_row() {
     let severity = |code: &Code| if code.severity() == Severity::Error { "error" } else { "warning" };
@@ -67,4 +79,19 @@ fn every_measure_has_its_row_with_the_headers_of_tables() {
 fn every_part_has_its_row() {
     let names: Vec<String> = rows("The ten-part data file").into_iter().map(|row| row[0].clone()).collect();
     assert_eq!(names, PARTS.map(code));
+}
+
+/// The tables that the page shows are read as they stand.
+#[test]
+fn every_example_is_read_without_a_word() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/training.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let examples: Vec<&str> =
+        page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let reading = crate::xml::read_utc("example.csv", example);
+        assert_eq!(reading.problems, [], "{example}");
+        assert_eq!(reading.season.activities.len() + reading.season.days.len(), 1, "{example}");
+    }
 }
