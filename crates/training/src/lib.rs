@@ -1,0 +1,21 @@
+//! Reads training data, and computes what is known of a season from it.
+//!
+//! Bytes in, numbers out: no files, network, clock, randomness or zone of the machine. [`read`] makes one
+//! [`Season`] of files in five formats and says what it left out and why; [`metrics`] computes from that season,
+//! and every result names its formula, its unit and the activities and days that it was computed from.
+//! Nothing depends on the order of files or of their records. Read next: `model.rs`, then `read/mod.rs`,
+//! then `metrics/mod.rs`. The reference is `docs/reference/training.md`.
+
+pub mod limits;
+mod measure;
+mod merge;
+pub mod metrics;
+mod model;
+mod problem;
+mod read;
+mod series;
+
+pub use measure::{Level, Measure};
+pub use model::{Activity, Athlete, Day, Known, OffsetFrom, Place, Sample, Season, Sex, Source, Sport};
+pub use problem::{Code, Problem, Severity};
+pub use read::{File, Format, Options, PARTS, Reading, csv_headers, parts, read};

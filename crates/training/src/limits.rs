@@ -1,0 +1,30 @@
+//! The named limits of training data, each with its reason. Holds numbers only.
+
+/// Bytes of one file: a day of one-second samples in TCX, the wordiest format, is about 40 MiB.
+pub const FILE_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of a data file, JSON or YAML: it is held whole, at up to ten times its size. A year is about 5 MiB.
+pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
+/// Files of one reading: ten years with an activity a day.
+pub const FILES: usize = 4_000;
+/// Samples of one activity: two days and seven hours at one a second.
+pub const SAMPLES: usize = 200_000;
+/// Samples of all activities of one reading: they are held in memory.
+pub const SEASON_SAMPLES: usize = 5_000_000;
+/// Activities of one reading, before those that are in two files are counted once.
+pub const ACTIVITIES: usize = 20_000;
+/// Days with measures: forty years.
+pub const DAYS: usize = 15_000;
+/// Columns of a table.
+pub const CSV_COLUMNS: usize = 100;
+/// Characters of one cell, element or text: what is longer is no measure.
+pub const CELL_CHARS: usize = 4_000;
+/// Elements inside one another, of XML, JSON and YAML.
+pub const NESTING: usize = 64;
+/// Mappings, lists and scalars of a YAML file.
+pub const YAML_NODES: usize = 2_000_000;
+/// Characters of a problem's message, which quotes what was found.
+pub const MESSAGE_CHARS: usize = 300;
+/// Characters of the name of a sport, which is part of an activity's id.
+pub const SPORT_CHARS: usize = 40;
+/// Warnings that are told one by one: those beyond are counted.
+pub const WARNINGS: usize = 500;

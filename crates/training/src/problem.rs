@@ -1,0 +1,129 @@
+//! What is wrong with data: a stable code, where, and what to do about it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::limits;
+use crate::model::Source;
+
+/// Whether a file was refused, or read without what is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Nothing of the file counts.
+    Error,
+    /// The file counts, without the value, row or record that is named.
+    Warning,
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $severity:ident $what_to_do:literal)*) => {
+        /// Why something does not count. The texts are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($variant),* }
+
+        impl Serialize for Code {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity),* }
+            }
+
+            /// One sentence for the person whose data it is.
+            pub const fn what_to_do(self) -> &'static str {
+                match self { $(Self::$variant => $what_to_do),* }
+            }
+        }
+    };
+}
+
+codes! {
+    FileTooLarge "file_too_large" Error "Split the file, or export fewer days."
+    TooManyFiles "too_many_files" Error "Name fewer files."
+    TooManyActivities "too_many_activities" Error "Name files of fewer years."
+    TooManyDays "too_many_days" Error "Name files of fewer years."
+    TooManySamples "too_many_samples" Error "Split the recording, or record with a longer interval."
+    TooNested "too_nested" Error "Export the file again: no known program nests so deeply."
+    UnknownFormat "unknown_format" Error "Name a file that ends in .fit, .gpx, .tcx, .csv, .json, .yaml or .yml."
+    NotUtf8 "not_utf8" Error "Save the file as UTF-8."
+    FitHeader "fit_header" Error "Export the file again: it does not begin as a FIT file does."
+    FitCrc "fit_crc" Error "Copy the file from the device again: its bytes have changed on the way."
+    FitRecord "fit_record" Error "Copy the file from the device again: a record in it is not of the format."
+    FitTruncated "fit_truncated" Warning "Copy the file from the device again: its end is missing. What is whole was taken."
+    FitTrailing "fit_trailing" Warning "Nothing: bytes behind the end of the file were not read."
+    FitDeveloperFields "fit_developer_fields" Warning "Nothing: fields of apps on the device were not read."
+    FitNoSession "fit_no_session" Warning "Nothing: duration and sport were taken from the records."
+    XmlSyntax "xml_syntax" Error "Export the file again: it is not well-formed XML."
+    XmlTruncated "xml_truncated" Warning "Export the file again: its end is missing. What is whole was taken."
+    NoActivity "no_activity" Warning "Nothing, where the file is a route or a workout: it has no recorded activity."
+    CsvHeader "csv_header" Error "Give the first line names of columns, with `date` for days or `start` for activities."
+    CsvUnit "csv_unit" Error "Name the unit in the name of the column, as in `distance_km`."
+    CsvColumnTwice "csv_column_twice" Error "Keep one of the columns."
+    CsvDecimalComma "csv_decimal_comma" Error "Separate the columns with `;` where numbers have a decimal comma."
+    CsvMixedDecimals "csv_mixed_decimals" Error "Write all numbers of a file with the same decimal mark, and none with marks for thousands."
+    CsvUnknownColumn "csv_unknown_column" Warning "Nothing, or name the column as the reference does."
+    CsvRow "csv_row" Warning "Give the row as many cells as the header has names."
+    BadDate "bad_date" Warning "Write dates as 2026-03-01 and starts as 2026-03-01T07:30:00+01:00."
+    NoSuchDate "no_such_date" Warning "Correct the date: that year has no such day."
+    BadNumber "bad_number" Warning "Write a number, and nothing else in its cell."
+    Implausible "implausible" Warning "Check the value and its unit; it was left out."
+    NoDuration "no_duration" Warning "Give the activity a duration: without one it was left out."
+    DataSyntax "data_syntax" Error "Correct the file: it is not the JSON or YAML that its name says."
+    DataShape "data_shape" Error "Give the file a mapping with the ten parts at its top."
+    DataUnknownPart "data_unknown_part" Warning "Nothing, or name the part as the reference does."
+    DataValue "data_value" Warning "Correct the value: it has not the type that its key has."
+    OffsetAssumed "offset_assumed" Warning "Name the athlete's time zone, or export times with their offset: a day may be the one before or after."
+    OffsetChanged "offset_changed" Warning "Nothing: the offset of the athlete's clock changed in the season, and each activity counts on its own local day."
+    NoHeartRate "no_heart_rate" Warning "Wear a sensor, or give the exertion: the activity has no load by heart rate."
+    SeveralSports "several_sports" Warning "Nothing: each sport of the file is an activity of its own."
+    SampleTwice "sample_twice" Warning "Nothing: of two samples of the same moment one was taken."
+    DuplicateActivity "duplicate_activity" Warning "Nothing: the activity is in several files, and was counted once."
+    DuplicateDay "duplicate_day" Warning "Keep one row for each day; equal values were counted once."
+    ConflictingDay "conflicting_day" Warning "Keep one row for each day: the values differ, and none was taken."
+    OverriddenDay "overridden_day" Warning "Nothing: of two sources the one that the reference ranks higher was taken."
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Problem {
+    pub source: Source,
+    pub code: Code,
+    /// What is wrong, with the value as it was found.
+    pub message: String,
+}
+
+impl Problem {
+    /// The message may quote a file: it is shortened, and has no control characters.
+    pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
+        let message: String = message.into();
+        let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
+        Self { source, code, message: plain.take(limits::MESSAGE_CHARS).collect() }
+    }
+
+    pub const fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({}). {}", self.source, self.message, self.code, self.code.what_to_do())
+    }
+}

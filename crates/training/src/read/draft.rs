@@ -1,0 +1,190 @@
+//! What a reader of one format hands over, before it is checked: activities and measures of days.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+
+use super::{Context, Refused};
+use crate::limits;
+use crate::measure::Measure;
+use crate::model::{Activity, Athlete, Known, OffsetFrom, Place, Sample, Sport};
+use crate::problem::Code;
+use crate::series;
+
+#[derive(Default)]
+pub(super) struct Drafts {
+    pub(super) athlete: Athlete,
+    pub(super) activities: Vec<Draft>,
+    pub(super) days: Vec<DraftDay>,
+}
+
+impl Drafts {
+    /// Refuses a file that has more than is read.
+    pub(super) fn check(&self, context: &Context<'_>) -> Result<(), Refused> {
+        let samples = || self.activities.iter().map(|draft| draft.samples.len());
+        let (most, all) = (samples().max().unwrap_or(0), samples().sum::<usize>());
+        if most > limits::SAMPLES || all > limits::SEASON_SAMPLES {
+            return Err(context.refuse(Code::TooManySamples, Place::File, format!("{all} samples")));
+        }
+        if self.activities.len() > limits::ACTIVITIES {
+            let message = format!("more than {} activities", limits::ACTIVITIES);
+            return Err(context.refuse(Code::TooManyActivities, Place::File, message));
+        }
+        Ok(())
+    }
+}
+
+/// What a file says of the local time of a start.
+#[derive(Clone, Copy)]
+pub(super) enum Clock {
+    Offset(Offset),
+    Utc,
+    Local,
+}
+
+pub(super) struct Draft {
+    pub(super) start: Timestamp,
+    pub(super) clock: Clock,
+    pub(super) sport: Sport,
+    pub(super) measures: Vec<(Measure, f64, Place)>,
+    /// In any order.
+    pub(super) samples: Vec<Sample>,
+    pub(super) place: Place,
+}
+
+pub(super) struct DraftDay {
+    pub(super) date: Date,
+    pub(super) measure: Measure,
+    pub(super) value: f64,
+    pub(super) place: Place,
+}
+
+/// Seconds between samples from which the timer is taken to be stopped, where a file has no duration.
+const PAUSE_S: f64 = 60.0;
+
+impl Draft {
+    /// A start as its file writes it: with an offset, in UTC, or as local time.
+    pub(super) fn starts(text: &str, context: &Context<'_>) -> Result<(Timestamp, Clock), Code> {
+        let text = text.trim();
+        let date: String = text.chars().take(10).collect();
+        super::date(&date)?;
+        let pieces = jiff::fmt::temporal::Pieces::parse(text).map_err(|_| Code::BadDate)?;
+        let time = pieces.time().ok_or(Code::BadDate)?;
+        let local: DateTime = pieces.date().to_datetime(time);
+        let (start, clock) = match pieces.offset() {
+            Some(jiff::fmt::temporal::PiecesOffset::Zulu) => (Offset::UTC.to_timestamp(local), Clock::Utc),
+            Some(jiff::fmt::temporal::PiecesOffset::Numeric(numeric)) => {
+                (numeric.offset().to_timestamp(local), Clock::Offset(numeric.offset()))
+            }
+            Some(_) => return Err(Code::BadDate),
+            None => (context.zone().to_timestamp(local), Clock::Local),
+        };
+        Ok((start.map_err(|_| Code::BadDate)?, clock))
+    }
+
+    /// Checks the values, orders the samples and fills in what follows from them; none without a duration.
+    pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
+        let (offset, offset_from) = match self.clock {
+            Clock::Offset(offset) => (offset, OffsetFrom::File),
+            Clock::Utc => (context.zone().to_offset(self.start), OffsetFrom::Zone),
+            Clock::Local => (context.zone().to_offset(self.start), OffsetFrom::LocalTime),
+        };
+        let source = context.source(self.place.clone());
+        let mut activity = Activity {
+            id: String::new(),
+            start: self.start,
+            offset,
+            offset_from,
+            sport: self.sport,
+            measures: BTreeMap::new(),
+            samples: ordered(self.samples, &self.place, context),
+            sources: vec![source.clone()],
+        };
+        for (measure, value, place) in self.measures {
+            let known = Known { value, source: context.source(place.clone()) };
+            if measure.takes(value) {
+                activity.measures.entry(measure).or_insert(known);
+            } else if value != 0.0 {
+                // Devices write 0 for what they have no sensor for.
+                context.implausible(measure, value, place);
+            }
+        }
+        for (measure, value) in follows(&activity.samples) {
+            if measure.takes(value) {
+                activity.measures.entry(measure).or_insert_with(|| Known { value, source: source.clone() });
+            }
+        }
+        activity.name();
+        if !activity.measures.contains_key(&Measure::Duration) {
+            context.warn(Code::NoDuration, self.place, format!("{} has no duration", activity.id));
+            return None;
+        }
+        if !activity.measures.contains_key(&Measure::HeartRateAverage) {
+            context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate", activity.id));
+        }
+        Some(activity)
+    }
+}
+
+/// By time, one for each moment; what one sample of a moment lacks is taken from the other.
+fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -> Vec<Sample> {
+    let key = |sample: &Sample| {
+        let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
+        let Sample { at_s, heart_rate, power, speed, distance } = sample;
+        (at_s.to_bits(), bits(*heart_rate), bits(*power), bits(*speed), bits(*distance))
+    };
+    samples.retain(|sample| sample.at_s.is_finite() && sample.at_s >= 0.0);
+    // The bits of numbers that are not negative are in the order of the numbers.
+    samples.sort_unstable_by_key(key);
+    let (mut twice, mut implausible) = (0, 0);
+    let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
+    for mut sample in samples {
+        for (value, measure) in
+            [(&mut sample.heart_rate, Measure::HeartRateMax), (&mut sample.power, Measure::PowerAverage)]
+        {
+            if value.is_some_and(|value| !measure.takes(value)) {
+                implausible += 1;
+                *value = None;
+            }
+        }
+        match kept.last_mut().filter(|last| last.at_s.to_bits() == sample.at_s.to_bits()) {
+            Some(last) => {
+                twice += 1;
+                // The larger: the samples come in the order of their values.
+                last.heart_rate = sample.heart_rate.or(last.heart_rate);
+                last.power = sample.power.or(last.power);
+                last.speed = sample.speed.or(last.speed);
+                last.distance = sample.distance.or(last.distance);
+            }
+            None => kept.push(sample),
+        }
+    }
+    if twice > 0 {
+        context.warn(Code::SampleTwice, place.clone(), format!("{twice} samples of a moment that has one"));
+    }
+    if implausible > 0 {
+        context.warn(Code::Implausible, place.clone(), format!("{implausible} values of samples"));
+    }
+    kept
+}
+
+/// What samples say of the whole.
+fn follows(samples: &[Sample]) -> Vec<(Measure, f64)> {
+    let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
+    let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();
+    let distances = samples.iter().filter_map(|sample| sample.distance);
+    let farthest = distances.clone().reduce(f64::max);
+    let nearest = distances.reduce(f64::min);
+    let rates = series::held(samples, |sample| sample.heart_rate);
+    let mut found = Vec::new();
+    found.extend((moving > 0.0).then_some((Measure::Duration, moving)));
+    found.extend(farthest.zip(nearest).map(|(far, near)| (Measure::Distance, far - near)));
+    found.extend(series::mean(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
+    let beats = samples.iter().filter_map(|sample| sample.heart_rate);
+    found.extend(beats.reduce(f64::max).map(|most| (Measure::HeartRateMax, most)));
+    let powers = series::held(samples, |sample| sample.power);
+    found.extend(series::mean(&powers).map(|mean| (Measure::PowerAverage, mean)));
+    found
+}

@@ -1,0 +1,332 @@
+//! The FIT protocol: header, definitions, data messages, CRC. Knows no meaning of a field.
+//!
+//! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Our own reader, as the public
+//! crates take the zone of the machine for local times, panic on sizes that no device writes, or lose everything
+//! that stands before the end of a truncated file. Every size is checked before it is used.
+
+/// `Timestamp` 0 of FIT files: 1989-12-31T00:00:00Z.
+pub(super) const EPOCH_S: i64 = 631_065_600;
+/// Smaller timestamps count from the start of the device, not from the epoch.
+const FIRST_ABSOLUTE: u32 = 0x1000_0000;
+const TIMESTAMP: u8 = 253;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Number(f64),
+    Text(String),
+}
+
+/// A data message. Fields whose value says "invalid" are not there.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) number: u16,
+    /// Where it begins in the file.
+    pub(super) at: usize,
+    fields: Vec<(u8, Value)>,
+}
+
+impl Message {
+    pub(super) fn number_of(&self, field: u8) -> Option<f64> {
+        self.fields.iter().find_map(|(number, value)| match value {
+            Value::Number(value) if *number == field => Some(*value),
+            Value::Number(_) | Value::Text(_) => None,
+        })
+    }
+
+    pub(super) fn text_of(&self, field: u8) -> Option<&str> {
+        self.fields.iter().find_map(|(number, value)| match value {
+            Value::Text(text) if *number == field => Some(&**text),
+            Value::Number(_) | Value::Text(_) => None,
+        })
+    }
+
+    /// Seconds since 1970, of a field that holds a time.
+    pub(super) fn time_of(&self, field: u8) -> Option<i64> {
+        let seconds = self.number_of(field)?;
+        #[expect(clippy::cast_possible_truncation, reason = "times are u32 on the wire")]
+        (seconds >= f64::from(FIRST_ABSOLUTE)).then(|| seconds as i64 + EPOCH_S)
+    }
+
+    pub(super) fn time(&self) -> Option<i64> {
+        self.time_of(TIMESTAMP)
+    }
+}
+
+/// Why reading stops.
+#[derive(Debug, PartialEq)]
+pub(super) enum Broken {
+    Header(String),
+    Crc { stored: u16, computed: u16 },
+    Record { at: usize, why: String },
+}
+
+/// One FIT file within the bytes: files may be chained.
+#[derive(Debug)]
+pub(super) struct Segment<'a> {
+    /// Where the segment begins in the file.
+    begins: usize,
+    bytes: &'a [u8],
+    at: usize,
+    /// Whether bytes are missing at its end.
+    pub(super) truncated: bool,
+    definitions: [Option<Definition>; 16],
+    clock: u32,
+    /// Whether a definition had fields of apps.
+    pub(super) has_developer_fields: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Definition {
+    number: u16,
+    big_endian: bool,
+    fields: Vec<Field>,
+    /// Bytes of the fields of apps, behind the others.
+    developer_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    number: u8,
+    size: usize,
+    base: u8,
+}
+
+/// Splits the next segment off: its header is read, and its CRC is checked where its end is there.
+///
+/// # Errors
+/// The header is none, or a CRC differs from the bytes.
+pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize), Broken> {
+    let bytes = file.get(begins..).unwrap_or_default();
+    let header = usize::from(*bytes.first().unwrap_or(&0));
+    if ![12, 14].contains(&header) || bytes.len() < header || bytes.get(8..12) != Some(b".FIT") {
+        return Err(Broken::Header("no FIT header".to_owned()));
+    }
+    let stored = |at: usize| bytes.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]));
+    if header == 14 {
+        let computed = crc(&bytes[..12]);
+        // A header without a CRC has a zero in its place.
+        if let Some(stored) = stored(12).filter(|stored| *stored != 0 && *stored != computed) {
+            return Err(Broken::Crc { stored, computed });
+        }
+    }
+    let size =
+        usize::try_from(u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])).unwrap_or(usize::MAX);
+    let end = header.saturating_add(size);
+    let ends = stored(end);
+    if let Some(stored) = ends {
+        let computed = crc(&bytes[..end]);
+        if stored != computed {
+            return Err(Broken::Crc { stored, computed });
+        }
+    }
+    let data = &bytes[..end.min(bytes.len())];
+    let segment = Segment {
+        begins,
+        bytes: data,
+        at: header,
+        truncated: ends.is_none(),
+        definitions: Default::default(),
+        clock: 0,
+        has_developer_fields: false,
+    };
+    Ok((segment, begins.saturating_add(end).saturating_add(2).min(file.len())))
+}
+
+/// CRC-16/ARC, as the protocol describes it.
+fn crc(bytes: &[u8]) -> u16 {
+    const TABLE: [u16; 16] = [
+        0x0000, 0xCC01, 0xD801, 0x1400, 0xF001, 0x3C00, 0x2800, 0xE401, 0xA001, 0x6C00, 0x7800, 0xB401,
+        0x5000, 0x9C01, 0x8801, 0x4400,
+    ];
+    bytes.iter().fold(0, |crc, byte| {
+        let nibble =
+            |crc: u16, half: u8| (crc >> 4) ^ TABLE[usize::from(crc & 0xF)] ^ TABLE[usize::from(half & 0xF)];
+        nibble(nibble(crc, *byte), byte >> 4)
+    })
+}
+
+impl Segment<'_> {
+    /// The next data message whose number is wanted; none at the end, or where a truncated segment breaks off.
+    pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
+        while self.at < self.bytes.len() {
+            let begins = self.at;
+            let whole = self.message(&wanted);
+            match whole {
+                Ok(Some(message)) => return Ok(Some(message)),
+                Ok(None) => {}
+                Err(Stop::End) if self.truncated => {
+                    self.at = self.bytes.len();
+                    return Ok(None);
+                }
+                Err(Stop::End) => {
+                    let why = "the record goes beyond the end of the data".to_owned();
+                    return Err(Broken::Record { at: self.begins + begins, why });
+                }
+                Err(Stop::Malformed(why)) => {
+                    return Err(Broken::Record { at: self.begins + begins, why });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, count: usize) -> Result<&[u8], Stop> {
+        let taken =
+            self.at.checked_add(count).and_then(|end| self.bytes.get(self.at..end)).ok_or(Stop::End)?;
+        self.at += count;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        self.take(1).map(|taken| taken[0])
+    }
+
+    /// One record: a definition or a message that is not wanted is none.
+    fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
+        let at = self.begins + self.at;
+        let header = self.byte()?;
+        if header & 0x80 != 0 {
+            let offset = u32::from(header & 0x1F);
+            self.clock = self.clock.wrapping_add(offset.wrapping_sub(self.clock) & 0x1F);
+            return self.data((header >> 5) & 0x3, at, Some(self.clock), wanted);
+        }
+        if header & 0x40 == 0 {
+            return self.data(header & 0xF, at, None, wanted);
+        }
+        self.definition(header & 0xF, header & 0x20 != 0).map(|()| None)
+    }
+
+    fn definition(&mut self, local: u8, with_developer_fields: bool) -> Result<(), Stop> {
+        let fixed = self.take(5)?;
+        let big_endian = match fixed[1] {
+            0 => false,
+            1 => true,
+            other => return Err(Stop::Malformed(format!("byte order {other} is none"))),
+        };
+        let two = [fixed[2], fixed[3]];
+        let number = if big_endian { u16::from_be_bytes(two) } else { u16::from_le_bytes(two) };
+        let count = usize::from(fixed[4]) * 3;
+        let field =
+            |three: &[u8]| Field { number: three[0], size: usize::from(three[1]), base: three[2] & 0x1F };
+        // A field without bytes says nothing, and would make work out of nothing.
+        let fields = self.take(count)?.chunks_exact(3).map(field).filter(|field| field.size > 0).collect();
+        let mut developer_bytes = 0;
+        if with_developer_fields {
+            let count = usize::from(self.byte()?) * 3;
+            developer_bytes = self.take(count)?.chunks_exact(3).map(|three| usize::from(three[1])).sum();
+            self.has_developer_fields |= developer_bytes > 0;
+        }
+        self.definitions[usize::from(local)] =
+            Some(Definition { number, big_endian, fields, developer_bytes });
+        Ok(())
+    }
+
+    fn data(
+        &mut self,
+        local: u8,
+        at: usize,
+        compressed: Option<u32>,
+        wanted: &impl Fn(u16) -> bool,
+    ) -> Result<Option<Message>, Stop> {
+        let Some(definition) = self.definitions[usize::from(local)].take() else {
+            return Err(Stop::Malformed(format!("nothing defines records of the local type {local}")));
+        };
+        let message = self.fields(&definition, at, compressed, wanted);
+        self.definitions[usize::from(local)] = Some(definition);
+        message
+    }
+
+    fn fields(
+        &mut self,
+        definition: &Definition,
+        at: usize,
+        compressed: Option<u32>,
+        wanted: &impl Fn(u16) -> bool,
+    ) -> Result<Option<Message>, Stop> {
+        let is_wanted = wanted(definition.number);
+        let mut fields = Vec::new();
+        if let Some(time) = compressed {
+            fields.push((TIMESTAMP, Value::Number(f64::from(time))));
+        }
+        for field in &definition.fields {
+            let bytes = self.take(field.size)?;
+            let value = if is_wanted || field.number == TIMESTAMP {
+                value(bytes, field.base, definition.big_endian)
+            } else {
+                None
+            };
+            if let Some(value) = value {
+                if let (TIMESTAMP, Value::Number(time)) = (field.number, &value) {
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+                    let time = *time as u32;
+                    self.clock = time;
+                }
+                fields.push((field.number, value));
+            }
+        }
+        self.take(definition.developer_bytes)?;
+        Ok(is_wanted.then_some(Message { number: definition.number, at, fields }))
+    }
+}
+
+enum Stop {
+    End,
+    Malformed(String),
+}
+
+/// Size of an element, and the bits that say "invalid"; of a text, of bytes and of what is no type: none.
+const fn shape(base: u8) -> Option<(usize, u64)> {
+    Some(match base {
+        0x00 | 0x02 => (1, 0xFF),
+        0x01 => (1, 0x7F),
+        0x03 => (2, 0x7FFF),
+        0x04 => (2, 0xFFFF),
+        0x05 => (4, 0x7FFF_FFFF),
+        0x06 | 0x08 => (4, 0xFFFF_FFFF),
+        0x09 | 0x0F => (8, 0xFFFF_FFFF_FFFF_FFFF),
+        0x0A => (1, 0),
+        0x0B => (2, 0),
+        0x0C => (4, 0),
+        0x0E => (8, 0x7FFF_FFFF_FFFF_FFFF),
+        0x10 => (8, 0),
+        _ => return None,
+    })
+}
+
+/// A single number or a text; lists, bytes and what is invalid are none.
+fn value(bytes: &[u8], base: u8, big_endian: bool) -> Option<Value> {
+    const TEXT: u8 = 0x07;
+    if base == TEXT {
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        return (!text.is_empty()).then_some(Value::Text(text));
+    }
+    let (size, invalid) = shape(base)?;
+    if bytes.len() != size {
+        return None;
+    }
+    let fold = |bits: u64, byte: &u8| (bits << 8) | u64::from(*byte);
+    let bits = if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
+    (bits != invalid).then(|| Value::Number(number(bits, base))).filter(|value| match value {
+        Value::Number(number) => number.is_finite(),
+        Value::Text(_) => true,
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "the bits are of the size that the type has; counts beyond 2^53 are no measures"
+)]
+fn number(bits: u64, base: u8) -> f64 {
+    match base {
+        0x01 => f64::from(bits as u8 as i8),
+        0x03 => f64::from(bits as u16 as i16),
+        0x05 => f64::from(bits as u32 as i32),
+        0x0E => bits as i64 as f64,
+        0x08 => f64::from(f32::from_bits(bits as u32)),
+        0x09 => f64::from_bits(bits),
+        _ => bits as f64,
+    }
+}

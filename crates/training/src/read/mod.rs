@@ -1,0 +1,263 @@
+//! From files to a season: recognises the format, reads each file, and merges what they hold.
+//!
+//! A file that can not be read is refused with one error, and the others count. What is wrong within a file that
+//! can be read is a warning, and the value that it names does not count.
+
+mod csv;
+mod data_file;
+mod draft;
+mod fit;
+mod gpx;
+mod tcx;
+mod xml;
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+pub use self::csv::headers as csv_headers;
+pub use self::data_file::{PARTS, parts};
+use self::draft::Drafts;
+use crate::limits;
+use crate::measure::Measure;
+use crate::merge::{Pieces, RankedActivity, RankedDay};
+use crate::model::{OffsetFrom, Place, Season, Source};
+use crate::problem::{Code, Problem, Severity};
+
+/// A file by its name and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The ending says the format; the name stands in sources and problems.
+    pub name: &'a str,
+    pub bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Fit,
+    Tcx,
+    Gpx,
+    Csv,
+    Json,
+    Yaml,
+}
+
+impl Format {
+    /// By the ending of a name, in any case.
+    pub fn of(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        Some(match &*ending.to_lowercase() {
+            "fit" => Self::Fit,
+            "tcx" => Self::Tcx,
+            "gpx" => Self::Gpx,
+            "csv" => Self::Csv,
+            "json" => Self::Json,
+            "yaml" | "yml" => Self::Yaml,
+            _ => return None,
+        })
+    }
+
+    /// Refuses a file that is too large for its format.
+    fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
+        let most = match self {
+            Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
+            Self::Json | Self::Yaml => limits::DATA_FILE_BYTES,
+        };
+        if bytes.len() <= most {
+            return Ok(());
+        }
+        let message = format!("{} bytes; at most {most} are read", bytes.len());
+        Err(context.refuse(Code::FileTooLarge, Place::File, message))
+    }
+
+    /// Which file is asked first for a measure of an activity: the one that is nearest to the device.
+    pub(crate) const fn activity_rank(self) -> u8 {
+        match self {
+            Self::Fit => 0,
+            Self::Tcx => 1,
+            Self::Gpx => 2,
+            Self::Json | Self::Yaml => 3,
+            Self::Csv => 4,
+        }
+    }
+
+    /// Which file is asked first for a measure of a day: the one that the person wrote.
+    pub(crate) const fn day_rank(self) -> u8 {
+        match self {
+            Self::Csv => 0,
+            Self::Fit => 1,
+            Self::Json | Self::Yaml | Self::Tcx | Self::Gpx => 2,
+        }
+    }
+}
+
+/// What files do not say themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where the athlete lives: for times without an offset. UTC where it is not named, which is told.
+    pub zone: Option<TimeZone>,
+}
+
+/// What was read, and what was not.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reading {
+    pub season: Season,
+    /// In the order of files and places.
+    pub problems: Vec<Problem>,
+    /// Warnings beyond [`limits::WARNINGS`], which are not among `problems`.
+    pub more_warnings: usize,
+}
+
+/// The file was refused, and its error is among the problems of the context.
+pub(crate) struct Refused(Problem);
+
+/// What a reader knows of its file, and tells of it.
+pub(crate) struct Context<'a> {
+    file: Arc<str>,
+    zone: &'a TimeZone,
+    problems: Vec<Problem>,
+}
+
+impl Context<'_> {
+    fn zone(&self) -> &TimeZone {
+        self.zone
+    }
+
+    fn source(&self, place: Place) -> Source {
+        Source::of(&self.file, place)
+    }
+
+    fn warn(&mut self, code: Code, place: Place, message: impl Into<String>) {
+        self.problems.push(Problem::new(code, self.source(place), message));
+    }
+
+    fn implausible(&mut self, measure: Measure, value: f64, place: Place) {
+        let (least, most) = measure.plausible();
+        let message =
+            format!("{} {value} {} is not within {least} to {most}", measure.name(), measure.unit());
+        self.warn(Code::Implausible, place, message);
+    }
+
+    fn refuse(&self, code: Code, place: Place, message: impl Into<String>) -> Refused {
+        Refused(Problem::new(code, self.source(place), message))
+    }
+}
+
+/// `2026-03-01`.
+fn date(text: &str) -> Result<Date, Code> {
+    let mut parts = text.trim().splitn(3, '-');
+    let mut number = |digits: usize| {
+        let part =
+            parts.next().filter(|part| part.len() == digits && part.bytes().all(|c| c.is_ascii_digit()));
+        part.and_then(|part| part.parse::<i16>().ok()).ok_or(Code::BadDate)
+    };
+    let (year, month, day) = (number(4)?, number(2)?, number(2)?);
+    let small = |number: i16| i8::try_from(number).map_err(|_| Code::NoSuchDate);
+    Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
+}
+
+/// The text of a file, without a byte order mark.
+fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        context.refuse(Code::NotUtf8, Place::Byte(at as u64), format!("byte {at} is not UTF-8"))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads files into one season. The result does not depend on their order.
+pub fn read(files: &[File<'_>], options: &Options) -> Reading {
+    let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
+    let mut sorted: Vec<&File<'_>> = files.iter().collect();
+    sorted.sort_by_key(|file| (file.name, file.bytes));
+    let mut pieces = Pieces::default();
+    let mut problems = Vec::new();
+    for (index, file) in sorted.iter().enumerate() {
+        let mut context = Context { file: file.name.into(), zone: &zone, problems: Vec::new() };
+        let outcome = if index < limits::FILES {
+            read_one(file, &mut context, &mut pieces, options.zone.is_none())
+        } else {
+            let message = format!("more than {} files", limits::FILES);
+            Err(context.refuse(Code::TooManyFiles, Place::File, message))
+        };
+        problems.append(&mut context.problems);
+        problems.extend(outcome.err().map(|Refused(problem)| problem));
+    }
+    let season = pieces.merge(&mut problems);
+    problems.sort();
+    problems.dedup();
+    let mut warnings = 0;
+    let mut more_warnings = 0;
+    problems.retain(|problem| {
+        let is_warning = problem.severity() == Severity::Warning;
+        warnings += usize::from(is_warning);
+        let stays = !is_warning || warnings <= limits::WARNINGS;
+        more_warnings += usize::from(!stays);
+        stays
+    });
+    Reading { season, problems, more_warnings }
+}
+
+fn read_one(
+    file: &File<'_>,
+    context: &mut Context<'_>,
+    pieces: &mut Pieces,
+    no_zone: bool,
+) -> Result<(), Refused> {
+    let Some(format) = Format::of(file.name) else {
+        return Err(context.refuse(Code::UnknownFormat, Place::File, "the name has no known ending"));
+    };
+    format.check(file.bytes, context)?;
+    let mut drafts = Drafts::default();
+    match format {
+        Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
+        Format::Tcx => tcx::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Gpx => gpx::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Csv => csv::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Json => data_file::read_json(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
+    }
+    drafts.check(context)?;
+    let samples: usize = drafts.activities.iter().map(|draft| draft.samples.len()).sum();
+    if pieces.samples() + samples > limits::SEASON_SAMPLES {
+        return Err(context.refuse(Code::TooManySamples, Place::File, format!("{samples} samples")));
+    }
+    if pieces.activities.len() + drafts.activities.len() > limits::ACTIVITIES {
+        let message = format!("more than {} activities", limits::ACTIVITIES);
+        return Err(context.refuse(Code::TooManyActivities, Place::File, message));
+    }
+    if pieces.days.len() + drafts.days.len() > limits::DAYS * Measure::ALL.len() {
+        let message = format!("measures of more than {} days", limits::DAYS);
+        return Err(context.refuse(Code::TooManyDays, Place::File, message));
+    }
+    if drafts.activities.is_empty()
+        && matches!(format, Format::Fit | Format::Tcx | Format::Gpx)
+        && drafts.days.is_empty()
+    {
+        context.warn(Code::NoActivity, Place::File, "no recorded activity");
+    }
+    let mut assumed = 0;
+    for draft in drafts.activities {
+        let Some(activity) = draft.finish(context) else { continue };
+        assumed += usize::from(activity.offset_from != OffsetFrom::File);
+        pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
+    }
+    if no_zone && assumed > 0 {
+        let message = format!("{assumed} activities have no offset from UTC, and no time zone was named");
+        context.warn(Code::OffsetAssumed, Place::File, message);
+    }
+    for day in drafts.days {
+        if day.measure.takes(day.value) {
+            let source = context.source(day.place);
+            let (date, measure, value) = (day.date, day.measure, day.value);
+            pieces.days.push(RankedDay { rank: format.day_rank(), date, measure, value, source });
+        } else {
+            context.implausible(day.measure, day.value, day.place);
+        }
+    }
+    pieces.athletes.push(drafts.athlete);
+    Ok(())
+}

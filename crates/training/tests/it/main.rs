@@ -1,0 +1,19 @@
+//! Training data as a specification: what each format is read as, what is refused, and what the metrics are.
+//!
+//! `python/` has the independent implementation of the metrics, and what other packages read of FIT files.
+
+#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+mod computed;
+mod csv;
+mod data_file;
+mod fit;
+mod fit_writer;
+mod generated;
+mod merging;
+mod metrics;
+mod order;
+mod python;
+mod reference;
+mod sample;
+mod xml;

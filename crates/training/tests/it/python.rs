@@ -1,0 +1,142 @@
+//! Python beside: the metrics once more, and what other packages read of FIT files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use holdshort_training::{Activity, Measure};
+use serde_json::{Value, json};
+
+use crate::computed;
+use crate::fit::read_one;
+use crate::fit_writer::run;
+use crate::generated::Generated;
+use crate::order::read_generated;
+
+/// Both are written in Python alone, and neither depends on another package.
+const PACKAGES: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
+}
+
+fn output(command: &mut Command, input: &str) -> Value {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python3 is on the path");
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn an_independent_implementation_has_the_same_results() {
+    let seasons: Vec<Generated> = (0..30).map(Generated::of).collect();
+    let readings: Vec<_> = seasons.iter().map(|season| read_generated(&season.files()).season).collect();
+    let cases: Vec<Value> = seasons
+        .iter()
+        .zip(&readings)
+        .map(|(season, read)| json!({"season": read, "athlete": season.athlete, "as_of": season.as_of.to_string()}))
+        .collect();
+    let theirs =
+        output(Command::new("python3").arg(script("reference.py")), &Value::Array(cases).to_string());
+    let mut computed = 0;
+    for (index, (season, read)) in seasons.iter().zip(&readings).enumerate() {
+        let ours = computed::all(read, &season.athlete, season.as_of);
+        let difference = computed::difference(&ours, &theirs[index], "");
+        assert_eq!(difference, None, "seed {index}");
+        computed += numbers(&ours);
+    }
+    // Most of the seasons have most of the metrics: nothing is equal for being nowhere.
+    assert!(computed > 10_000, "{computed} numbers");
+}
+
+fn numbers(value: &Value) -> usize {
+    match value {
+        Value::Number(_) => 1,
+        Value::Array(items) => items.iter().map(numbers).sum(),
+        Value::Object(items) => items.values().map(numbers).sum(),
+        Value::Null | Value::Bool(_) | Value::String(_) => 0,
+    }
+}
+
+/// The folder of the packages: installed once, and left for the next run.
+fn packages() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", PACKAGES.join(" ")));
+    if !folder.exists() {
+        let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--target"]);
+        assert!(pip.arg(fresh.path()).args(PACKAGES).status().unwrap().success(), "{pip:?}");
+        // Another process may have been faster: its folder is as good.
+        let _ = std::fs::rename(fresh.path(), &folder);
+    }
+    folder
+}
+
+/// What is compared of a record and of a session.
+const SAMPLE: [&str; 4] = ["heart_rate", "power", "speed", "distance"];
+const SESSION: [(&str, Measure); 6] = [
+    ("total_timer_time", Measure::Duration),
+    ("total_distance", Measure::Distance),
+    ("avg_heart_rate", Measure::HeartRateAverage),
+    ("max_heart_rate", Measure::HeartRateMax),
+    ("avg_power", Measure::PowerAverage),
+    ("normalized_power", Measure::PowerNormalised),
+];
+
+#[test]
+fn fit_files_have_the_values_that_fitparse_and_fitdecode_read() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "fit"));
+    files.sort();
+    assert_eq!(files.len(), 3);
+    let written = tempfile::tempdir().unwrap();
+    let path = written.path().join("written.fit");
+    std::fs::write(&path, run(1_772_346_600, &[0, 140, 255, 151, 152, 149]).finish()).unwrap();
+    files.push(path);
+    let theirs =
+        output(Command::new("python3").arg(script("fit_values.py")).arg(packages()).args(&files), "");
+    for path in &files {
+        let name = path.to_string_lossy().into_owned();
+        let reading = read_one(&name, &std::fs::read(path).unwrap());
+        for package in ["fitparse", "fitdecode"] {
+            compare(&reading.season.activities, &theirs[&*name][package], &format!("{name} by {package}"));
+        }
+    }
+}
+
+fn compare(activities: &[Activity], theirs: &Value, what: &str) {
+    let sessions = theirs["sessions"].as_array().unwrap();
+    assert_eq!(activities.len(), sessions.len(), "{what}");
+    let mut records = theirs["records"].as_array().unwrap().iter();
+    for (activity, session) in activities.iter().zip(sessions) {
+        assert_eq!(json!(activity.start.as_second()), session["start"], "{what}");
+        assert_eq!(json!(activity.sport.name()), session["sport"], "{what}");
+        for (name, measure) in SESSION {
+            // What a session does not say follows from its records.
+            if !session[name].is_null() {
+                assert_eq!(json!(activity.measure(measure)), session[name], "{what}: {name}");
+            }
+        }
+        for [at, local] in theirs["activities"].as_array().unwrap().iter().map(|times| [&times[0], &times[1]])
+        {
+            let offset = local.as_i64().unwrap() - at.as_i64().unwrap();
+            assert_eq!(i64::from(activity.offset.seconds()), offset, "{what}");
+        }
+        for sample in &activity.samples {
+            let record = records.next().unwrap_or_else(|| panic!("{what}: a record more"));
+            let start = json!(activity.start.as_second()).as_f64().unwrap();
+            assert_eq!(json!(start + sample.at_s), json!(record["time"].as_f64()), "{what}");
+            let ours = [sample.heart_rate, sample.power, sample.speed, sample.distance];
+            for (name, value) in SAMPLE.into_iter().zip(ours) {
+                // A heart that does not beat is none here.
+                let theirs = record[name].as_f64().filter(|value| name != "heart_rate" || *value > 0.0);
+                assert_eq!(value, theirs, "{what}: {name} at {}", record["time"]);
+            }
+        }
+    }
+    assert_eq!(records.next(), None, "{what}");
+}
