@@ -12,6 +12,7 @@ mod event;
 mod file;
 mod frame;
 mod mutate;
+mod training;
 
 pub use mutate::mutations;
 
@@ -19,7 +20,7 @@ pub use mutate::mutations;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("command", command::command),
     ("decision", decision::decision),
     ("workflow", file::workflow),
@@ -28,6 +29,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("event", event::event),
     ("cursor", cursor::cursor),
     ("edge", edge::edge),
+    ("training", training::training),
 ];
 
 /// The target of this name, for binaries of one target each.
