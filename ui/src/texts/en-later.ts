@@ -100,6 +100,7 @@ export const later = {
   "run.call.waits": "waits for a decision",
   "run.call.running": "running",
   "run.call.tried": "being tried",
+  "run.call.interrupted": "interrupted",
   "run.call.stopped": "stopped",
   "run.call.done": "done",
   "run.call.exit": "exit {code}",

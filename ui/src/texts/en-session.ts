@@ -48,6 +48,7 @@ export const session = {
   "session.message.waits": "What waits above is decided on its card; this is told to the agent.",
   "session.message.paused": "The agent rests. It hears this once it goes on.",
   "session.message.turn": "The agent was interrupted. It goes on with what you say here, or as before.",
+  "session.message.yours": "It is your turn: the agent goes on with what you say here.",
   "session.message.suspended": "The conversation is suspended: nothing begins until it is resumed.",
   "session.message.closed": "This conversation is closed.",
   "session.message.mute": "This session was opened for no workflow: there is nobody to speak to here.",

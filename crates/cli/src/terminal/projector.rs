@@ -106,7 +106,7 @@ impl Projector {
                 note(format!("the task is routed by {by}: {}", plain::line(string("route"))))
             }
             "history_summarised" => note("old turns are summed up".to_owned()),
-            "changes_undone" => note(plain::line(text).into_owned()),
+            "changes_undone" => note("the agent is told what was taken back".to_owned()),
             "handed_over" => {
                 if let Some(step) = self.steps.get_mut(string("step")) {
                     string("to").clone_into(&mut step.agent);

@@ -91,6 +91,7 @@ impl Prompt {
             Some(offer) if offer.effect == "respond" => "a number, or your own words",
             Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
             Some(offer) if offer.id == "abort" => "a number, or your own words to end it with",
+            Some(offer) if offer.effect == "replan" => "a number, or your own words to ask for another plan",
             Some(_) => "a number, or your own words to refuse it",
             None => "a number",
         };
@@ -115,21 +116,24 @@ impl Prompt {
         }
     }
 
-    /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed.
-    pub(crate) fn said(&mut self, line: &str, paint: Paint) -> Reaction {
+    /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed. In a
+    /// script so are all words that release nothing: its next line was written before anybody could see them shown back.
+    pub(crate) fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
-        match &self.stage {
-            Stage::Confirm(decision)
-                if was_choosing
-                    && self.interrupt.kind == Kind::Question
-                    && decision.text.is_some()
-                    && self.asks_again(&decision.option).is_none() =>
-            {
-                Reaction::Decide(decision.clone())
-            }
-            _ => reaction,
+        let Stage::Confirm(decision) = &self.stage else { return reaction };
+        let is_sent = self.interrupt.kind == Kind::Question || (in_script && self.releases_nothing(decision));
+        let is_words = decision.text.is_some() && self.asks_again(&decision.option).is_none();
+        if was_choosing && is_words && is_sent {
+            return Reaction::Decide(decision.clone());
         }
+        reaction
+    }
+
+    fn releases_nothing(&self, decision: &Decision) -> bool {
+        const STOPPING: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        offer.is_some_and(|offer| STOPPING.contains(&offer.effect.as_str()))
     }
 
     /// Whether nothing is chosen yet, and nothing shown back.
@@ -281,7 +285,7 @@ impl Prompt {
             return Some(Reaction::Edit(self.editing_for(&offer)));
         }
         if offer.needs_text {
-            let what = format!("  {} Empty goes back.", self.sentence(&offer.id));
+            let what = format!("  {} An empty line goes back.", self.sentence(&offer.id));
             self.stage = Stage::Words(offer.id);
             return Some(Reaction::Ask(vec![what]));
         }

@@ -394,6 +394,19 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 
+/// The line after a refusal is for what comes next, and releases nothing that was refused.
+#[test]
+fn in_a_script_a_refusal_is_sent_at_once() {
+    let scene = Scene::new();
+    scene.push([write("a.txt", "a\n"), Scripted::text("Not written, then.")]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write a\nno, not that one\n1\n");
+    assert_eq!((ran.code, scene.text("a.txt")), (0, None), "{ran:?}");
+    let told = scene.model.requests()[1].body["messages"].to_string();
+    assert!(told.contains("no, not that one"), "{told}");
+}
+
 /// The run whose changes were taken back has ended: the next one is told of it with what was said before.
 #[test]
 fn the_next_run_of_a_conversation_knows_what_was_taken_back() {

@@ -83,11 +83,19 @@ impl Run {
                     Entry::Note { text } => texts.push(text.to_string()),
                     Entry::Turn { calls, .. } => {
                         texts.extend(calls.iter().filter_map(|id| self.answer_to(id)));
+                        texts.extend(calls.iter().flat_map(|id| self.planned_by(id)));
                     }
                 }
             }
         }
         texts
+    }
+
+    /// The subtasks of a plan that was settled in a phase which the call began.
+    fn planned_by(&self, call: &str) -> Vec<String> {
+        let begun = self.called.iter().filter(|(_, called)| called.call == call).map(|(phase, _)| phase);
+        let plans = begun.filter_map(|phase| self.plans.get(phase)?.settled());
+        plans.flat_map(|plan| plan.subtasks.iter().map(|subtask| subtask.description.clone())).collect()
     }
 
     fn subtask_of(&self, step: &Step, id: &str) -> Option<String> {

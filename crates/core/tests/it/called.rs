@@ -82,6 +82,35 @@ fn a_plan_that_a_call_asks_for_is_its_result_when_it_is_made() {
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.status), Some(Status::Completed));
 }
 
+/// The person has seen the plan: a file that it names is none outside of the task.
+#[test]
+fn what_a_plan_names_that_a_call_asked_for_is_no_news() {
+    let mut definition = phases();
+    definition.gates.trial = true;
+    let scripts = [
+        (
+            "work",
+            vec![
+                calls(&[("invoke_planning_phase", json!({"task": "count src/"}))]),
+                calls(&[("run_command", json!({"command": "./do lib/a=1 etc/b=1"}))]),
+            ],
+        ),
+        ("of:call_1/plan", vec![says(&PLAN.replace("count", "count in lib/"))]),
+    ];
+    let mut world = World::new(definition);
+    for (step, script) in scripts {
+        world = world.with(step, script);
+    }
+    let mut start = world.start_input(holdshort_core::run::Config::default());
+    if let Input::Start(start) = &mut start {
+        start.input = json!({ "task": "Count src/" });
+    }
+    world.send(start);
+    world.work();
+    let card = &world.run.interrupts[&world.open(Kind::ToolApproval)].content;
+    assert_eq!(card.pointer("/payload/trial/outside"), Some(&json!(1)), "{card}");
+}
+
 #[test]
 fn a_person_decides_on_a_plan_that_a_call_asks_for() {
     let scripts = || {

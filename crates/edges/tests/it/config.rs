@@ -184,6 +184,87 @@ fn each_key_changes_the_workflow() {
     assert_ne!(shown(&json!({"show_step_context": false})), shown(&json!({})));
 }
 
+/// Each key of a copilot is read, in both spellings, and they mean the same (contract A17).
+#[test]
+fn each_key_of_a_copilot_changes_the_workflow() {
+    let table: [(&str, &str, &[Value]); 18] = [
+        ("max_rounds", "maxRounds", &[json!(7), json!(8)]),
+        ("max_n_attempts", "maxNAttempts", &[json!(1), json!(2)]),
+        ("max_plan_steps", "maxPlanSteps", &[json!(2), json!(5)]),
+        ("timeout_seconds", "timeoutSeconds", &[json!(5), json!(6)]),
+        (
+            "available_agents",
+            "availableAgents",
+            &[json!(["engineer"]), json!(["researcher"]), json!(["web_surfer"])],
+        ),
+        ("enable_planning", "enablePlanning", &[json!(false), json!(true)]),
+        ("enable_phase_tools", "enablePhaseTools", &[json!(false), json!(true)]),
+        ("use_dynamic_routing", "useDynamicRouting", &[json!(false), json!(true)]),
+        ("use_copilot_control", "useCopilotControl", &[json!(false), json!(true)]),
+        ("control_model", "controlModel", &[json!("a"), json!("b")]),
+        ("engineer_model", "engineerModel", &[json!("a"), json!("b")]),
+        ("complexity_threshold", "complexityThreshold", &[json!(5), json!(6)]),
+        ("auto_approve_simple", "autoApproveSimple", &[json!(false), json!(true)]),
+        (
+            "intelligent_routing",
+            "intelligentRouting",
+            &[json!("minimal"), json!("balanced"), json!("aggressive")],
+        ),
+        (
+            "approval_mode",
+            "approvalMode",
+            &[
+                json!("none"),
+                json!("before_step"),
+                json!("after_step"),
+                json!("both"),
+                json!("conversational"),
+            ],
+        ),
+        ("conversational", "conversational", &[json!(false), json!(true)]),
+        ("auto_continue", "autoContinue", &[json!(false), json!(true)]),
+        ("continuous_mode", "continuousMode", &[json!(false), json!(true)]),
+    ];
+    for (snake, camel, values) in table {
+        let of = |key: &str, value: &Value| made(&json!({"mode": "copilot", key: value}));
+        for (n, value) in values.iter().enumerate() {
+            assert_eq!(of(snake, value), of(camel, value), "{snake}: {value}");
+            for other in &values[n + 1..] {
+                assert_ne!(of(snake, value), of(snake, other), "{snake}: {value} and {other}");
+            }
+        }
+    }
+    for value in ["none", "prompt", "auto_allow_all"] {
+        let of = |key: &str| made(&json!({"mode": "copilot", key: value}));
+        assert_eq!(of("tool_approval"), of("toolApproval"), "{value}");
+    }
+    let turns = of(&json!({"mode": "copilot", "maxTurns": 20})).unwrap().idle;
+    assert!(matches!(&turns[..], [idle] if idle.key == "maxTurns" && !idle.why.is_empty()), "{turns:?}");
+    // Whichever way it is asked for, it is the same one.
+    let by_mode = made(&json!({"mode": "copilot"}));
+    for config in [json!({"preset": "copilot"}), json!({"phases": [{"type": "copilot"}]})] {
+        assert_eq!(made(&config), by_mode, "{config}");
+    }
+}
+
+#[test]
+fn what_a_copilot_is_unless_the_config_says_otherwise() {
+    let definition = made(&json!({"mode": "copilot"}));
+    let [phase] = &definition.phases[..] else { panic!("one phase") };
+    let PhaseKind::Copilot(copilot) = &phase.kind else { panic!("a copilot") };
+    assert_eq!((copilot.agent.as_str(), &copilot.team[..]), ("engineer", &["researcher".to_owned()][..]));
+    assert_eq!((phase.limits.rounds, phase.limits.attempts, phase.limits.continues), (100, 3, 0));
+    assert_eq!((copilot.simple_words, copilot.conversational, copilot.satisfaction), (Some(50), false, true));
+    assert_eq!(copilot.router.as_deref(), Some("copilot_control"));
+    assert_eq!((phase.gates.before_step, phase.gates.after_step), (false, true));
+    assert_eq!(definition.gates.plan, PlanGate::Ask);
+    let has =
+        |tool: &str, definition: &Definition| definition.agents["engineer"].tools.iter().any(|it| it == tool);
+    assert!(has("create_plan", &definition) && has("invoke_planning_phase", &definition));
+    let none = made(&json!({"mode": "copilot", "enablePlanning": false, "enablePhaseTools": false}));
+    assert!(!has("create_plan", &none) && !has("invoke_planning_phase", &none));
+}
+
 #[test]
 fn defaults_are_those_of_each_phase() {
     let definition = made(&json!({"mode": "hitl-interactive"}));

@@ -30,6 +30,7 @@ fn the_whole_form_is_taken_in_every_mode() {
         ("planning-control", "planning control", "agent approvalMode hitlVariant ideaMakerModel"),
         ("idea-generation", "idea_generation", "agent approvalMode hitlVariant maxPlanSteps researcherModel"),
         ("hitl-interactive", "hitl_planning hitl_control", "agent ideaMakerModel"),
+        ("copilot", "copilot", "agent hitlVariant nPlanReviews maxTurns"),
     ] {
         let mut config = form.clone();
         config["mode"] = json!(mode);
@@ -38,12 +39,18 @@ fn the_whole_form_is_taken_in_every_mode() {
         assert_eq!(found.join(" "), phases, "{mode}");
         let named: Vec<&str> = translated.idle.iter().map(|idle| idle.key.as_str()).collect();
         let whys = translated.idle.iter().all(|idle| !idle.why.is_empty());
-        let always = "availableAgents enablePlanning saveMarkdown maxWorkers defaultModel";
+        let always = "saveMarkdown maxWorkers defaultModel maxTurns";
         for key in idle.split(' ').chain(always.split(' ')) {
             assert!(named.contains(&key) && whys, "{mode}: {key} in {named:?}");
         }
-        for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "planInstructions"] {
+        for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "copilotSessionId"] {
             assert!(!named.contains(&key), "{mode}: {key} in {named:?}");
+        }
+        // What only a copilot heeds.
+        for key in
+            ["availableAgents", "enablePlanning", "complexityThreshold", "intelligentRouting", "controlModel"]
+        {
+            assert_eq!(named.contains(&key), mode != "copilot", "{mode}: {key} in {named:?}");
         }
     }
 }

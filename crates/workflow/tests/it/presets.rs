@@ -87,6 +87,8 @@ fn a_preset_is_the_base_with_other_gates() {
         definition.name.clone_from(&base.name);
         definition.description.clone_from(&base.description);
         definition.asking = Asking { enabled: false };
+        assert!(definition.gates.trial, "who may be asked decides on what a command did");
+        definition.gates.trial = false;
         definition.gates.plan = PlanGate::Show;
         definition.phases.iter_mut().for_each(|phase| phase.gates = StepGates::default());
         definition.agents.clone_from(&base.agents);

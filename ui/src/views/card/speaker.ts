@@ -8,7 +8,7 @@ export function speaker(interrupt: Interrupt): string {
 }
 
 /** Kinds whose title says how a step of ours stands. */
-export const STAGES = ["checkpoint", "error", "continuation"];
+export const STAGES = ["checkpoint", "error", "continuation", "turn"];
 
 /** Whether the title is the runtime's own sentence. */
 export function isOurTitle({ origin, kind }: { origin?: string; kind: string }): boolean {

@@ -62,6 +62,7 @@ export function ending(call: Call): { tone: Verdict["tone"]; text: string } | un
   if (call.isTried) return { tone: "plain", text: t("run.call.tried") };
   if (call.stage !== "ended") return undefined;
   if (call.code === "stopped") return { tone: "stop", text: t("run.call.stopped") };
+  if (call.code === "interrupted") return { tone: "hold", text: t("run.call.interrupted") };
   if (call.end === "done") return done(call);
   const tone = call.end === "failed" || call.end === "refused" ? "stop" : "hold";
   return { tone, text: word("run.end", call.end ?? "") };

@@ -21,3 +21,8 @@ export function isTurn({ kind, position, status }: Interrupt): boolean {
 export function goOn(turn: Interrupt): Promise<Interrupt> {
   return post<Interrupt>(`/v1/interrupts/${encodeURIComponent(turn.id)}/decisions`, { option: "continue" });
 }
+
+/** The person's turn after a round: what is said next is that turn. */
+export function hearsWords({ kind, options, status }: Interrupt): boolean {
+  return kind === "turn" && status === "open" && options.some((option) => option.id === "submit");
+}

@@ -10,11 +10,16 @@ impl Chat<'_> {
     pub(super) async fn answer(&mut self, line: &str) -> anyhow::Result<Next> {
         let paint = self.paint;
         let Some(asking) = &mut self.asking else { return Ok(Next::On) };
-        let mut reaction = asking.prompt.said(line, paint);
+        let in_script = !self.keyboard.is_live();
+        let mut reaction = asking.prompt.said(line, in_script, paint);
         loop {
             let Some(asking) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
-                Reaction::Ask(lines) => {
+                Reaction::Ask(mut lines) => {
+                    // At a terminal it stands before the cursor.
+                    if in_script && !asking.prompt.is_choosing() {
+                        lines.push(format!("  {}", asking.prompt.label().trim_end_matches("> ")));
+                    }
                     self.keyboard.take_digits(asking.prompt.digits());
                     self.keyboard.print(&lines);
                     return Ok(Next::On);

@@ -83,7 +83,10 @@ impl Chat<'_> {
 
     fn help(&self) {
         let mut lines = vec![String::new()];
-        lines.extend(HELP.iter().map(|(name, what)| format!("  {name:9} {}", self.paint.dim(what))));
+        let line = |(name, what): &(&str, &str)| {
+            self.paint.fold(&format!("  {name:9} {}", self.paint.dim(what)), 12)
+        };
+        lines.extend(HELP.iter().flat_map(line));
         let rest = "What else you type is said to the agent, also while it works. A line that ends with \\ goes on, as \
                     does one after Alt-Enter; several lines that are pasted are one message.";
         lines.extend(self.paint.fold(&format!("  {rest}"), 2));

@@ -75,6 +75,30 @@ fn lines_become_decisions() {
     }
 }
 
+/// Nobody sees what is shown back in a script: words that release nothing are sent as they are, and no later line can
+/// take their place.
+#[test]
+fn in_a_script_words_that_release_nothing_are_sent_at_once() {
+    let table = [
+        (Kind::ToolApproval, "use integers", Some("reject")),
+        (Kind::ToolApproval, "5 use integers", Some("reject")),
+        (Kind::ToolApproval, "1 it is fine", None),
+        (Kind::PlanApproval, "tests first", Some("revise")),
+        (Kind::Question, "left, I think", Some("answer")),
+        // It ends the run.
+        (Kind::Error, "leave it", None),
+    ];
+    for (kind, line, sent) in table {
+        let said = |in_script: bool| match Prompt::new(interrupt(kind)).said(line, in_script, Paint::plain())
+        {
+            Reaction::Decide(decision) => Some(decision.option),
+            _ => None,
+        };
+        assert_eq!(said(true).as_deref(), sent, "{kind:?}: {line}");
+        assert_eq!(said(false).as_deref(), sent.filter(|_| kind == Kind::Question), "{kind:?}: {line}");
+    }
+}
+
 /// What the card cut is said before it goes on; to refuse needs no second look.
 #[test]
 fn what_a_card_has_not_shown_is_said_before_it_is_released() {

@@ -23,7 +23,10 @@ pub(crate) fn form(mode: &str, touched: &Value) -> Value {
         "availableAgents": ["engineer", "researcher"], "enablePlanning": true, "complexityThreshold": 50,
         "continuousMode": false, "maxTurns": 20, "autoApproveSimple": true, "engineerInstructions": "",
         "researcherInstructions": "", "saveMarkdown": true, "saveJson": true, "saveText": false,
-        "maxWorkers": 4, "maxDepth": 10, "ocrOutputDir": null, "summarizerModel": "gpt-4.1-2025-04-14"
+        "maxWorkers": 4, "maxDepth": 10, "ocrOutputDir": null, "summarizerModel": "gpt-4.1-2025-04-14",
+        "toolApproval": "none", "intelligentRouting": "balanced", "conversational": false,
+        "copilotSessionId": null, "useDynamicRouting": true, "controlModel": "gpt-4.1-2025-04-14",
+        "sessionName": null
     }"#,
     )
     .unwrap();
