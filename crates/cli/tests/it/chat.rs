@@ -394,6 +394,24 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 
+#[test]
+fn a_rehearsal_is_called_one() {
+    let scene = Scene::new();
+    let folder = scene.home.path().join("workflows/mine");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("workflow.yaml"), "name: mine\nextends: pair\ndescription: Mine.\n").unwrap();
+    let script = "agents:\n  pair:\n    - text: Done.\n      calls: [{tool: finish, arguments: {summary: Nothing to do.}}]\n";
+    std::fs::write(folder.join("rehearsal.yaml"), script).unwrap();
+    let workflows = scene.home.path().join("workflows").to_str().unwrap().to_owned();
+    let serving = scene.home.serve(&["--workflows", &workflows]);
+    let work = scene.work();
+    let arguments = ["--workflow", "mine", "--workspace", &work, "--model", "rehearsal"];
+    let ran = scene.piped(&arguments, "do it\n");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.out.matches("A rehearsal: the agents' words are scripted.").count(), 1, "{ran:?}");
+    assert_eq!(serving.stop().0, 0);
+}
+
 /// The line after a refusal is for what comes next, and releases nothing that was refused.
 #[test]
 fn in_a_script_a_refusal_is_sent_at_once() {

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
     Code, Delivered, Event, Interrupt, InterruptStatus, PreviewKind, Run, Session, SessionMessage,
     SessionState, Speaker, Status, Utterance, plain,
@@ -346,6 +347,9 @@ impl Chat<'_> {
             return;
         }
         self.front = Some(event.stream.clone());
+        if event.data.pointer("/config/model").and_then(Value::as_str) == Some(REHEARSAL) {
+            self.note("A rehearsal: the agents' words are scripted.");
+        }
         let task = event.data.pointer("/content/data/input/task");
         let task = task.or_else(|| event.data.pointer("/content/data/task")).and_then(Value::as_str);
         if let Some(task) = task
