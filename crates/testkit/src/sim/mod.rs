@@ -10,6 +10,7 @@ mod calm;
 mod check;
 mod choices;
 pub mod command;
+mod copilots;
 mod faults;
 mod history;
 mod journal;
@@ -18,6 +19,8 @@ mod models;
 mod mutants;
 mod node;
 mod people;
+mod ranges;
+mod settle;
 mod shrink;
 mod site;
 mod store;
@@ -30,7 +33,9 @@ mod world;
 
 pub use choices::Turn;
 pub use mutants::Mutant;
-pub use people::{ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM};
+pub use ranges::{
+    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
+};
 pub use shrink::shrink;
 
 use choices::Choices;
