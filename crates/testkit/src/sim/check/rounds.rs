@@ -29,6 +29,7 @@ pub(super) struct Rounds {
 }
 
 /// A copilot at work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Talk {
     form: Copilot,
     begun: u32,
