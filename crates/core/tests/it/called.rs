@@ -288,6 +288,19 @@ fn a_phase_ends_with_the_step_that_called_for_it() {
     assert!(world.run.open_interrupts().next().is_none());
 }
 
+/// Nothing follows from it any more.
+#[test]
+fn what_a_phase_asks_is_withdrawn_with_the_call_that_began_it() {
+    let scripts = [("work", vec![calls(&[("invoke_hitl_checkpoint_phase", json!({}))])])];
+    let mut world = worked(phases(), &scripts);
+    let asked = world.open(Kind::Checkpoint);
+    world.person(Input::Interrupt { text: None });
+    world.decide(Kind::Turn, choose("done"));
+    world.work();
+    assert!(!world.run.interrupts[&asked].is_open(), "{:#?}", world.story());
+    assert!(world.run.ended.is_some(), "{:#?}", world.story());
+}
+
 #[test]
 fn a_failure_in_a_phase_is_its_callers_and_not_the_runs() {
     let failing = vec![crate::world::fails(holdshort_core::message::FailureKind::Rejected)];

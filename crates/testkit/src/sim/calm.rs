@@ -14,6 +14,7 @@ use super::journal::Write;
 use super::leases::LEASE_MS;
 use super::node::NodeId;
 use super::people::{self, Deed};
+use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
@@ -86,7 +87,7 @@ impl Sim {
         let deeds: Vec<Deed> = {
             let site = lock(&self.site);
             let at_work = site.witness.runs().filter(|run| run.ended.is_none());
-            at_work.filter_map(|run| people::settle(run, &site)).collect()
+            at_work.filter_map(|run| settle::settle(run, &site)).collect()
         };
         for (index, deed) in deeds.into_iter().enumerate() {
             self.request_at(index % self.nodes.len(), deed, true);
@@ -153,7 +154,7 @@ impl Sim {
             let deed = if site.witness.system().frozen {
                 Some(Deed::Change { input: system::Input::Unfreeze })
             } else {
-                at_work().find_map(|run| people::settle(run, &site))
+                at_work().find_map(|run| settle::settle(run, &site))
             };
             (site.queue.len() > 0, site.world.jobs.len(), deed, at_work().next().is_none())
         };

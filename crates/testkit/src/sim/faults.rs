@@ -70,6 +70,8 @@ pub(super) struct Climate {
     pub(super) same_texts: bool,
     /// Whether the calm at the end begins with a restart.
     pub(super) ends_with_restart: bool,
+    /// Faults are rare.
+    pub(super) mild: bool,
 }
 
 impl Climate {
@@ -81,6 +83,11 @@ impl Climate {
             slow: choices.one_in(3),
             same_texts: choices.one_in(3),
             ends_with_restart: choices.one_in(2),
+            mild: false,
         }
+    }
+    /// With rarer faults: what people and agents do together takes its time.
+    pub(super) fn mild(self) -> Self {
+        Self { mild: true, ..self }
     }
 }

@@ -1,7 +1,8 @@
 //! The simulator: whole systems from a seed, in virtual time, with the real driver.
 //!
 //! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
-//! what models and people do, and what fails (`faults.rs`). The witness (`check/`) looks at every append and
+//! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
+//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots. The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
 //! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
@@ -10,6 +11,7 @@ mod calm;
 mod check;
 mod choices;
 pub mod command;
+mod copilots;
 mod faults;
 mod history;
 mod journal;
@@ -18,6 +20,8 @@ mod models;
 mod mutants;
 mod node;
 mod people;
+mod ranges;
+mod settle;
 mod shrink;
 mod site;
 mod store;
@@ -30,7 +34,9 @@ mod world;
 
 pub use choices::Turn;
 pub use mutants::Mutant;
-pub use people::{ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM};
+pub use ranges::{
+    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
+};
 pub use shrink::shrink;
 
 use choices::Choices;

@@ -6,6 +6,7 @@ use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
 use super::choices::Choices;
+use super::copilots;
 use super::workflows::PLANNER;
 use super::world::World;
 
@@ -27,6 +28,9 @@ pub(super) fn answer(
     choices: &mut Choices,
 ) -> Input {
     let step = step.to_owned();
+    if request.agent == copilots::ROUTER {
+        return copilots::routed(step, turn, choices);
+    }
     if request.agent == PLANNER && !choices.one_in(4) {
         let reply = Reply { text: plan(choices), model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
@@ -43,6 +47,18 @@ pub(super) fn answer(
         let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
+    // Long conversations teach nothing new.
+    let is_long = request.messages.len() > 24;
+    let begins_phases = copilots::begins_phases(request);
+    if begins_phases && !is_long && choices.one_in(3) {
+        let mut calls: Vec<RequestedCall> =
+            (0..=choices.below(2)).map(|_| copilots::call(request, choices)).collect();
+        if choices.one_in(3) {
+            calls.push(call(world, choices));
+        }
+        let reply = Reply { calls, model: "simulated".to_owned(), ..Reply::default() };
+        return Input::Replied { step, turn, reply };
+    }
     if world.plays_endings && choices.one_in(6) {
         let reply = broken_off(world, choices);
         return Input::Replied { step, turn, reply };
@@ -53,9 +69,8 @@ pub(super) fn answer(
         let reply = Reply { calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
-    // Long conversations teach nothing new.
-    let is_long = request.messages.len() > 24;
-    let (text, calls) = match choices.below(if is_long { 1 } else { 16 }) {
+    let ends = is_long || (begins_phases && choices.one_in(3));
+    let (text, calls) = match choices.below(if ends { 1 } else { 16 }) {
         0 if ends_by_tool => ("Done.", vec![finish("It is done.", &[])]),
         0 => ("Done.", Vec::new()),
         1 => ("Which one?", Vec::new()),

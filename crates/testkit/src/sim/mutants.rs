@@ -12,7 +12,7 @@ use holdshort_store::{Append, Log, StreamAppend};
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{Played, TALKS_FROM, TRIALS_FROM, failed_once, play};
+use super::{COPILOTS_FROM, Played, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -71,10 +71,18 @@ pub enum Mutant {
     ForgetTheQuorum,
     /// A claim is written down in somebody else's name.
     ClaimForAnother,
+    /// A round begins, and that a person wanted one is not written.
+    ForgetTheWord,
+    /// A person says that the work is over, and another round follows.
+    GoOnAfterTheEnd,
+    /// What routed a task is written twice.
+    RouteTwice,
+    /// A phase that a call began never ends, and its call has its result.
+    LeaveThePhaseOpen,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 30] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -101,6 +109,10 @@ impl Mutant {
         Self::ForgetWhatWasSaid,
         Self::ForgetTheQuorum,
         Self::ClaimForAnother,
+        Self::ForgetTheWord,
+        Self::GoOnAfterTheEnd,
+        Self::RouteTwice,
+        Self::LeaveThePhaseOpen,
     ];
 
     /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
@@ -111,10 +123,14 @@ impl Mutant {
             Self::ForgetTheRest | Self::WriteOverOthers | Self::LeaveTheLast | Self::UndoInPart => {
                 TRIALS_FROM
             }
+            Self::ForgetTheWord | Self::GoOnAfterTheEnd | Self::RouteTwice | Self::LeaveThePhaseOpen => {
+                COPILOTS_FROM
+            }
             _ if talks => TALKS_FROM,
             _ => 0,
         };
         failed_once()
+            .filter(|seed| *seed >= from)
             .chain(from..from + SEEDS)
             .map(|seed| play(seed, Some(self)))
             .find(|played| played.problem.is_some())
@@ -149,6 +165,26 @@ impl Site {
                     *seq = 1;
                 }
             }),
+            Some(Mutant::ForgetTheWord) => self.replace(&mut append, |event| match &event.fact {
+                event::Fact::Run(Fact::RoundWanted { .. }) => Vec::new(),
+                _ => vec![event],
+            }),
+            Some(Mutant::GoOnAfterTheEnd) => self.change(&mut append, |event| {
+                if let event::Fact::Run(fact) = &mut event.fact
+                    && let Fact::RoundsOver { phase } = fact
+                {
+                    let phase = phase.clone();
+                    *fact = Fact::RoundWanted { phase, round: 2, new_task: false, fresh: false };
+                }
+            }),
+            Some(Mutant::RouteTwice) => self.replace(&mut append, |event| match &event.fact {
+                event::Fact::Run(Fact::TaskRouted { .. }) => vec![event.clone(), event],
+                _ => vec![event],
+            }),
+            Some(Mutant::LeaveThePhaseOpen) => self.replace(&mut append, |event| match &event.fact {
+                event::Fact::Run(Fact::PhaseEnded { phase, .. }) if phase.starts_with("of:") => Vec::new(),
+                _ => vec![event],
+            }),
             Some(Mutant::DropTheGuards) => append.guards.clear(),
             Some(Mutant::ForgetKeys) => append.keys.clear(),
             Some(Mutant::ForgetRows) => append.rows.interrupts.clear(),
@@ -160,17 +196,22 @@ impl Site {
     /// The same events at the end of their stream, wherever that is.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
         let Some(end) = self.end(&part).filter(|end| end.seq != part.expected) else { return part };
-        self.resealed(part, end, |event| event)
+        self.resealed(part, end, |event| vec![event])
     }
 
     /// The same events, each changed a little, where the append is going to be taken.
     fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
+        self.replace(append, |mut event| {
+            change(&mut event);
+            vec![event]
+        });
+    }
+
+    /// Other events in the place of each.
+    fn replace(&self, append: &mut Append, by: impl Fn(Event) -> Vec<Event>) {
         for part in &mut append.streams {
             let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };
-            *part = self.resealed(part.clone(), end, |mut event| {
-                change(&mut event);
-                event
-            });
+            *part = self.resealed(part.clone(), end, &by);
         }
     }
 
@@ -178,14 +219,12 @@ impl Site {
         self.store.chain(&part.stream).now_or_never().and_then(Result::ok)
     }
 
-    fn resealed(&self, part: StreamAppend, end: Chain, change: impl Fn(Event) -> Event) -> StreamAppend {
+    fn resealed(&self, part: StreamAppend, end: Chain, by: impl Fn(Event) -> Vec<Event>) -> StreamAppend {
         let (mut chain, expected) = (end, end.seq);
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
-        let reseal = |sealed: &event::Sealed| {
-            let event = event::decode(&event::Sealed { seq: sealed.seq, ..sealed.clone() }).ok()?;
-            Some(event::seal(&change(event), &mut chain, &mut draw))
-        };
-        let events = part.events.iter().filter_map(reseal).collect();
+        // Each as it was written: what stands before it may be more or less than it was.
+        let events = part.events.iter().filter_map(|sealed| event::decode(sealed).ok()).flat_map(by);
+        let events = events.map(|event| event::seal(&event, &mut chain, &mut draw)).collect();
         StreamAppend { stream: part.stream, expected, events }
     }
 }

@@ -19,18 +19,24 @@ use super::choices::Choices;
 use super::history::short;
 use super::models::{self, COMMANDS};
 use super::node::Node;
+use super::ranges::{
+    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
+};
 use super::site::{Shared, Site, lock};
-use super::workflows;
 use super::world::WORKSPACE;
+use super::{copilots, workflows};
 
 /// Runs of one simulation.
 const RUNS: usize = 8;
+const COPILOTS: usize = 3;
 
 /// One request, as it may be sent again.
 #[derive(Clone, Debug)]
 pub(super) enum Deed {
     Start {
         definition: Arc<Definition>,
+        task: String,
+        unattended: bool,
         origin: Origin,
         session: Option<SessionId>,
         key: Option<String>,
@@ -83,28 +89,6 @@ pub(super) enum Deed {
     Sweep,
 }
 
-/// Seeds from here on play planned workflows where they are odd, and teams where they are even. Earlier ones are older
-/// than both: each still plays as it did.
-pub const PLANS_FROM: u64 = 1_000_000_000;
-
-/// In seeds from here on people also open, suspend, resume and close sessions, and some expire. Larger than all that
-/// were played before.
-pub const SESSIONS_FROM: u64 = 100_000_000_000_000;
-
-/// In seeds from here on some agents end with `finish` alone, replies are cut and filtered, and edits that no tool can
-/// carry out are refused. Larger than all that were played before.
-pub const ENDINGS_FROM: u64 = 200_000_000_000_000;
-
-/// In seeds from here on people talk in sessions, claim and comment, and some interrupts take two of them. Larger than
-/// all that were played before.
-pub const TALKS_FROM: u64 = 300_000_000_000_000;
-
-/// In seeds from here on commands are tried, and people undo what runs did. Larger than all that were played before.
-pub const TRIALS_FROM: u64 = 400_000_000_000_000;
-
-/// In seeds from here on people also interrupt runs, and grants cover categories and expire. Larger than all before.
-pub const INTERRUPTIONS_FROM: u64 = 500_000_000_000_000;
-
 pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
@@ -148,6 +132,7 @@ impl Menu {
     pub(super) fn new(seed: u64, choices: &mut Choices) -> Self {
         let make = match seed {
             ..PLANS_FROM => workflows::random,
+            COPILOTS_FROM.. => copilots::workflow,
             _ if seed % 2 == 1 => workflows::planned,
             _ => workflows::team,
         };
@@ -171,8 +156,16 @@ impl Menu {
     /// Something that somebody does now.
     pub(super) fn deed(&mut self, site: &mut Site, choices: &mut Choices) -> Deed {
         let runs = site.witness.runs().count();
-        if runs == 0 || (runs < RUNS && choices.one_in(6)) {
+        let most = if self.seed >= COPILOTS_FROM { COPILOTS } else { RUNS };
+        if runs == 0 || (runs < most && choices.one_in(6)) {
             return self.start(site, choices);
+        }
+        // Rounds take long, and come to nothing where too much else happens.
+        if self.seed >= COPILOTS_FROM
+            && !choices.one_in(6)
+            && let Some(deed) = copilots::deed(site, choices)
+        {
+            return deed;
         }
         if self.seed >= SESSIONS_FROM && choices.one_in(8) {
             return of_session(site, choices);
@@ -261,7 +254,16 @@ impl Menu {
             Some(_) if choices.one_in(2) => Origin::ExternalOnce,
             Some(_) => Origin::External,
         };
-        Deed::Start { definition, origin, session, key, ask }
+        let (task, unattended) = match self.seed {
+            ..COPILOTS_FROM => ("do it".to_owned(), false),
+            _ => (copilots::words(choices), choices.one_in(6)),
+        };
+        Deed::Start { definition, task, unattended, origin, session, key, ask }
+    }
+
+    /// What somebody does at the same time as another deed.
+    pub(super) fn beside(&self, deed: &Deed, choices: &mut Choices) -> Option<Deed> {
+        if self.seed >= COPILOTS_FROM && choices.one_in(6) { copilots::beside(deed, choices) } else { None }
     }
 
     /// Something is said, or done with an interrupt that resolves nothing.
@@ -352,7 +354,7 @@ fn ask(choices: &mut Choices) -> Ask {
 }
 
 /// A decision on one of the run's interrupts, mostly an open one, by somebody who may be allowed to.
-fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
+pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
     let candidates: Vec<&Interrupt> =
         run.interrupts.values().map(|each| &**each).filter(|each| each.is_open() != resolved).collect();
@@ -370,7 +372,11 @@ fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input,
         Value::Null
     };
     let version = choices.one_in(4).then_some(1);
-    let decision = Decision { option: choice.id.clone(), text, edit, version };
+    let decision = if copilots::is_of_a_round(interrupt) {
+        copilots::answer(interrupt, choices)
+    } else {
+        Decision { option: choice.id.clone(), text, edit, version }
+    };
     let actor = match choices.below(8) {
         0..=5 => someone("alice"),
         6 => someone("bob"),
@@ -394,59 +400,6 @@ fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value 
         (Kind::PlanApproval, _) => json!({ "subtasks": [{ "id": "2", "description": "other" }] }),
         _ => json!("edited"),
     }
-}
-
-/// What a person does who wants the run to end well; `None` where time or nobody has to act.
-pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
-    let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
-    let session = run.session()?;
-    match site.witness.state(session) {
-        // Whoever resumed it did not come to this run.
-        session::State::Open if run.suspended => {
-            return Some(Deed::ResumeSession { session: session.clone() });
-        }
-        session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
-        session::State::Open => {}
-        session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
-        // Whoever closed it did not come to this run.
-        session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
-    }
-    // Those that can expire are left to do so.
-    let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());
-    if let Some(interrupt) = open {
-        let decision = yes(run, interrupt, site);
-        // Where one is not enough, another one says the same.
-        let agrees = |name: &str| {
-            interrupt
-                .votes
-                .iter()
-                .any(|vote| vote.by == name && vote.option == decision.option && vote.edit == decision.edit)
-        };
-        let who = if interrupt.opened.quorum > 1 && agrees("alice") { "bob" } else { "alice" };
-        let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };
-        return Some(send(input, someone(who)));
-    }
-    (run.definition.is_external() && run.open_interrupts().next().is_none())
-        .then(|| send(Input::Finish { result: json!("finished") }, Actor::agent("agent", "sim")))
-}
-
-fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
-    let call = interrupt.content.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
-    let wanted = match interrupt.opened.kind {
-        Kind::Checkpoint if interrupt.offers("continue").is_some() => "continue",
-        Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => "approve",
-        Kind::Question => "answer",
-        Kind::Error => "retry",
-        Kind::Continuation => "finish",
-        Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
-        // Who does not answer is not asked for ever.
-        Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
-        Kind::UnknownOutcome => "rerun",
-        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => "",
-    };
-    let option = interrupt.offers(wanted).or_else(|| interrupt.opened.options.first());
-    let option = option.map_or_else(|| wanted.to_owned(), |choice| choice.id.clone());
-    Decision { option, text: Some("go on".to_owned()), ..Decision::default() }
 }
 
 impl Deed {
@@ -522,12 +475,12 @@ impl Deed {
     async fn try_on(&self, node: &Node, site: &Shared) -> Result<(), Error> {
         let driver = &node.driver;
         match self.clone() {
-            Self::Start { definition, origin, session, key, ask } => {
+            Self::Start { definition, task, unattended, origin, session, key, ask } => {
                 let is_external = definition.is_external();
                 let start = StartRun {
                     origin,
-                    config: Config { workspace: Some(WORKSPACE.to_owned()), ..Config::default() },
-                    input: json!({ "task": "do it" }),
+                    config: Config { workspace: Some(WORKSPACE.to_owned()), unattended, ..Config::default() },
+                    input: json!({ "task": task }),
                     ask: ask.map(|ask| *ask),
                     key: key.as_deref().map(|key| idempotency(key, &definition.name)),
                     definition,

@@ -16,7 +16,8 @@ use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
-use super::people::{Deed, ENDINGS_FROM, Menu, TRIALS_FROM};
+use super::people::{Deed, Menu};
+use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 use super::tasks::{About, Tasks, What};
@@ -54,7 +55,10 @@ impl Sim {
     ) -> Self {
         let clock = SimClock::new(seed);
         choices.next_turn();
-        let climate = Climate::new(&mut choices);
+        let mut climate = Climate::new(&mut choices);
+        if seed >= COPILOTS_FROM {
+            climate = climate.mild();
+        }
         let menu = Menu::new(seed, &mut choices);
         let store = if climate.shared { Store::shared(beside.map(Arc::new)) } else { Store::new() };
         let site = Site::new(store, clock.clone(), mutant, history);
@@ -109,7 +113,7 @@ impl Sim {
             }
             75..84 => self.act(),
             84..90 => self.pass_some_time(),
-            90..100 if !self.climate.faults.is_empty() => {
+            90..100 if !self.climate.faults.is_empty() && (!self.climate.mild || self.choices.one_in(4)) => {
                 let fault = *self.choices.pick(&self.climate.faults.clone());
                 self.fail(fault);
             }
@@ -205,8 +209,12 @@ impl Sim {
         let deed = self.menu.deed(&mut lock(&self.site), &mut self.choices);
         let surfaces = if self.choices.one_in(6) { 2 } else { 1 };
         let patient = !self.choices.one_in(3);
+        let beside = self.menu.beside(&deed, &mut self.choices);
         for _ in 0..surfaces {
             self.request(deed.clone(), patient);
+        }
+        if let Some(beside) = beside {
+            self.request(beside, patient);
         }
     }
 

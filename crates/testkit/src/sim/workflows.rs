@@ -13,6 +13,7 @@ use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::json;
 
 use super::choices::Choices;
+use super::copilots::ROUTER;
 
 pub(super) const PLANNER: &str = "planner";
 const TOOLS: [&str; 6] =
@@ -127,7 +128,7 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
-        if name != PLANNER && choices.one_in(2) {
+        if name != PLANNER && name != ROUTER && choices.one_in(2) {
             agent.ends = Ends::Finish;
             agent.tools.push(handoff::FINISH.to_owned());
             definition.tools.insert(handoff::FINISH.to_owned(), handoff::finish());
@@ -192,7 +193,7 @@ pub(super) fn external() -> Arc<Definition> {
     })
 }
 
-fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
+pub(super) fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
     let kind = if choices.one_in(6) {
         PhaseKind::Checkpoint(CheckpointPhase { message: "Look.".to_owned(), ..CheckpointPhase::default() })
     } else {

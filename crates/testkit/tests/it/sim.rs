@@ -30,6 +30,9 @@ const WITH_TRIALS: usize = 60;
 /// Of either, with people who interrupt.
 const WITH_INTERRUPTIONS: usize = 60;
 
+/// With copilots, and phases that calls begin.
+const WITH_COPILOTS: usize = 60;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -40,8 +43,13 @@ fn fixed_seeds() {
     let with_talks = (sim::TALKS_FROM..).take(WITH_TALKS);
     let with_trials = (sim::TRIALS_FROM..).take(WITH_TRIALS);
     let with_interruptions = (sim::INTERRUPTIONS_FROM..).take(WITH_INTERRUPTIONS);
-    let newer =
-        with_sessions.chain(with_endings).chain(with_talks).chain(with_trials).chain(with_interruptions);
+    let with_copilots = (sim::COPILOTS_FROM..).take(WITH_COPILOTS);
+    let newer = with_sessions
+        .chain(with_endings)
+        .chain(with_talks)
+        .chain(with_trials)
+        .chain(with_interruptions)
+        .chain(with_copilots);
     for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {

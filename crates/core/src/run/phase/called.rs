@@ -14,7 +14,8 @@ use crate::definition::{
 };
 use crate::event::Content;
 use crate::gate::{Reason, Source, Verdict};
-use crate::interrupt::{About, Kind, Level};
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Kind, Level, Outcome};
 use crate::limits;
 use crate::tool::{PhaseTool, Runs};
 
@@ -178,6 +179,11 @@ impl Draft<'_> {
         for step in open {
             self.close_step(&step, StepEnd::Skipped, "");
         }
+        // What is asked in its name has no step: nothing would follow from an answer.
+        let asked: Vec<InterruptId> = self.run.asked_by(phase);
+        for interrupt in asked {
+            self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
+        }
         if self.run.phases.get(phase) == Some(&None) {
             let fact = Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Failed };
             self.emit(fact, Content::text(text));
@@ -235,6 +241,25 @@ impl Run {
             phase = step.map(|step| step.phase.as_str());
         }
         depth
+    }
+
+    fn asked_by(&self, phase: &str) -> Vec<InterruptId> {
+        let is_own = |about: &About| match about {
+            About::Phase(of) | About::Plan(of) | About::Round(of) => of == phase,
+            About::Call(_)
+            | About::BeforeStep(_)
+            | About::AfterStep(_)
+            | About::Failure(_)
+            | About::Limit(_)
+            | About::Printed(_)
+            | About::Ending(_)
+            | About::Interruption
+            | About::External => false,
+        };
+        self.open_interrupts()
+            .filter(|(_, open)| is_own(&open.opened.about))
+            .map(|(id, _)| id.clone())
+            .collect()
     }
 
     fn open_steps_of(&self, phase: &str) -> Vec<String> {

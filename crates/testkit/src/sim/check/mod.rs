@@ -1,11 +1,12 @@
 //! The witness: sees every append and every effect as it happens, and believes nobody.
 //!
 //! It keeps its own replay of every stream, made of the bytes that were written, and checks each step against
-//! it: `ledger.rs` knows what may run, `starts.rs` who may begin it and who may take it over, `whole.rs` looks at
-//! everything at once. The first problem is kept.
+//! it: `ledger.rs` knows what may run, `rounds.rs` when a round or a phase of a call may begin and end, `starts.rs` who
+//! may begin something and who may take it over, `whole.rs` looks at everything at once. The first problem is kept.
 
 mod commits;
 mod ledger;
+mod rounds;
 mod starts;
 mod whole;
 
@@ -26,6 +27,7 @@ use holdshort_engine::{Job, Work};
 use holdshort_store::{Append, Rows};
 
 use ledger::Ledger;
+use rounds::Rounds;
 use starts::Begun;
 
 use super::history::short;
@@ -63,6 +65,7 @@ struct Witnessed {
     cast: BTreeSet<(InterruptId, String, String)>,
     /// What was surely said in it, where it has the front of a conversation.
     spoken: Vec<u64>,
+    rounds: Rounds,
 }
 
 /// Told once more, in other words than in the core.
@@ -163,6 +166,11 @@ impl Witness {
                 }
             }
             if let StreamId::Run(id) = &part.stream {
+                if let Some(witnessed) = self.runs.get_mut(id) {
+                    witnessed
+                        .has_gone_round()
+                        .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
+                }
                 let run = self.run(id);
                 rows.run = run.and_then(Run::row);
                 let starts = part.events.first().is_some_and(|event| event.seq == 1);
@@ -257,6 +265,7 @@ impl Witness {
                 begun: BTreeMap::new(),
                 cast: BTreeSet::new(),
                 spoken: Vec::new(),
+                rounds: Rounds::default(),
             };
             self.runs.insert(id.clone(), witnessed);
         }
@@ -296,6 +305,7 @@ impl Witness {
         }
         witnessed
             .check(fact, event.at, session, &self.system)
+            .and_then(|()| witnessed.goes_round(fact))
             .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
             .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
@@ -358,7 +368,8 @@ impl Witness {
     /// A driver hands a job to its executor: what explains it must have been written, by this very node, and the
     /// node must believe that it drives the run.
     pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
-        if !matches!(job.work, Work::CallTool { .. } | Work::CallModel { .. }) {
+        // A look needs no start.
+        if matches!(job.work, Work::Inspect { .. }) {
             return;
         }
         let checked = match self.runs.get_mut(&job.run) {

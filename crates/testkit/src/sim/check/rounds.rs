@@ -1,0 +1,391 @@
+//! Rounds of copilots and phases that calls begin: one at a time, only as long as a person wants one, each with one end.
+//!
+//! Kept from the facts alone. The rules are told here once more in other words than in the core.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{Copilot, Phase};
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{About, Cause, Kind, Opened};
+use holdshort_core::routing::{Mode, Route};
+use holdshort_core::run::{CallEnd, Fact, RoutedBy, Run, StepEnd, StepRole};
+use holdshort_core::tool::{PhaseTool, Runs};
+
+use super::Witnessed;
+
+/// How many phases calls may begin in a run, and how deep in one another (docs/reference/limits.md).
+const MANY: usize = 50;
+const DEEP: usize = 3;
+
+/// What was written of a run's phases.
+#[derive(Default)]
+pub(super) struct Rounds {
+    phases: BTreeMap<String, Option<StepEnd>>,
+    /// Phases that calls began, each with its call.
+    called: BTreeMap<String, (String, Phase)>,
+    talks: BTreeMap<String, Talk>,
+    /// Since the append began a person has ended what was interrupted.
+    ends_work: bool,
+}
+
+/// A copilot at work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+struct Talk {
+    form: Copilot,
+    begun: u32,
+    at_work: Option<String>,
+    router: Option<String>,
+    /// The first round, or one that a person wants.
+    is_due: bool,
+    /// Its task has yet to be routed.
+    is_unrouted: bool,
+    /// What a person must be asked before it.
+    must_ask: Option<Kind>,
+    was_asked: bool,
+    asked: Option<InterruptId>,
+    /// What a person answered last, until something follows from it.
+    word: Option<(Kind, String)>,
+    is_over: bool,
+}
+
+impl Talk {
+    fn new(form: Copilot) -> Self {
+        Self {
+            is_unrouted: form.routing.is_some(),
+            form,
+            begun: 0,
+            at_work: None,
+            router: None,
+            is_due: true,
+            must_ask: None,
+            was_asked: false,
+            asked: None,
+            word: None,
+            is_over: false,
+        }
+    }
+
+    /// What keeps the next round from beginning.
+    fn holds(&self) -> Option<&'static str> {
+        let reasons = [
+            (self.is_over, "its work is over"),
+            (self.at_work.is_some(), "another round is at work"),
+            (!self.is_due, "nobody wants another round"),
+            (self.asked.is_some(), "a person is being asked"),
+        ];
+        reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+    }
+
+    fn begins(&mut self, phase: &str, step: &str) -> Result<(), String> {
+        let untold = [
+            (self.is_unrouted, "its task is not routed"),
+            (self.must_ask.is_some(), "a person must be asked first"),
+        ];
+        let why = self.holds().or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
+        if let Some(why) = why {
+            return Err(format!("{step} begins, and {why}"));
+        }
+        self.begun += 1;
+        if step != format!("{phase}/round_{}", self.begun) {
+            return Err(format!("round {} of {phase} is called {step}", self.begun));
+        }
+        self.at_work = Some(step.to_owned());
+        self.is_due = false;
+        Ok(())
+    }
+
+    fn routed(&mut self, fact: &Fact) -> Result<(), String> {
+        let Fact::TaskRouted { by, step, route, agent, .. } = fact else { return Ok(()) };
+        if let Some(why) = self.holds() {
+            return Err(format!("a task is routed, and {why}"));
+        }
+        if !self.is_unrouted {
+            return Err("a task is routed twice".to_owned());
+        }
+        if step != &self.router || (*by == RoutedBy::Router && step.is_none()) {
+            return Err(format!("{step:?} routes a task, and {:?} was asked", self.router));
+        }
+        if agent.as_ref().is_some_and(|agent| !self.form.team.contains(agent)) {
+            return Err(format!("a route names {agent:?}, who does not belong to the team"));
+        }
+        self.must_ask = match route {
+            Route::Direct | Route::Plan => None,
+            Route::Clarify => Some(Kind::Question),
+            Route::Propose => Some(Kind::Choice),
+        };
+        if self.must_ask.is_some() && (self.was_asked || self.form.routing == Some(Mode::Minimal)) {
+            return Err(format!("{route:?}, where nobody is to be asked"));
+        }
+        self.is_unrouted = false;
+        Ok(())
+    }
+
+    fn asks(&mut self, opened: &Opened, is_unattended: bool) -> Result<(), String> {
+        if self.is_over || self.at_work.is_some() || self.asked.is_some() {
+            return Err(format!("a {:?} about a round comes out of its time", opened.kind));
+        }
+        let is_wanted = match opened.kind {
+            Kind::Turn => {
+                let asks = self.form.conversational || (self.form.satisfaction && !is_unattended);
+                asks && self.begun > 0 && !self.is_due
+            }
+            kind => self.is_due && self.must_ask == Some(kind),
+        };
+        if !is_wanted {
+            return Err(format!("a {:?} about a round is asked that nobody wants", opened.kind));
+        }
+        self.asked = Some(opened.interrupt.clone());
+        Ok(())
+    }
+
+    fn answered(&mut self, kinds: &[Kind]) -> Result<(Kind, String), String> {
+        self.word.take().filter(|(kind, _)| kinds.contains(kind)).ok_or("nobody said so".to_owned())
+    }
+}
+
+fn wants_more(option: &str) -> bool {
+    ["submit", "new_task", "continue"].contains(&option)
+}
+
+impl Witnessed {
+    /// Whether this may follow what was written of rounds and of phases that calls begin.
+    pub(super) fn goes_round(&mut self, fact: &Fact) -> Result<(), String> {
+        let rounds = &mut self.rounds;
+        match fact {
+            Fact::PhaseCalled { call, nth, phase } => rounds.calls(&self.run, call, *nth, phase),
+            Fact::PhaseStarted { phase } => rounds.starts(&self.run, phase),
+            Fact::PhaseEnded { phase, end } => rounds.ends(phase, *end),
+            Fact::StepStarted { step, phase, agent, role, .. } => {
+                if !matches!(rounds.phases.get(phase), Some(None)) {
+                    return Err(format!("{step} starts, and {phase} is not at work"));
+                }
+                let Some(talk) = rounds.talks.get_mut(phase) else { return Ok(()) };
+                match role {
+                    StepRole::Worker => talk.begins(phase, step),
+                    StepRole::Router => {
+                        let is_asked = talk.is_unrouted && talk.router.is_none();
+                        if !is_asked || talk.holds().is_some() || talk.form.router.as_ref() != Some(agent) {
+                            return Err(format!("{step} routes, and nothing is to be routed by it"));
+                        }
+                        talk.router = Some(step.clone());
+                        Ok(())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Fact::StepEnded { step, .. } => {
+                for talk in rounds.talks.values_mut() {
+                    talk.at_work.take_if(|at_work| at_work == step);
+                    talk.router.take_if(|router| router == step);
+                }
+                Ok(())
+            }
+            Fact::ModelStarted { step, .. } => {
+                let of_step = |call: &str| self.run.calls.get(call).is_some_and(|call| call.step == *step);
+                match rounds.alive().find(|(_, call)| of_step(call)) {
+                    Some((phase, _)) => Err(format!("{step} is asked on, and {phase} is at work for it")),
+                    None => Ok(()),
+                }
+            }
+            Fact::ToolFinished { call, end, .. } => rounds.call_ends(&self.run, call, *end),
+            Fact::InterruptOpened(opened) => match &opened.about {
+                About::Round(phase) => {
+                    let is_unattended = self.run.config().is_some_and(|config| config.unattended);
+                    rounds.talk(phase)?.asks(opened, is_unattended)
+                }
+                _ => Ok(()),
+            },
+            Fact::InterruptResolved { interrupt, option, cause, .. } => {
+                let Some(standing) = self.run.interrupts.get(interrupt) else { return Ok(()) };
+                rounds.resolved(&standing.opened, option.as_deref(), cause)
+            }
+            Fact::TaskRouted { phase, .. } => rounds.talk(phase)?.routed(fact),
+            Fact::TaskExtended { phase } => {
+                let talk = rounds.talk(phase)?;
+                let (kind, _) = talk.answered(&[Kind::Question, Kind::Choice])?;
+                talk.was_asked = true;
+                talk.must_ask = None;
+                talk.is_unrouted = kind == Kind::Question;
+                Ok(())
+            }
+            Fact::RoundWanted { phase, round, new_task, .. } => {
+                let talk = rounds.talk(phase)?;
+                let (_, option) = talk.answered(&[Kind::Turn])?;
+                let names_task = option == "new_task" || (*new_task && option == "submit");
+                if !wants_more(&option) || *new_task != names_task {
+                    return Err(format!("a person says `{option}`, and another round follows"));
+                }
+                if talk.is_over || *round != talk.begun + 1 {
+                    return Err(format!("round {round} is wanted after {} of {phase}", talk.begun));
+                }
+                talk.is_due = true;
+                if *new_task {
+                    talk.is_unrouted = talk.form.routing.is_some();
+                    talk.was_asked = false;
+                }
+                Ok(())
+            }
+            Fact::RoundsOver { phase } => {
+                let ends_work = rounds.ends_work;
+                let talk = rounds.talk(phase)?;
+                if talk.is_over {
+                    return Err(format!("{phase} is over twice"));
+                }
+                if !ends_work && wants_more(&talk.answered(&[Kind::Turn])?.1) {
+                    return Err(format!("a person wants another round of {phase}, and it is over"));
+                }
+                talk.is_over = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the end of an append leaves nothing half done.
+    pub(super) fn has_gone_round(&mut self) -> Result<(), String> {
+        self.rounds.ends_work = false;
+        let run = &self.run;
+        if run.ended.is_some() {
+            return match run.open_interrupts().next() {
+                Some((_, open)) => Err(format!("it has ended, and a {:?} is open", open.opened.kind)),
+                None => Ok(()),
+            };
+        }
+        if let Some((phase, _)) = self.rounds.talks.iter().find(|(_, talk)| talk.word.is_some()) {
+            return Err(format!("a person answered in {phase}, and nothing follows"));
+        }
+        // What follows waits until it goes on.
+        if run.is_paused() || run.interrupted.is_some() {
+            return Ok(());
+        }
+        let is_over = |call: &str| run.calls.get(call).is_none_or(|call| call.is_ended());
+        if let Some((phase, call)) = self.rounds.alive().find(|(_, call)| is_over(call)) {
+            return Err(format!("{call} has ended, and its {phase} has not"));
+        }
+        let of_ended = |about: &About| match about {
+            About::Phase(phase) | About::Round(phase) => {
+                matches!(self.rounds.phases.get(phase), Some(Some(_)))
+            }
+            _ => false,
+        };
+        match run.open_interrupts().find(|(_, open)| of_ended(&open.opened.about)) {
+            Some((_, open)) => Err(format!("{:?} has ended, and a person is asked", open.opened.about)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Rounds {
+    /// Phases that calls began and that have not ended, each with its call.
+    fn alive(&self) -> impl Iterator<Item = (&str, &str)> {
+        let alive = self.called.iter().filter(|(id, _)| !matches!(self.phases.get(*id), Some(Some(_))));
+        alive.map(|(id, (call, _))| (id.as_str(), call.as_str()))
+    }
+
+    fn of_call<'a>(&'a self, call: &'a str) -> impl Iterator<Item = &'a str> {
+        self.called.iter().filter(move |(_, (by, _))| by == call).map(|(id, _)| id.as_str())
+    }
+
+    fn talk(&mut self, phase: &str) -> Result<&mut Talk, String> {
+        self.talks.get_mut(phase).ok_or_else(|| format!("{phase} has no rounds"))
+    }
+
+    fn calls(&mut self, run: &Run, id: &str, nth: usize, phase: &Phase) -> Result<(), String> {
+        let call = run.calls.get(id).filter(|call| !call.is_ended());
+        let call = call.ok_or_else(|| format!("{id} begins a phase, and it has ended or never was"))?;
+        let tool = match run.definition.tools.get(&call.tool).map(|spec| &spec.runs) {
+            Some(Runs::Begins(tool)) => *tool,
+            _ => return Err(format!("`{}` begins a phase", call.tool)),
+        };
+        let before: Vec<&str> = self.of_call(id).collect();
+        let well = |phase: &&str| self.phases.get(*phase) == Some(&Some(StepEnd::Completed));
+        if nth != before.len() || (nth > 0 && tool != PhaseTool::Chain) || !before.iter().all(well) {
+            return Err(format!("{id} begins phase {nth} after {before:?}"));
+        }
+        let of_step = |step: &str| run.steps.get(step).filter(|step| step.end.is_none());
+        let around =
+            of_step(&call.step).ok_or_else(|| format!("{id} begins a phase, and its step is over"))?;
+        let (mut depth, mut at) = (1, around.phase.as_str());
+        while let Some((by, _)) = self.called.get(at) {
+            depth += 1;
+            let step = run.calls.get(by).and_then(|call| run.steps.get(&call.step));
+            at = step.map_or("", |step| step.phase.as_str());
+        }
+        if depth > DEEP || self.called.len() >= MANY {
+            return Err(format!("{} is phase {}, {depth} deep", phase.id, self.called.len() + 1));
+        }
+        if self.called.insert(phase.id.clone(), (id.to_owned(), phase.clone())).is_some() {
+            return Err(format!("{} is begun twice", phase.id));
+        }
+        Ok(())
+    }
+
+    fn starts(&mut self, run: &Run, phase: &str) -> Result<(), String> {
+        if self.phases.insert(phase.to_owned(), None).is_some() {
+            return Err(format!("{phase} starts twice"));
+        }
+        let own = run.definition.phases.iter().find(|each| each.id == phase);
+        let form = own.or_else(|| self.called.get(phase).map(|(_, form)| form));
+        let form = form.ok_or_else(|| format!("{phase} starts, and nobody began it"))?;
+        if let Some(copilot) = form.kind.copilot() {
+            self.talks.insert(phase.to_owned(), Talk::new(copilot.clone()));
+        }
+        Ok(())
+    }
+
+    fn ends(&mut self, phase: &str, end: StepEnd) -> Result<(), String> {
+        if self.phases.insert(phase.to_owned(), Some(end)) != Some(None) {
+            return Err(format!("{phase} ends, and it is not at work"));
+        }
+        if let Some(talk) = self.talks.get_mut(phase) {
+            if end == StepEnd::Completed && (talk.at_work.is_some() || talk.asked.is_some()) {
+                return Err(format!("{phase} ends well in the middle of a round"));
+            }
+            talk.is_over = true;
+        }
+        Ok(())
+    }
+
+    /// The result of a call is what its last phase brought, and comes after it.
+    fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
+        let begins = |tool: &str| {
+            matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))
+        };
+        let Some(call) = run.calls.get(id).filter(|call| begins(&call.tool)) else { return Ok(()) };
+        let ends: Vec<Option<StepEnd>> =
+            self.of_call(id).map(|phase| self.phases.get(phase).copied().flatten()).collect();
+        match end {
+            CallEnd::Done => {
+                let chained = call.arguments.get("phases").and_then(|phases| phases.as_array());
+                let wanted = chained.map_or(1, Vec::len);
+                if ends.len() != wanted || ends.iter().any(|end| *end != Some(StepEnd::Completed)) {
+                    return Err(format!("{id} is done, and of its {wanted} phases are {ends:?}"));
+                }
+                Ok(())
+            }
+            CallEnd::Failed if ends.contains(&None) => {
+                Err(format!("{id} has its result, and its phase is at work"))
+            }
+            // With its step, or its run.
+            _ => Ok(()),
+        }
+    }
+
+    fn resolved(&mut self, opened: &Opened, option: Option<&str>, cause: &Cause) -> Result<(), String> {
+        let option = option.unwrap_or_default();
+        match &opened.about {
+            About::Round(phase) => {
+                let talk = self.talk(phase)?;
+                if talk.asked.take().as_ref() != Some(&opened.interrupt) {
+                    return Err(format!("{phase} is answered what it did not ask"));
+                }
+                if matches!(cause, Cause::Decision | Cause::Expiry) {
+                    talk.word = Some((opened.kind, option.to_owned()));
+                }
+            }
+            About::Interruption => self.ends_work = option == "done" && *cause == Cause::Decision,
+            _ => {}
+        }
+        Ok(())
+    }
+}

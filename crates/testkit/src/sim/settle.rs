@@ -1,0 +1,71 @@
+//! What people do in the calm: they decide, go on, and want every run to end well.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::interrupt::{Decision, Interrupt, Kind};
+use holdshort_core::run::{Input, Run};
+use holdshort_core::session;
+use holdshort_engine::Clock;
+use serde_json::{Value, json};
+
+use super::copilots;
+use super::people::{Deed, of_client, someone};
+use super::site::Site;
+
+/// What a person does who wants the run to end well; `None` where time or nobody has to act.
+pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
+    let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+    let session = run.session()?;
+    match site.witness.state(session) {
+        // Whoever resumed it did not come to this run.
+        session::State::Open if run.suspended => {
+            return Some(Deed::ResumeSession { session: session.clone() });
+        }
+        session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
+        session::State::Open => {}
+        session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
+        // Whoever closed it did not come to this run.
+        session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
+    }
+    // Those that can expire are left to do so. Where another round is what follows then, it would have no end.
+    let now = site.clock.now();
+    let may_wait = |each: &Interrupt| match each.opened.expires_at {
+        Some(at) => !copilots::is_of_a_round(each) || at <= now,
+        None => false,
+    };
+    let open = run.open_interrupts().map(|(_, each)| each).find(|each| !may_wait(each));
+    if let Some(interrupt) = open {
+        let decision = yes(run, interrupt, site);
+        // Where one is not enough, another one says the same.
+        let agrees = |name: &str| {
+            interrupt
+                .votes
+                .iter()
+                .any(|vote| vote.by == name && vote.option == decision.option && vote.edit == decision.edit)
+        };
+        let who = if interrupt.opened.quorum > 1 && agrees("alice") { "bob" } else { "alice" };
+        let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };
+        return Some(send(input, someone(who)));
+    }
+    (run.definition.is_external() && run.open_interrupts().next().is_none())
+        .then(|| send(Input::Finish { result: json!("finished") }, Actor::agent("agent", "sim")))
+}
+
+fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
+    let call = interrupt.content.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
+    let wanted = match interrupt.opened.kind {
+        Kind::Checkpoint if interrupt.offers("continue").is_some() => "continue",
+        Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => "approve",
+        Kind::Question => "answer",
+        Kind::Error => "retry",
+        Kind::Continuation => "finish",
+        Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
+        // Who does not answer is not asked for ever.
+        Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
+        Kind::UnknownOutcome => "rerun",
+        Kind::Turn if copilots::is_of_a_round(interrupt) => copilots::turn(run, interrupt),
+        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => "",
+    };
+    let option = interrupt.offers(wanted).or_else(|| interrupt.opened.options.first());
+    let option = option.map_or_else(|| wanted.to_owned(), |choice| choice.id.clone());
+    Decision { option, text: Some("go on".to_owned()), ..Decision::default() }
+}
