@@ -165,10 +165,10 @@ impl Keyboard {
 
     /// What was typed while nobody read it was typed before now, and means nothing but for a Ctrl-C.
     pub(super) fn forget(&self) {
-        if let Some(tty) = self.tty.as_ref().filter(|_| !self.is_asked) {
+        if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
             state.forgets = true;
-            state.is_struck |= tty.forget();
+            state.is_struck |= Tty::forget();
         }
     }
 

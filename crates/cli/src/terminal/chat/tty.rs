@@ -41,7 +41,7 @@ impl Tty {
     }
 
     /// Drops the keys that nobody has read yet. Whether Ctrl-C was one of them.
-    pub(super) fn forget(&self) -> bool {
+    pub(super) fn forget() -> bool {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];
         while ioctl_fionread(stdin()).is_ok_and(|waiting| waiting > 0) {
