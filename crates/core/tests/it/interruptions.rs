@@ -360,7 +360,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     let mut definition = definition();
     definition.gates.rules = vec![allow(&["run_command"])];
     let mut world = World::started(definition, vec![calls(&[command("make")])]);
-    while !world.run.calls.get("call_1").is_some_and(|call| call.look.is_some()) {
+    while world.run.calls.get("call_1").is_none_or(|call| call.look.is_none()) {
         world.work_once();
     }
     world.begin_tool("call_1");
