@@ -58,8 +58,13 @@ fn folder() -> std::path::PathBuf {
 }
 
 /// What new journals are made of.
-fn stories() -> [(&'static str, World); 3] {
-    [("turns", story()), ("endings", endings()), ("plan", plans::story())]
+fn stories() -> [(&'static str, World); 4] {
+    [
+        ("turns", story()),
+        ("endings", endings()),
+        ("plan", plans::story()),
+        ("copilot", crate::copilot::story()),
+    ]
 }
 
 /// Replies that are no end, calls in the order of their reply, a grant for the shape of a command, a command in doubt,
