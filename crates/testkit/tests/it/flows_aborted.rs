@@ -235,7 +235,7 @@ async fn abort_after_each(story: Story, step: usize) -> usize {
     for player in players {
         commits = commits.min(player.await.unwrap());
     }
-    println!("{}: aborted after each {step}. of its commits, the last after {commits}", story.workflow);
+    println!("{}: aborted after every {step}th commit, up to {commits}", story.workflow);
     commits
 }
 
