@@ -84,23 +84,12 @@ fn settle(world: &mut World) {
             continue;
         }
         let parts: Vec<String> = action.split('/').map(str::to_owned).collect();
-        match parts[0].as_str() {
-            "try" => {
-                let tried = Tried::Changed { paths: Vec::new() };
-                world.send(Input::Tried {
-                    call: parts[1].clone(),
-                    attempt: parts[2].parse().expect("a number"),
-                    tried,
-                });
-            }
-            _ => {
-                let outcome = Outcome::Stopped { text: "half".to_owned(), data: Value::Null };
-                world.send(Input::Ran {
-                    call: parts[1].clone(),
-                    attempt: parts[2].parse().expect("a number"),
-                    outcome,
-                });
-            }
+        let (call, attempt) = (parts[1].clone(), parts[2].parse().expect("a number"));
+        if parts[0] == "try" {
+            world.send(Input::Tried { call, attempt, tried: Tried::Changed { paths: Vec::new() } });
+        } else {
+            let outcome = Outcome::Stopped { text: "half".to_owned(), data: Value::Null };
+            world.send(Input::Ran { call, attempt, outcome });
         }
     }
 }
@@ -367,7 +356,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     let mut definition = definition();
     definition.gates.rules = vec![allow(&["run_command"])];
     let mut world = World::started(definition, vec![calls(&[command("make")])]);
-    while !world.run.calls.get("call_1").is_some_and(|call| call.look.is_some()) {
+    while world.run.calls.get("call_1").is_none_or(|call| call.look.is_none()) {
         world.work_once();
     }
     world.begin_tool("call_1");

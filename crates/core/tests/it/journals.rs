@@ -57,8 +57,11 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals")
 }
 
+/// A name, and the run whose journal it is.
+type Story = (&'static str, fn() -> World);
+
 /// What new journals are made of.
-fn stories() -> [(&'static str, fn() -> World); 4] {
+fn stories() -> [Story; 4] {
     [("turns", story), ("endings", endings), ("plan", plans::story), ("copilot", copilot::story)]
 }
 
