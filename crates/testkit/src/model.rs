@@ -2,8 +2,9 @@
 //! and whole, and keeps every request.
 //!
 //! What it plays is chosen per agent, by the first line `Agent: NAME` of the system message: from a queue
-//! ([`ScriptedModel::push`]) or by position ([`ScriptedModel::script`]), where the number of replies in the
-//! request picks the step, so that a request repeated after a crash gets the same answer. What was not foreseen
+//! ([`ScriptedModel::push`]), by the words of the last message ([`ScriptedModel::when`]), or by position
+//! ([`ScriptedModel::script`]), where the number of replies in the request picks the step. By words and by position
+//! a request repeated after a crash gets the same answer. What was not foreseen
 //! is answered with 500 and a text that says so. Never checks requests: the test does.
 
 mod chat_completions;
@@ -156,6 +157,8 @@ enum Plays {
     Queue(VecDeque<Scripted>),
     /// The number of replies in the request is the position.
     ByPosition(Vec<Scripted>),
+    /// The last message picks the answer.
+    ByWords(Vec<(&'static str, Scripted)>),
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -194,6 +197,7 @@ impl ScriptedModel {
         {
             Plays::Queue(queue) => queue.push_back(scripted),
             Plays::ByPosition(steps) => steps.push(scripted),
+            Plays::ByWords(answers) => answers.push(("", scripted)),
         }
     }
 
@@ -201,6 +205,12 @@ impl ScriptedModel {
     /// [`Scripted::Repeat`] at the end answers all that follow.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByPosition(steps.into()));
+    }
+
+    /// From now on the agent's answer is the first one whose words the last message of the request holds.
+    pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
+        let answers = answers.into_iter().collect();
+        locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByWords(answers));
     }
 
     /// Lets go of everything that hangs, now and later.
@@ -317,6 +327,14 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
             Some(scripted) => Ok(scripted),
             None => Err(format!("the queue of the agent `{agent}` is empty")),
         },
+        Some(Plays::ByWords(answers)) => {
+            let last =
+                chat_completions::messages(body).last().map(chat_completions::text).unwrap_or_default();
+            let answer = answers.iter().find(|(words, _)| last.contains(words));
+            answer
+                .map(|(_, scripted)| scripted.clone())
+                .ok_or_else(|| format!("the agent `{agent}` has no answer for the words: {last}"))
+        }
         Some(Plays::ByPosition(steps)) => {
             let at = chat_completions::replies(body);
             match (steps.get(at), steps.last()) {

@@ -270,6 +270,71 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     assert_eq!(serving.stop().0, 0);
 }
 
+/// What is asked of the chat while the agent works: it does not wait for the agent.
+#[test]
+fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        write("a.txt", "a\n"),
+        Scripted::Hang(Box::new(write("a.txt", "b\n"))),
+        Scripted::Hang(Box::new(write("a.txt", "c\n"))),
+        Scripted::text("Written."),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("write it\r");
+    terminal.expect("d leave");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve_session\r");
+    terminal.expect("✓ write_file a.txt");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+
+    // Paused: the reply that comes meanwhile begins nothing, and what is said is kept.
+    terminal.type_raw("/resume\r");
+    terminal.expect("Nothing is paused.");
+    terminal.type_raw("/pause\r");
+    terminal.expect("Paused: what you say is kept, and heard after /resume.");
+    terminal.type_raw("use tabs\r");
+    terminal.expect("use tabs");
+    terminal.type_raw("/grants\r");
+    terminal.expect("1 ");
+    terminal.expect("/grants revoke N takes one back");
+    terminal.type_raw("/grants revoke 2\r");
+    terminal.expect("There is no grant of this number");
+    terminal.type_raw("/grants all\r");
+    terminal.expect("/grants lists, /grants revoke N takes one back.");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
+
+    // Taken back while it works: the next write asks again.
+    terminal.type_raw("/grants revoke 1\r");
+    terminal.expect("taken back; from the next call on it asks again.");
+    terminal.type_raw("/grants\r");
+    terminal.expect("Nothing was allowed for this session.");
+    terminal.type_raw("/resume\r");
+    terminal.expect(PROMPT);
+    scene.model.release();
+    let card = terminal.expect("d leave");
+    assert!(card.contains("+ b"), "{card}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("d leave");
+    let told = scene.model.requests()[2].texts().join("\n");
+    assert!(told.contains("use tabs"), "{told}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("b\n"));
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("Written.");
+    terminal.expect("Say what is next, or /done.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
 #[test]
 fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     let scene = Scene::new();

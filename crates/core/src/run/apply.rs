@@ -222,7 +222,7 @@ impl Run {
                 step.crashes += 1;
             }),
 
-            Fact::ModelStopped { step, .. } => self.step(step, |step| {
+            Fact::ModelStopped { step, said, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.stopped = false;
                 // Whatever is sent next is another call, and what was excused stays so.
@@ -232,10 +232,9 @@ impl Run {
                 step.turn += 1;
                 step.refused_ends = 0;
                 // Half a judgement is none.
-                let said = content.text.as_deref().filter(|_| !step.role.is_aside());
-                if let Some(text) = said {
-                    let (agent, calls) = (step.agent.clone(), Vec::new());
-                    let turn = Entry::Turn { agent, text: Arc::from(text), calls, stop: Stop::Cut };
+                if (*said || content.text.is_some()) && !step.role.is_aside() {
+                    let (agent, text) = (step.agent.clone(), Arc::from(content.as_text()));
+                    let turn = Entry::Turn { agent, text, calls: Vec::new(), stop: Stop::Cut };
                     step.entries.insert(step.sent.min(step.entries.len()), turn);
                 }
             }),

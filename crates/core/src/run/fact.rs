@@ -197,6 +197,9 @@ pub enum Fact {
         step: String,
         turn: u32,
         attempt: u32,
+        /// It had said something: so the turn is there also where its text was erased.
+        #[serde(default, skip_serializing_if = "is_default")]
+        said: bool,
     },
     /// A person lets an agent go on whose reply was interrupted. text: what it is told.
     ReplyResumed {

@@ -240,7 +240,7 @@ impl Draft<'_> {
         for (step, turn, attempt) in models {
             // What a person has stopped is not asked again by itself, and no crash is counted.
             let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
-                Fact::ModelStopped { step, turn, attempt }
+                Fact::ModelStopped { step, turn, attempt, said: false }
             } else {
                 Fact::ModelLost { step, turn, attempt }
             };

@@ -90,7 +90,7 @@ impl Draft<'_> {
             return Err(Rejection::Outdated);
         }
         let text = Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned);
-        let fact = Fact::ModelStopped { step: step.to_owned(), turn, attempt };
+        let fact = Fact::ModelStopped { step: step.to_owned(), turn, attempt, said: text.is_some() };
         self.emit(fact, Content::maybe_text(text));
         Ok(())
     }

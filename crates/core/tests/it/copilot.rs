@@ -8,7 +8,10 @@ use holdshort_core::routing::{Mode, Route};
 use holdshort_core::run::{Config, Input, Rejection, RoutedBy};
 use serde_json::{Value, json};
 
-use crate::world::{Answer, World, choose, choose_with, definition, fails, says};
+use crate::handoffs::{TO_PAIR, TO_WRITER};
+use crate::world::{
+    Answer, World, allow, calls, choose, choose_with, definition, fails, handing_over, says, write,
+};
 
 fn copilot(copilot: Copilot) -> Definition {
     let mut definition = definition();
@@ -18,6 +21,66 @@ fn copilot(copilot: Copilot) -> Definition {
             Agent { instructions: "Be it.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
         definition.agents.insert(name.to_owned(), agent);
     }
+    definition
+}
+
+/// A run with what only copilots have: a clarification, a hand-off within a round, a turn with a new task, a choice, an
+/// interruption, and an end by the person.
+pub(crate) fn story() -> World {
+    let mut definition = routed_team();
+    definition.gates.rules.push(allow(&["write_file"]));
+    let route = |route: Value| vec![says(&route.to_string())];
+    let scripts = [
+        ("route_1", route(json!({ "route_type": "clarify", "clarifying_questions": ["Which list?"] }))),
+        ("route_2", route(json!({ "route_type": "direct", "complexity": 20, "refined_task": "Sort it." }))),
+        (
+            "round_1",
+            vec![
+                calls(&[(TO_WRITER, json!({ "message": "yours" }))]),
+                calls(&[write("a.txt"), (TO_PAIR, json!({}))]),
+                says("Sorted."),
+            ],
+        ),
+        (
+            "route_3",
+            route(json!({ "route_type": "propose", "proposals": [{ "title": "A" }, { "title": "B" }] })),
+        ),
+        ("round_3", vec![calls(&[write("b.txt")]), says("Done.")]),
+    ];
+    let mut world = begun_with(definition, Config::default(), "sort the list", &scripts);
+    world.decide(Kind::Question, choose_with("answer", "names.txt"));
+    world.work();
+    world.decide(Kind::Turn, choose_with("new_task", "the other list"));
+    world.work();
+    world.decide(Kind::Choice, choose_with("option_2", "with care"));
+    world.work();
+    world.begin_model("work/round_2");
+    world.person(Input::Interrupt { text: None });
+    world.send(Input::Stopped { step: "work/round_2".to_owned(), turn: 0, text: "Half a".to_owned() });
+    world.decide(Kind::Turn, choose("done"));
+    world.work();
+    world.message("go on");
+    world.work();
+    world.decide(Kind::Turn, choose("done"));
+    assert!(world.run.ended.is_some(), "{:#?}", world.story());
+    world
+}
+
+/// A copilot with a router, turns, and two agents that hand over to one another.
+pub(crate) fn routed_team() -> Definition {
+    let mut definition = handing_over();
+    let router =
+        Agent { instructions: "Route.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
+    definition.agents.insert("router".to_owned(), router);
+    let what = Copilot {
+        agent: "pair".to_owned(),
+        routing: Some(Mode::Balanced),
+        router: Some("router".to_owned()),
+        team: vec!["writer".to_owned()],
+        conversational: true,
+        ..Copilot::default()
+    };
+    definition.phases[0].kind = PhaseKind::Copilot(what);
     definition
 }
 
@@ -34,7 +97,12 @@ fn begun(what: Copilot, task: &str, scripts: &[(&str, Vec<Answer>)]) -> World {
     begun_with(copilot(what), Config::default(), task, scripts)
 }
 
-fn begun_with(definition: Definition, config: Config, task: &str, scripts: &[(&str, Vec<Answer>)]) -> World {
+pub(crate) fn begun_with(
+    definition: Definition,
+    config: Config,
+    task: &str,
+    scripts: &[(&str, Vec<Answer>)],
+) -> World {
     let mut world = World::new(definition);
     for (step, script) in scripts {
         world = world.with(&format!("work/{step}"), script.clone());

@@ -110,6 +110,7 @@ pub(crate) fn reread(world: &World) {
 fn replay_of_what_was_sealed_is_the_live_state() {
     reread(&story());
     reread(&crate::handoffs::story());
+    reread(&crate::copilot::story());
 }
 
 #[test]
@@ -345,6 +346,7 @@ fn depth(value: &Value) -> usize {
 fn erasure_keeps_replay() {
     without_content(&story());
     without_content(&crate::handoffs::story());
+    without_content(&crate::copilot::story());
 }
 
 fn without_content(world: &World) {
@@ -485,6 +487,7 @@ fn every_prefix_replays() {
 fn every_prefix_can_be_taken_over() {
     taken_over(&story());
     taken_over(&crate::handoffs::story());
+    taken_over(&crate::copilot::story());
 }
 
 fn taken_over(story: &World) {
@@ -521,7 +524,7 @@ fn finish(world: &mut World, upto: usize) {
         }
         let open = world.run.open_interrupts().next().map(|(id, interrupt)| (id.clone(), interrupt.clone()));
         if let Some((interrupt, state)) = open {
-            let wanted = ["approve", "continue", "answer", "rerun", "retry"];
+            let wanted = ["done", "approve", "continue", "answer", "rerun", "retry", "option_1"];
             let option =
                 wanted.into_iter().find(|option| state.offers(option).is_some()).expect("one is offered");
             let decision = choose_with(option, "yes");

@@ -11,8 +11,8 @@ use holdshort_core::tool::{Inspected, Outcome, Tried};
 use serde_json::{Value, json};
 
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
-use crate::snapshot;
-use crate::world::{self, World, calls, choose, command, definition, fails, says, write};
+use crate::world::{self, Answer, World, calls, choose, command, definition, fails, says, write};
+use crate::{copilot, snapshot};
 
 /// Every state of a run, by name, as a world that is in it.
 pub(crate) fn states() -> Vec<(&'static str, World)> {
@@ -161,6 +161,33 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "Half a".to_owned() });
         world
     };
+    // A copilot that has come this far, with what its router and its rounds say.
+    let copilot = |scripts: &[(&str, Answer)]| {
+        let scripts: Vec<(&str, Vec<Answer>)> =
+            scripts.iter().map(|(step, answer)| (*step, vec![answer.clone()])).collect();
+        copilot::begun_with(copilot::routed_team(), Config::default(), "sort the list", &scripts)
+    };
+    let routed = |route: Value| ("route_1", says(&route.to_string()));
+    let routing = {
+        let mut world = copilot(&[]);
+        world.begin_model("work/route_1");
+        world
+    };
+    let clarifying = copilot(&[routed(json!({ "route_type": "clarify" }))]);
+    let choosing = copilot(&[routed(json!({ "route_type": "propose" }))]);
+    let direct = || routed(json!({ "route_type": "direct" }));
+    let in_a_round = {
+        let mut world = copilot(&[direct()]);
+        world.begin_model("work/round_1");
+        world
+    };
+    let round_interrupted = {
+        let mut world = in_a_round.clone();
+        world.person(Input::Interrupt { text: None });
+        world.send(Input::Stopped { step: "work/round_1".to_owned(), turn: 0, text: "Half a".to_owned() });
+        world
+    };
+    let turn = copilot(&[direct(), ("round_1", says("Sorted."))]);
     let ended = |input: Option<Input>, script| {
         let mut world = World::started(definition(), script);
         world.work();
@@ -215,6 +242,12 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("completed", ended(None, vec![says("Done.")])),
         ("failed", ended(None, vec![fails(FailureKind::Rejected)])),
         ("cancelled", ended(Some(Input::Cancel { text: None }), Vec::new())),
+        ("router asked", routing),
+        ("clarification open", clarifying),
+        ("choice open", choosing),
+        ("round at work", in_a_round),
+        ("round interrupted", round_interrupted),
+        ("turn open", turn),
         ("external", external(None)),
         ("external waiting", external_waiting),
     ]
@@ -251,8 +284,10 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     } else {
         Inspected::Impossible { code: "none", message: String::new() }
     };
-    let step = || "work".to_owned();
-    let turn = world.run.steps.get("work").map_or(0, |step| step.turn);
+    let at_work = world.run.steps.iter().find(|(_, step)| step.end.is_none());
+    let last = at_work.or(world.run.steps.iter().next_back());
+    let step = || last.map_or("work", |(id, _)| id.as_str()).to_owned();
+    let turn = last.map_or(0, |(_, step)| step.turn);
     let first = world.run.interrupts.keys().next_back().cloned();
     let interrupt = world.run.open_interrupts().next().map(|(id, _)| id.clone()).or(first);
     let option = interrupt.as_ref().and_then(|id| world.run.interrupts.get(id)).map(|each| {

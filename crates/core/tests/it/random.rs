@@ -3,11 +3,12 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
-    ChangeScope, Definition, Judge, KindGate, PlanGate, Rule, RuleAction, Smart,
+    Agent, ChangeScope, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Rule, RuleAction, Smart,
 };
 use holdshort_core::interrupt::{About, Decision, Effect, Kind};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
+use holdshort_core::routing::Mode;
 use holdshort_core::run::{Action, Ask, Begin, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Tried};
 use serde_json::{Value, json};
@@ -48,6 +49,11 @@ fn some_definition(dice: &mut Dice) -> Definition {
     if dice.one_in(3) {
         definition.phases.insert(1, world::checkpoint("look", &["work"]));
     }
+    if dice.one_in(3) {
+        let router = Agent { tools: Vec::new(), ..definition.agents["pair"].clone() };
+        definition.agents.insert("router".to_owned(), router);
+        definition.phases[0].kind = PhaseKind::Copilot(some_copilot(dice));
+    }
     for phase in &mut definition.phases {
         phase.gates.before_step = dice.one_in(4);
         phase.gates.after_step = dice.one_in(4);
@@ -86,6 +92,20 @@ fn some_definition(dice: &mut Dice) -> Definition {
         }
     }
     definition
+}
+
+fn some_copilot(dice: &mut Dice) -> Copilot {
+    let routing = (!dice.one_in(3)).then(|| *dice.pick(&[Mode::Minimal, Mode::Balanced, Mode::Aggressive]));
+    let conversational = dice.one_in(2);
+    Copilot {
+        agent: "pair".to_owned(),
+        routing,
+        router: routing.and_then(|_| dice.one_in(2).then(|| "router".to_owned())),
+        conversational,
+        satisfaction: !conversational && dice.one_in(2),
+        simple_words: dice.one_in(2).then_some(3),
+        ..Copilot::default()
+    }
 }
 
 fn some_gate(kind: Kind, dice: &mut Dice) -> KindGate {
@@ -132,7 +152,7 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
 }
 
 fn some_reply(dice: &mut Dice) -> Answer {
-    match dice.roll(10) {
+    match dice.roll(11) {
         0 => fails(*dice.pick(&[FailureKind::Unavailable, FailureKind::Rejected, FailureKind::RateLimited])),
         1 if dice.one_in(3) => says("Done.").map(|reply| Reply { stop: Stop::Filtered, ..reply }),
         1 => says("Done."),
@@ -140,6 +160,11 @@ fn some_reply(dice: &mut Dice) -> Answer {
         3 => says(""),
         4 => says(r#"{"escalate": true, "reasons": ["it guesses"]}"#),
         5 => says(r#"{"escalate": false, "reasons": []}"#),
+        6 => says(dice.pick::<&str>(&[
+            r#"{"route_type": "direct", "complexity": 20}"#,
+            r#"{"route_type": "clarify"}"#,
+            r#"{"route_type": "propose"}"#,
+        ])),
         _ => Ok(Reply {
             text: "I will.".to_owned(),
             calls: (0..=dice.roll(4)).map(|_| some_call(dice)).collect(),
@@ -282,7 +307,7 @@ fn check(world: &World, seed: u64) {
     }
     for opened in run.interrupts.values().map(|each| &each.opened) {
         let phase = match &opened.about {
-            About::Phase(phase) => phase,
+            About::Phase(phase) | About::Round(phase) => phase,
             // A person did, in whatever the run is at.
             About::Interruption => continue,
             _ => &run.steps[opened.step.as_ref().expect("a step asks")].phase,
@@ -299,8 +324,8 @@ fn check(world: &World, seed: u64) {
 #[test]
 fn nothing_panics_and_everything_ends() {
     let mut ends = std::collections::BTreeMap::new();
-    let mut handed_over = 0;
-    for seed in 1..=40_u64 {
+    let (mut handed_over, mut rounds, mut asked_first) = (0, 0, 0);
+    for seed in 1..=60_u64 {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut world = World::new(some_definition(&mut dice));
         let mut config = Config::default();
@@ -317,9 +342,12 @@ fn nothing_panics_and_everything_ends() {
         }
         reread(&world);
         handed_over += world.count("handed_over");
+        rounds += world.count("round_wanted");
+        asked_first += world.count("task_extended");
         *ends.entry(world.run.status()).or_insert(0) += 1;
     }
     assert!(handed_over > 0, "somebody hands over");
+    assert!(rounds > 0 && asked_first > 0, "{rounds} more rounds, {asked_first} tasks asked about first");
     // The walk really gets somewhere.
     assert!(ends.contains_key(&Status::Completed) && ends.contains_key(&Status::Failed), "{ends:?}");
 }

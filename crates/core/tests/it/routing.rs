@@ -1,4 +1,5 @@
-//! How tasks are routed: every rule with its near miss, and what a router's answer is read as.
+//! How tasks are routed: every rule and every word of the rules with its near miss, and what a router's answer is read
+//! as.
 
 use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 
@@ -84,6 +85,142 @@ fn every_rule_and_its_near_miss() {
     for (task, expected) in table {
         assert_eq!(routes(&task), expected, "{task}");
     }
+}
+
+/// Eight words that no rule knows.
+const REST: &str = "in the importer of the new billing page";
+
+/// What stands in the list `name` of the rules, in their order.
+fn listed(name: &str) -> Vec<&'static str> {
+    let rules = include_str!("../../src/routing/rules.rs");
+    let list = rules.split(&format!("const {name}: [")).nth(1).and_then(|rest| rest.split("];").next());
+    list.expect("it is there").split('"').skip(1).step_by(2).collect()
+}
+
+/// That a phrase decides, and none that is like it: a last word that goes on, or a word in between.
+fn decides(phrase: &str, expected: &str, from: impl Fn(&str) -> String) {
+    let task = from(phrase);
+    let routed = heuristics(&task, Mode::Aggressive);
+    assert_eq!(routes(&task), expected, "{task}");
+    assert!(routed.reasoning.contains(&format!("(`{phrase}`)")), "{task}: {}", routed.reasoning);
+    let words = phrase.split_once(' ').map(|(first, rest)| format!("{first} old {rest}"));
+    for miss in [Some(format!("{phrase}x")), words].into_iter().flatten() {
+        assert_eq!(routes(&from(&miss)), "ddd", "{}", from(&miss));
+    }
+}
+
+#[test]
+fn every_word_of_the_rules_is_needed() {
+    let unclear = [
+        "clarify requirements",
+        "clarify the requirements",
+        "figure out requirements",
+        "figure out the requirements",
+        "determine requirements",
+        "determine the requirements",
+        "no further details",
+        "unspecified",
+        "no details provided",
+        "plan to clarify",
+        "needs clarification",
+    ];
+    let vague = [
+        "fix it",
+        "make it work",
+        "improve this",
+        "help me",
+        "something wrong",
+        "not working",
+        "broken",
+        "do something",
+        "make it better",
+    ];
+    let pointing = ["it", "this", "that", "something", "stuff", "things", "thing"];
+    let research = ["research", "find", "search", "learn", "understand", "explain", "what is"];
+    for (name, list, expected) in
+        [("META", &unclear[..], "dcc"), ("VAGUE", &vague, "dcc"), ("RESEARCH", &research, "rrr")]
+    {
+        assert_eq!(listed(name), list, "a word that is added to {name} has a row here");
+        for phrase in list {
+            decides(phrase, expected, |phrase| format!("{phrase} {REST}"));
+        }
+    }
+    assert_eq!(listed("POINTING"), pointing);
+    for word in pointing {
+        decides(word, "dcc", |word| format!("move {word} over now"));
+        for (more, expected) in [("move", "dcc"), ("now move", "ddc"), ("now and then also move", "ddd")] {
+            assert_eq!(routes(&format!("{more} {word} over now")), expected, "{more} {word}");
+        }
+    }
+}
+
+#[test]
+fn every_action_goes_with_its_things_only() {
+    let things = ["script", "file", "app", "function", "code", "program"];
+    let table = [
+        ("create", "cccc--"),
+        ("write", "c--cc-"),
+        ("make", "cc---c"),
+        ("build", "--c---"),
+        ("edit", "------"),
+    ];
+    for (action, row) in table {
+        for (thing, cell) in things.into_iter().zip(row.chars()) {
+            let (task, expected) = (format!("{action} {thing}"), if cell == 'c' { "dcc" } else { "ddd" });
+            assert_eq!(routes(&task), expected, "{task}");
+            for miss in [format!("{action}x {thing}"), format!("{action} {thing}x")] {
+                assert_eq!(routes(&miss), "ddd", "{miss}");
+            }
+        }
+    }
+    let known = listed("GENERIC").len();
+    let here = table.iter().map(|(_, row)| row.matches('c').count() + usize::from(row.contains('c')));
+    assert_eq!(known, here.sum::<usize>(), "an action or a thing that is added has a row here");
+}
+
+#[test]
+fn every_word_of_purpose_makes_a_task_clear() {
+    let purpose = [
+        "that",
+        "which",
+        "to",
+        "for",
+        "parse",
+        "process",
+        "calculate",
+        "convert",
+        "generate",
+        "analyze",
+        "download",
+        "upload",
+        "send",
+        "read",
+        "write",
+        "filter",
+        "sort",
+        "transform",
+        "validate",
+        "check",
+        "test",
+        "monitor",
+        "extract",
+        "import",
+        "export",
+        "display",
+        "show",
+        "list",
+        "count",
+        "analyse",
+        "reads",
+    ];
+    assert_eq!(listed("PURPOSE"), purpose);
+    let task = |word: &str| format!("create a nice shiny little python script {word} today");
+    for word in purpose {
+        assert_eq!(routes(&task(word)), "ddd", "{word}");
+        assert_eq!(routes(&task(&format!("{word}x"))), "dcc", "{word}");
+    }
+    // The action itself says none, also where it is a word that can.
+    assert_eq!(routes("write a nice shiny little python script today"), "dcc");
 }
 
 #[test]

@@ -142,6 +142,11 @@ pub(crate) async fn check(
         let (found, wanted) = (String::from_utf8_lossy(&found[name]), String::from_utf8_lossy(bytes));
         assert_eq!(found, wanted, "{what}: {name}");
     }
+    accounted(server, run, what).await;
+}
+
+/// Every start of a call has its end, and the audit log is intact.
+pub(crate) async fn accounted(server: &TestServer, run: &str, what: &str) {
     let events = server.events(run).await;
     let of = |kind: &str, call: &Value| {
         events.iter().filter(|event| event["type"] == kind && event["data"]["call"] == *call).count()

@@ -26,6 +26,34 @@ fn equal_calls_in_a_row_end_in_a_question() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
+/// So many fresh budgets are taken unasked; a person is told how many there were, and theirs is no further one.
+#[test]
+fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
+    let continues = phase(|phase| {
+        phase.limits.rounds = 1;
+        phase.limits.continues = 2;
+    });
+    let script = ["a", "b", "c", "d"].map(|name| calls(&[read(name)]));
+    let mut world = World::started(continues, [&script[..], &[says("Done.")]].concat());
+    world.work();
+    let payload = |world: &World| {
+        let interrupt = world.open(Kind::Continuation);
+        world.run.interrupts[&interrupt].content["payload"].clone()
+    };
+    assert_eq!(payload(&world)["continuations"], json!(2), "{}", payload(&world));
+    let lifted = |world: &World| world.count("limit_lifted");
+    assert_eq!((world.count("limit_reached"), lifted(&world)), (3, 2));
+    for (continuations, asked) in [(3, 2), (4, 2)] {
+        world.decide(Kind::Continuation, choose("continue"));
+        world.work();
+        if world.run.ended.is_some() {
+            break;
+        }
+        assert_eq!((payload(&world)["continuations"].clone(), asked), (json!(continuations), 2));
+    }
+    assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
+}
+
 /// A limit's name, how it is set, and a reply that reaches it.
 type Limited = (&'static str, fn(&mut Phase), Answer);
 

@@ -114,6 +114,34 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(!world.log.iter().any(|event| event.fact.encode().1["shortened"] == true));
 }
 
+/// The plan that a person has approved stands word for word, however many summaries come after it.
+#[test]
+fn an_open_plan_is_never_summed_up() {
+    let step = "Sort names.txt by length, the shortest first";
+    let plan = json!({ "subtasks": [{ "id": "sort", "description": step }] });
+    let mut script = vec![calls(&[("create_plan", plan)])];
+    script.extend(reads(&["a", "b", "c", "d", "e", "f", "a", "b", "c"]));
+    script.push(says("Done."));
+    let mut definition = narrow(asking());
+    definition.gates.plan = holdshort_core::definition::PlanGate::Ask;
+    let mut world = world(definition, script);
+    world.work();
+    world.decide(Kind::PlanApproval, choose_with("approve", "carefully"));
+    world.work();
+    let mut summaries = 0;
+    while world.run.ended.is_none() {
+        let by = summariser(&world);
+        world.script.insert(by, vec![says("Some files were read.")].into());
+        world.work();
+        summaries += 1;
+        let told = heard(&world).join("\n");
+        assert!(told.contains(step) && told.contains("carefully"), "after {summaries} summaries: {told}");
+        assert!(bytes(&world.run.request("work").expect("it goes on")) < 6_000);
+    }
+    assert!(summaries > 1, "{summaries}");
+    assert_eq!(world.run.status(), Status::Completed);
+}
+
 fn asking() -> Definition {
     phase(|_| {})
 }

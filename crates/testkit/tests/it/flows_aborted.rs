@@ -1,0 +1,258 @@
+//! A copilot's stories, aborted after their commits in turn and started again: nothing runs twice, nobody is asked
+//! twice, and the story ends as if nothing had happened.
+//!
+//! Some of the commits by default; all of them with
+//! `cargo test -p holdshort-testkit --test it flows_aborted -- --ignored`.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{Setup, TestServer, aborting};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::demo::{ABORT_AFTER, accounted};
+use crate::play::{command, count, one, read, write};
+use crate::routed::WORKFLOW;
+
+/// A story that is played again and again.
+#[derive(Clone, Copy)]
+struct Story {
+    workflow: &'static str,
+    task: &'static str,
+    /// What the model says, and what lies in the workspace.
+    stage: fn(&ScriptedModel) -> Setup,
+    /// What a person decides on an interrupt.
+    decide: fn(&Value) -> Value,
+}
+
+/// Flow 1 of contract A26, on the shipped workflow.
+const FLOW_1: Story = Story {
+    workflow: "copilot",
+    task: "Improve the list.",
+    stage: |model| {
+        let question = json!({"question": "Sorted how?", "choices": ["by name", "by length"]});
+        model.script(
+            "copilot",
+            [
+                one(read("names.txt")),
+                one(("ask_user", question)),
+                one(("invoke_planning_phase", json!({"task": "sort names.txt by length", "max_steps": 3}))),
+                one(write("names.txt", "al\nbea\ncarla\n")),
+                one(count("one")),
+                one(command("cat names.txt")),
+                Scripted::text("names.txt is sorted by length."),
+            ],
+        );
+        let plan = json!({"subtasks": [{"id": "sort", "description": "Sort names.txt", "agent": "copilot"}]});
+        model.script("planner", [Scripted::text(plan.to_string())]);
+        TestServer::setup().model(model)
+    },
+    decide: |asked| match asked["kind"].as_str() {
+        Some("question") => json!({"option": "answer", "text": "by length"}),
+        Some("turn") => json!({"option": "done"}),
+        Some("plan_approval" | "tool_approval") => json!({"option": "approve"}),
+        _ => panic!("nobody expects this to be asked: {asked:#}"),
+    },
+};
+
+/// A choice, a hand-off there and back within a round, a new task that is clarified, and a second round.
+const ROUTED: Story = Story {
+    workflow: "helper",
+    task: "Rework the list.",
+    stage: |model| {
+        let ways = json!({"route_type": "propose", "proposals": [{"title": "Quick"}, {"title": "Thorough"}]});
+        let unclear = json!({"route_type": "clarify", "clarifying_questions": ["In which order?"]});
+        let clear = json!({"route_type": "direct", "complexity": 20, "refined_task": "Sort it by length."});
+        model.when(
+            "router",
+            [("by length", clear), ("the other list", unclear), ("Rework", ways)]
+                .map(|(words, answer)| (words, Scripted::text(answer.to_string()))),
+        );
+        let unused = || Scripted::status(400);
+        model.script(
+            "pair",
+            [
+                one(("handoff_to_writer", json!({"message": "yours"}))),
+                unused(),
+                unused(),
+                Scripted::text("One."),
+                one(count("two")),
+                Scripted::text("Two."),
+            ],
+        );
+        let back = one(("handoff_to_pair", json!({"message": "written"})));
+        model.script("writer", [unused(), one(count("one")), back]);
+        TestServer::setup().workflow("helper", WORKFLOW).model(model)
+    },
+    decide: |asked| match (asked["kind"].as_str(), asked["payload"]["round"].as_u64()) {
+        (Some("choice"), _) => json!({"option": "option_2", "text": "with care"}),
+        (Some("question"), _) => json!({"option": "answer", "text": "by length"}),
+        (Some("turn"), Some(1)) => json!({"option": "new_task", "text": "Now the other list."}),
+        (Some("turn"), _) => json!({"option": "done"}),
+        _ => panic!("nobody expects this to be asked: {asked:#}"),
+    },
+};
+
+/// A command was under way when the process ended: a person looks whether it did its work.
+fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
+    let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
+    let line = asked["payload"].to_string();
+    let ran = ["one", "two"].iter().any(|word| line.contains(word) && counted.contains(word));
+    match ran {
+        true => json!({"option": "happened", "text": "It is counted."}),
+        false => json!({"option": "rerun"}),
+    }
+}
+
+/// One look at the run, and a decision where it holds short. `None`: no answer, the server is gone.
+async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Option<bool> {
+    let Some(id) = run else {
+        let body = server.run_body(story.workflow, story.task);
+        let request = server.request(Method::POST, "/v1/runs").header("idempotency-key", "it").json(&body);
+        *run = Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned());
+        return Some(false);
+    };
+    let at = server.try_send(server.request(Method::GET, &format!("/v1/runs/{id}"))).await?.ok();
+    if ["completed", "failed", "cancelled"].iter().any(|status| at["status"] == **status) {
+        return Some(true);
+    }
+    for open in at["open_interrupts"].as_array().unwrap() {
+        let path = format!("/v1/interrupts/{}", open.as_str().unwrap());
+        let asked = server.try_send(server.request(Method::GET, &path)).await?.ok();
+        let decision = match asked["kind"].as_str() {
+            Some("unknown_outcome") => look_whether_it_ran(server, &asked),
+            _ => (story.decide)(&asked),
+        };
+        let request = server.request(Method::POST, &format!("{path}/decisions")).json(&decision);
+        let answer = server.try_send(request).await?;
+        assert!(matches!(answer.status, 200 | 409), "{answer:#?}");
+    }
+    Some(false)
+}
+
+/// What people and agents could tell of a run, but for doubts that only an abort leaves.
+async fn told(server: &TestServer, run: &str) -> Vec<String> {
+    let events = server.events(run).await;
+    let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
+    let doubts: Vec<Value> = events
+        .iter()
+        .filter(|event| event["type"] == "interrupt_opened" && event["data"]["kind"] == "unknown_outcome")
+        .map(|event| event["data"]["interrupt"].clone())
+        .collect();
+    let line = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        if doubts.contains(&event["data"]["interrupt"]) {
+            return None;
+        }
+        let key = match kind {
+            "step_started" | "step_ended" => "step",
+            "interrupt_opened" => "kind",
+            "interrupt_resolved" => "option",
+            "task_routed" => "route",
+            "handed_over" => "to",
+            "phase_called" | "plan_settled" | "task_extended" | "round_wanted" | "rounds_over"
+            | "run_completed" | "run_failed" => "phase",
+            _ => return None,
+        };
+        Some(format!("{kind} {}", text(event, key)))
+    };
+    events.iter().filter_map(line).collect()
+}
+
+/// What is there at the end.
+#[derive(Debug, PartialEq)]
+struct End {
+    story: Vec<String>,
+    result: Value,
+    files: Vec<Option<String>>,
+}
+
+/// Plays with an abort after commit `n`, 0 for none; how it ended, and whether there were that many.
+async fn play(story: Story, n: usize) -> (End, bool) {
+    let what = format!("{}: abort after commit {n}", story.workflow);
+    let model = ScriptedModel::start().await;
+    let setup = (story.stage)(&model).program(aborting()).env(ABORT_AFTER, &n.to_string());
+    let mut server = setup.stopped();
+    fs::write(server.workspace().join("names.txt"), "carla\nal\nbea\n").unwrap();
+    server.start().await;
+    let (mut aborted, mut run, mut over) = (false, None, false);
+    for _ in 0..6_000 {
+        match look(&server, story, &mut run).await {
+            Some(true) => {
+                over = true;
+                break;
+            }
+            Some(false) => tokio::time::sleep(Duration::from_millis(10)).await,
+            None => {
+                assert!(!aborted, "{what}: it ended again\n{}", server.stderr());
+                server.wait_until_ended().await;
+                aborted = true;
+                server.change(|setup| setup.env(ABORT_AFTER, "0"));
+                server.start().await;
+            }
+        }
+    }
+    let run = run.unwrap();
+    assert!(over, "{what}: it does not end: {:#?}", server.story(&run).await);
+    accounted(&server, &run, &what).await;
+    let at = server.run(&run).await;
+    assert_eq!(at["status"], "completed", "{what}: {at:#}");
+    let file = |name| fs::read_to_string(server.workspace().join(name)).ok();
+    let end = End {
+        story: told(&server, &run).await,
+        result: at["result"].clone(),
+        files: vec![file("names.txt"), file("count.txt")],
+    };
+    (end, aborted)
+}
+
+/// Aborts after every `step`th commit, from the first; how many commits there are at least.
+async fn abort_after_each(story: Story, step: usize) -> usize {
+    const AT_ONCE: usize = 4;
+    let wanted = Arc::new(play(story, 0).await.0);
+    let next = Arc::new(AtomicUsize::new(1));
+    let players: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let (wanted, next) = (wanted.clone(), next.clone());
+            tokio::spawn(async move {
+                loop {
+                    let n = next.fetch_add(step, Ordering::SeqCst);
+                    let (end, aborted) = play(story, n).await;
+                    assert_eq!(end, *wanted, "{}: abort after commit {n}", story.workflow);
+                    if !aborted {
+                        return n;
+                    }
+                    assert!(n < 500, "the run has no end");
+                }
+            })
+        })
+        .collect();
+    let mut commits = usize::MAX;
+    for player in players {
+        commits = commits.min(player.await.unwrap());
+    }
+    println!("{}: aborted after every {step}th commit, up to {commits}", story.workflow);
+    commits
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flow_1_survives_aborts() {
+    assert!(abort_after_each(FLOW_1, 4).await > 12);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_routed_story_survives_aborts() {
+    assert!(abort_after_each(ROUTED, 4).await > 12);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a campaign: CONTRIBUTING.md"]
+async fn each_story_survives_an_abort_after_each_of_its_commits() {
+    for story in [FLOW_1, ROUTED] {
+        assert!(abort_after_each(story, 1).await > 12);
+    }
+}
