@@ -19,6 +19,10 @@ const QUICK: [&str; 6] = [
 /// ... but for these of the store, by a part of their names: they start a PostgreSQL.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
+/// The crash matrix of a changeset in full, which the other tests play in part.
+const EVERY_STOP: [&str; 7] =
+    ["--package", "holdshort-testkit", "--test", "it", "every_stop_", "--", "--ignored"];
+
 pub(crate) fn verify(quick: bool) -> Result<()> {
     if !quick {
         println!(
@@ -71,7 +75,8 @@ fn quick_tests(counts: &mut Counts) -> Result<bool> {
 fn all_tests(counts: &mut Counts) -> Result<bool> {
     ui::verify()?;
     // It also builds the programs that black-box tests start: all of a package that has tests are built with them.
-    let ok = lines("tests", test().arg("--workspace"), |line| counts.take(line))?;
+    let mut ok = lines("tests", test().arg("--workspace"), |line| counts.take(line))?;
+    ok &= lines("every stop of a commit", test().args(EVERY_STOP), |line| counts.take(line))?;
     Ok(lines("browser tests", &mut ui::tests(), |line| counts.take(line))? && ok)
 }
 
