@@ -38,6 +38,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod trials;
+mod tried;
 mod undo;
 mod verbs;
 mod versions;
