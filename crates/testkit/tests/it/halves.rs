@@ -1,10 +1,11 @@
 //! A command whose changes are committed path by path, and a server that aborts between two of them, or after an event:
 //! afterwards the workspace is wholly as it was or wholly as released, and the command ran once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use holdshort_testkit::model::ScriptedModel;
@@ -27,10 +28,11 @@ gates:
   trial: on
 ";
 
-/// 20 files are made, 12 changed, 4 deleted; with a folder, a link, a mode and an emptied folder there are 40 paths.
-pub(crate) const LINE: &str = "mkdir made && for i in $(seq 20); do echo new > made/$i; done && \
+/// 28 files are made and 12 changed: 40 are written. 4 are deleted; with a folder, a link, a mode and an emptied folder there
+/// are 48 paths.
+pub(crate) const LINE: &str = "mkdir made && for i in $(seq 28); do echo new > made/$i; done && \
                     for i in $(seq 12); do echo new >> kept$i; done && rm -r gone && ln -s kept1 link && chmod 700 kept13";
-const PATHS: usize = 20 + 12 + 4 + 1 + 1 + 1 + 1;
+const PATHS: usize = 28 + 12 + 4 + 1 + 1 + 1 + 1;
 
 pub(crate) fn fill(workspace: &Path) {
     for i in 1..=13 {
@@ -68,7 +70,7 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
 
 /// In how many paths two trees differ.
 fn differ(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> usize {
-    let names: std::collections::BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    let names: BTreeSet<_> = one.keys().chain(other.keys()).collect();
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).count()
 }
 
@@ -84,17 +86,17 @@ fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     (before, after)
 }
 
-/// Plays with one abort, released as soon as somebody is asked; `abort`: of which variable, after how many. Whether it came.
-async fn play_with(
-    abort: (&str, usize),
-    before: &BTreeMap<String, String>,
-    after: &BTreeMap<String, String>,
-) -> bool {
-    let what = format!("{} = {}", abort.0, abort.1);
+/// Plays with one abort, released as soon as somebody is asked. Whether it came.
+async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
+    let what = format!("{stop:?}");
+    let (variable, n) = match stop {
+        Stop::InChangeset(paths) => (ABORT_IN_CHANGESET, paths),
+        Stop::AfterEvent(event) => (ABORT_AFTER, event),
+    };
     let model = ScriptedModel::start().await;
     model.script("solo", vec![one(command(LINE)), done()]);
     let setup = TestServer::setup().program(aborting()).workflow("solo", WORKFLOW).model(&model);
-    let mut server = setup.env(abort.0, &abort.1.to_string()).stopped();
+    let mut server = setup.env(variable, &n.to_string()).stopped();
     fill(&server.workspace());
     server.start().await;
     let (mut run, mut aborted) = (None::<String>, false);
@@ -111,11 +113,16 @@ async fn play_with(
             server.wait_until_ended().await;
             aborted = true;
             let stands = tree(&server.workspace());
-            if abort.0 == ABORT_IN_CHANGESET {
+            match stop {
                 // The abort came where it should.
-                assert_eq!(differ(before, &stands), abort.1, "{what}");
+                Stop::InChangeset(paths) => assert_eq!(differ(before, &stands), paths, "{what}"),
+                // Each event is before the commit or after it.
+                Stop::AfterEvent(_) => {
+                    let changed = differ(before, &stands);
+                    assert!(changed == 0 || changed == PATHS, "{what}: {changed} paths");
+                }
             }
-            server.change(|setup| setup.env(abort.0, "0"));
+            server.change(|setup| setup.env(variable, "0"));
             server.start().await;
             continue;
         };
@@ -140,32 +147,80 @@ async fn play_with(
     let run = run.expect("a run");
     let story = server.story(&run).await;
     assert_eq!(differ(after, &tree(&server.workspace())), 0, "{what}: {story:#?}");
-    let kinds = |kind: &str| story.iter().filter(|line| line.contains(kind)).count();
-    assert_eq!(kinds("tool_tried"), 1, "{what}: {story:#?}");
-    assert_eq!(kinds("unknown_outcome"), 0, "{what}: {story:#?}");
+    let count = |kind: &str| story.iter().filter(|line| *line == kind).count();
+    // What a crash cuts off is lost, and begun again: a trial before anything has happened, a commit from where it was.
+    for (kind, lost) in [("trial_started", "trial_lost"), ("tool_started", "tool_lost")] {
+        assert_eq!(count(kind) - count(lost), 1, "{what}: {kind}: {story:#?}");
+        assert!(count(lost) <= 1, "{what}: {story:#?}");
+    }
+    for (kind, times) in [("tool_tried", 1), ("tool_finished", 1), ("unknown_outcome", 0)] {
+        assert_eq!(count(kind), times, "{what}: {kind}: {story:#?}");
+    }
+    let ended = server.events_of(&run, "tool_finished").await;
+    assert_eq!(ended[0]["data"]["end"], "done", "{what}: {ended:#?}");
+    // The agent heard of it once: its call, and its result.
+    assert_eq!(
+        model.requests().last().map(|last| last.texts().join("\n").matches("exit code 0").count()),
+        Some(1),
+        "{what}"
+    );
     aborted
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_abort_between_two_files_is_carried_on() {
-    let (before, after) = wanted();
-    for changed in [1, 5, 17, PATHS] {
-        assert!(play_with((ABORT_IN_CHANGESET, changed), &before, &after).await, "{changed} paths: no abort");
-    }
+/// Where the server is aborted.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    /// In the commit of the changeset, once so many of its paths are changed.
+    InChangeset(usize),
+    /// After the commit to the journal of this number: an event, or some that go together.
+    AfterEvent(usize),
 }
 
-/// All of them; a minute.
+/// Plays stop after stop, some at a time; each player goes on until one of its stops has not come. How many came.
+async fn play_each(stops: impl Iterator<Item = Stop> + Send + 'static) -> usize {
+    const AT_ONCE: usize = 4;
+    let trees = Arc::new(wanted());
+    let stops = Arc::new(Mutex::new(stops));
+    let players: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let (trees, stops) = (trees.clone(), stops.clone());
+            let next = move || stops.lock().unwrap().next();
+            tokio::spawn(async move {
+                let mut came = 0;
+                while let Some(stop) = next() {
+                    if !play_with(stop, &trees.0, &trees.1).await {
+                        break;
+                    }
+                    came += 1;
+                }
+                came
+            })
+        })
+        .collect();
+    let mut came = 0;
+    for player in players {
+        came += player.await.unwrap();
+    }
+    came
+}
+
+/// Beside the first and the last path, one of each kind and some between: all of them are played by the next test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a campaign: CONTRIBUTING.md"]
-async fn an_abort_between_any_two_files_and_after_any_event_is_carried_on() {
-    let (before, after) = wanted();
-    for changed in 1..=PATHS {
-        assert!(play_with((ABORT_IN_CHANGESET, changed), &before, &after).await, "{changed} paths: no abort");
-    }
-    let mut events = 0;
-    while play_with((ABORT_AFTER, events + 1), &before, &after).await {
-        events += 1;
-    }
-    println!("aborted after each of {PATHS} paths and {events} commits");
-    assert!(events > 6, "the run has {events} commits only");
+async fn an_abort_between_two_files_is_carried_on() {
+    let stops = [1, 2, 4, 5, 6, 19, 32, 36, PATHS - 1, PATHS];
+    assert_eq!(play_each(stops.into_iter().map(Stop::InChangeset)).await, stops.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a minute; `cargo xtask verify` plays it"]
+async fn every_stop_of_a_commit_is_carried_on() {
+    assert_eq!(play_each((1..=PATHS).map(Stop::InChangeset)).await, PATHS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_after_any_event_is_carried_on() {
+    const ENDLESS: usize = 100;
+    let commits = play_each((1..ENDLESS).map(Stop::AfterEvent)).await;
+    println!("aborted after each of {commits} commits");
+    assert!((7..ENDLESS - 1).contains(&commits), "the run has {commits} commits");
 }

@@ -44,6 +44,7 @@ mod stopping;
 mod stops;
 mod swarm;
 mod trials;
+mod tried;
 mod undo;
 mod verbs;
 mod versions;

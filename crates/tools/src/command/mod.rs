@@ -217,7 +217,16 @@ impl Command {
             "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         });
         tell_of_filtered(&printed, &mut text, &mut data);
+        tell_of_memory(&printed, ended.how.exit_code(), &mut text);
         Told { text, data }
+    }
+}
+
+/// What failed may have met the limit; what ended well has not.
+fn tell_of_memory(printed: &str, exit_code: Option<i32>, text: &mut String) {
+    if let Some(told) = walls::memory_told(printed).filter(|_| exit_code != Some(0)) {
+        text.push('\n');
+        text.push_str(&told);
     }
 }
 
@@ -346,6 +355,7 @@ impl Ended {
         if exit_code != Some(0) || *effect != CommandEffect::Reads {
             tell_of_filtered(&printed, &mut text, &mut data);
         }
+        tell_of_memory(&printed, exit_code, &mut text);
         let has_set_aside = tell_of(&aside, &mut text, &mut data);
         if was_stopped {
             return Outcome::Stopped { text, data };

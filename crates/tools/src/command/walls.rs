@@ -6,6 +6,8 @@
 use holdshort_command::guarded;
 use holdshort_core::tool::CommandEffect;
 
+use crate::limits;
+
 /// What the system says where a mount is read-only, and where one would have to be renamed.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
@@ -72,6 +74,26 @@ pub(super) fn filtered(printed: &str) -> Vec<&str> {
     let of_a_device = |line: &str| line.starts_with("mknod: ") && line.contains("Permission denied");
     let says_so = |line: &&str| FILTERED.iter().any(|words| line.contains(words)) || of_a_device(line);
     printed.lines().filter(says_so).take(FILTERED_LINES).collect()
+}
+
+/// What programs say that are refused memory: the C library, Python, C++, Rust, Node, Java, Go.
+const OUT_OF_MEMORY: [&str; 7] = [
+    "Cannot allocate memory",
+    "MemoryError",
+    "std::bad_alloc",
+    "memory allocation of ",
+    "JavaScript heap out of memory",
+    "OutOfMemoryError",
+    "runtime: out of memory",
+];
+
+/// The limit that a command which failed may have met, where it says that it was refused memory.
+pub(super) fn memory_told(printed: &str) -> Option<String> {
+    let says_so = |line: &str| OUT_OF_MEMORY.iter().any(|words| line.contains(words));
+    let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
+    printed.lines().any(says_so).then(|| {
+        format!("It was refused memory: a process of a command may have {gib} GiB of memory (`RLIMIT_AS`).")
+    })
 }
 
 /// Below the workspace: what lies elsewhere is not the command's, whatever its name.

@@ -73,6 +73,28 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
     }
 }
 
+/// What a command writes lies in its layer, and is found at its path in the workspace alone. The table of mounts names the
+/// command's own folder, beside which the layer lies: there is nothing at that path. Of an overlay it names no folder at all.
+#[tokio::test]
+async fn a_layer_is_out_of_its_commands_sight() {
+    let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \
+                cat /proc/self/mountinfo; echo beside:; \
+                for at in $(grep -o '/[^ ]*/holdshort-[A-Za-z0-9]*' /proc/self/mountinfo | sort -u); do \
+                for it in $at $at/layer $at/layer/upper; do if [ -e $it ]; then echo there: $it; else echo none; fi; done; done";
+    for layers in [Layers::Overlay, Layers::Copy] {
+        let bench = Bench::with(|settings| settings.layers = layers);
+        let kept = kept(&bench, &bench.tools, line).await;
+        assert_eq!(kept.trial.over, layers);
+        let (found, rest) = kept.trial.text.split_once("mounts:\n").unwrap();
+        let (mounts, beside) = rest.split_once("beside:\n").unwrap();
+        let at = bench.at("marker").display().to_string();
+        assert!(!found.is_empty() && found.lines().all(|path| path == at), "{at}: {found}");
+        assert!(layers == Layers::Copy || !mounts.contains("/layer"), "{mounts}");
+        assert_eq!(beside.lines().filter(|line| *line == "none").count(), 3, "{mounts}{beside}");
+        assert!(!beside.contains("there:"), "{mounts}{beside}");
+    }
+}
+
 /// They may be there before, from a person or another overlay.
 #[tokio::test]
 async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {

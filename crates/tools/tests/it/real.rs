@@ -1,35 +1,36 @@
-//! Programs that people use, tried, committed and taken back. One that this machine does not have is named and left out.
+//! Programs that people use, tried, committed and taken back.
 
 use std::process::Command;
 
 use holdshort_tools::{Committed, git_words};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, is_running};
 use crate::tree::{differences, tree};
 use crate::trial::{Kept, kept};
 
-fn has(program: &str) -> bool {
-    let found = Command::new("sh")
-        .args(["-c", &format!("PATH={PATH} command -v {program}")])
-        .output()
-        .unwrap()
-        .status
-        .success();
-    if !found {
-        eprintln!("left out: there is no {program}");
-    }
-    found
+/// Every program must be there: one that is left out shows nothing.
+fn needs(program: &str) {
+    let found =
+        Command::new("sh").args(["-c", &format!("PATH={PATH} command -v {program}")]).output().unwrap();
+    let install = match program {
+        "npm" => "Node.js with npm, for all users of the machine",
+        "pip3" => "python3-pip",
+        "setsid" => "util-linux",
+        "find" => "findutils",
+        other => other,
+    };
+    assert!(found.status.success(), "there is no {program} in {PATH}: install {install}");
 }
 
 /// So many changes are committed no more often than they have to be.
 const MANY: usize = 1000;
+/// How long the daemon of the table sleeps, which shows its process.
+const DAEMON: &str = "86431";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Prepares a workspace with one line, tries another in it, commits and takes it back; `None` without the program.
-async fn played(program: &str, prepare: &str, line: &str) -> Option<(Bench, Kept)> {
-    if !has(program) {
-        return None;
-    }
+/// Prepares a workspace with one line, tries another in it, commits and takes it back.
+async fn played(program: &str, prepare: &str, line: &str) -> (Bench, Kept) {
+    needs(program);
     let bench = Bench::new();
     let home = bench.root.path().join("home");
     let prepared = Command::new("sh")
@@ -41,6 +42,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> Option<(Bench, Kept
     assert!(prepared.status.success(), "{prepare}: {prepared:?}");
     let before = tree(&bench.at(""));
     let kept = kept(&bench, &bench.tools, line).await;
+    assert!(!is_running(DAEMON), "{line}: what it left running is gone with its trial");
     assert_eq!(kept.trial.data["exit_code"], 0, "{line}: {}", kept.trial.text);
     assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
     let after = tree(&bench.at(""));
@@ -51,7 +53,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> Option<(Bench, Kept
         assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
         assert_eq!(differences(&after, &tree(&bench.at(""))), [], "{line}");
     }
-    Some((bench, kept))
+    (bench, kept)
 }
 
 fn words(kept: &Kept) -> Vec<String> {
@@ -86,7 +88,7 @@ async fn git_in_words() {
         ),
     ];
     for (prepare, line, expected) in table {
-        let Some((_, kept)) = played("git", &format!("{REPOSITORY}; {prepare}"), line).await else { return };
+        let (_, kept) = played("git", &format!("{REPOSITORY}; {prepare}"), line).await;
         let told = words(&kept);
         for words in expected {
             assert!(told.contains(&(*words).to_owned()), "{line}: {told:?}");
@@ -105,7 +107,7 @@ async fn a_rebase() {
         "{REPOSITORY}; git switch -qc side; echo s > s; git add .; git commit -qm side; git switch -q main; \
          echo m > m; git add .; git commit -qm m; git switch -q side"
     );
-    let Some((bench, kept)) = played("git", &prepare, "git rebase -q main").await else { return };
+    let (bench, kept) = played("git", &prepare, "git rebase -q main").await;
     assert!(words(&kept).contains(&"branch `side` moved".to_owned()), "{:?}", words(&kept));
     let log = Command::new("git").args(["log", "--format=%s"]).current_dir(bench.at("")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&log.stdout), "side\nm\none\n");
@@ -190,13 +192,13 @@ async fn builds_packages_databases_and_mass_edits() {
         (
             "setsid",
             "true",
-            "setsid sh -c 'echo x > left; sleep 600; echo late > left' > /dev/null 2>&1 & until [ -s left ]; do :; done",
+            "setsid sh -c 'echo x > left; sleep 86431; echo late > left' > /dev/null 2>&1 & until [ -s left ]; do :; done",
             "test \"$(cat left)\" = x",
             1,
         ),
     ];
     for (program, prepare, line, after, changed) in table {
-        let Some((bench, kept)) = played(program, prepare, line).await else { continue };
+        let (bench, kept) = played(program, prepare, line).await;
         if kept.trial.changeset.changes().len() >= MANY {
             assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
         }
