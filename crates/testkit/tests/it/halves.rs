@@ -212,7 +212,7 @@ async fn an_abort_between_two_files_is_carried_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a minute; `cargo xtask verify` plays it"]
+#[ignore = "minutes"]
 async fn every_stop_of_a_commit_is_carried_on() {
     assert_eq!(play_each((1..=PATHS).map(Stop::InChangeset)).await, PATHS);
 }
