@@ -102,10 +102,7 @@ fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
     let line = asked["payload"].to_string();
     let ran = ["one", "two"].iter().any(|word| line.contains(word) && counted.contains(word));
-    match ran {
-        true => json!({"option": "happened", "text": "It is counted."}),
-        false => json!({"option": "rerun"}),
-    }
+    if ran { json!({"option": "happened", "text": "It is counted."}) } else { json!({"option": "rerun"}) }
 }
 
 /// One look at the run, and a decision where it holds short. `None`: no answer, the server is gone.
@@ -235,7 +232,6 @@ async fn abort_after_each(story: Story, step: usize) -> usize {
     for player in players {
         commits = commits.min(player.await.unwrap());
     }
-    println!("{}: aborted after every {step}th commit, up to {commits}", story.workflow);
     commits
 }
 

@@ -294,9 +294,9 @@ async fn a_decision_page_counts_what_it_has_not_shown() {
     let run = server.start_run("solo", "Write.").await;
     let card = server.wait_one(&run).await;
     let path = format!("/v1/interrupts/{}/links", card["id"].as_str().unwrap());
-    let link = server.post(&path, &json!({})).await.ok();
-    let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
-    let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
+    let made = server.post(&path, &json!({})).await.ok();
+    let place = made["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
+    let page = server.request(Method::GET, &place).send().await.unwrap().text().await.unwrap();
     assert!(page.contains("I allow what this page has not shown me."), "{page}");
     assert!(page.contains("Not shown here: 7 more paths."), "{page}");
 }
