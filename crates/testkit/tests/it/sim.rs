@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use holdshort_testkit::sim::{self, Mutant};
 
@@ -50,13 +51,25 @@ fn fixed_seeds() {
         .chain(with_trials)
         .chain(with_interruptions)
         .chain(with_copilots);
-    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer) {
-        let played = sim::play(seed, None);
-        if played.problem.is_some() {
-            let short = sim::shrink(&played, None);
-            panic!("seed {seed}: {:?}\n{}", short.problem, short.history.join("\n"));
+    let seeds: Vec<u64> =
+        failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer).collect();
+    let next = AtomicUsize::new(0);
+    let each = || {
+        while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let played = sim::play(*seed, None);
+            if played.problem.is_some() {
+                let short = sim::shrink(&played, None);
+                panic!("seed {seed}: {:?}\n{}", short.problem, short.history.join("\n"));
+            }
         }
-    }
+    };
+    // They are most of what these tests take, and no seed knows of another one.
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(each);
+        }
+    });
 }
 
 #[test]

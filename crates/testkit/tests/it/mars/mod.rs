@@ -3,6 +3,7 @@
 mod bad;
 mod changes;
 mod copilot;
+mod copilot_panel;
 mod docs;
 mod example;
 mod gates;

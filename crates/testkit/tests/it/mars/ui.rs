@@ -54,7 +54,7 @@ impl Page {
     }
 
     /// The connection is cut, and the page sends its first frame once more.
-    async fn comes_back(&mut self, server: &TestServer) {
+    pub(crate) async fn comes_back(&mut self, server: &TestServer) {
         self.mars = Mars::connect(server, &self.task).await;
         self.mars.say(&self.first).await;
         self.heard = 0;

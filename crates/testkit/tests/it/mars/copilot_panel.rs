@@ -1,0 +1,86 @@
+//! A copilot in the web UI: its form begins it, its one panel decides on each of its requests, and the page comes back to
+//! what is open (contracts A32, E42).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::ui::{Page, form};
+
+/// A copilot whose task is routed by rules; a person is asked after no step.
+async fn begun(more: &Value, answers: &[&str]) -> (ScriptedModel, TestServer, Page) {
+    let model = ScriptedModel::start().await;
+    model.script("engineer", answers.iter().map(|text| Scripted::text(text)).collect::<Vec<_>>());
+    let server = TestServer::setup().model(&model).start().await;
+    let mut form = form("copilot", more);
+    form["useDynamicRouting"] = json!(false);
+    form["approvalMode"] = json!("none");
+    let mut page = Page::start(&server, "t1", form).await;
+    let status = page.until("status").await;
+    let ignored: Vec<&str> =
+        status["ignored"].as_array().unwrap().iter().filter_map(|each| each["key"].as_str()).collect();
+    for key in ["maxTurns", "saveMarkdown", "hitlVariant"] {
+        assert!(ignored.contains(&key), "{key}: {status}");
+    }
+    for key in
+        ["availableAgents", "intelligentRouting", "complexityThreshold", "enablePlanning", "copilotSessionId"]
+    {
+        assert!(!ignored.contains(&key), "{key}: {status}");
+    }
+    (model, server, page)
+}
+
+fn told(model: &ScriptedModel, n: usize) -> String {
+    model.requests_of("engineer")[n].texts().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_and_turns_are_decided_on_in_the_panel_also_after_it_came_back() {
+    let (model, server, mut page) = begun(&json!({"conversational": true}), &["One.", "Two."]).await;
+    page.drawn("clarification").await;
+    page.comes_back(&server).await;
+    page.panel.asked = None;
+    page.drawn("clarification").await;
+    page.choose("submit", "sort in util.py").await;
+    page.panel.asked = None;
+    page.drawn("copilot_turn").await;
+    assert!(told(&model, 0).contains("sort in util.py"));
+    page.choose("submit", "shorter").await;
+    page.until("approval_received").await;
+    page.drawn("copilot_turn").await;
+    assert!(told(&model, 1).contains("shorter"));
+    page.comes_back(&server).await;
+    page.panel.asked = None;
+    page.drawn("copilot_turn").await;
+    page.choose("exit", "").await;
+    page.until("workflow_completed").await;
+    assert_eq!(page.panel.status, "completed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_is_left_ends_the_task() {
+    let (model, _server, mut page) = begun(&json!({}), &[]).await;
+    page.drawn("clarification").await;
+    page.choose("exit", "").await;
+    page.until("workflow_cancelled").await;
+    assert!(model.requests().is_empty());
+}
+
+/// Satisfaction has the two words of the form as well: `submit` says what is to change, `exit` that it is well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whether_it_is_well_is_decided_on_in_the_panel() {
+    let (model, server, mut page) =
+        begun(&json!({"intelligentRouting": "minimal"}), &["One.", "Two.", "Three."]).await;
+    let asked = page.drawn("copilot_turn").await;
+    assert_eq!(asked["position"], "satisfaction");
+    page.choose("submit", "in blue").await;
+    page.until("approval_received").await;
+    page.drawn("copilot_turn").await;
+    assert!(told(&model, 1).contains("in blue"));
+    page.comes_back(&server).await;
+    page.panel.asked = None;
+    page.drawn("copilot_turn").await;
+    page.choose("exit", "").await;
+    page.until("workflow_completed").await;
+    assert_eq!(page.panel.status, "completed");
+}
