@@ -54,6 +54,8 @@ impl Sim {
             }
         }
         let mut site = lock(&self.site);
+        let files = site.world.entries();
+        site.witness.check_files(&files);
         let store = site.store.clone();
         site.witness.check_all(&store, &self.clock);
     }

@@ -27,7 +27,7 @@ use holdshort_store::{
 use tokio::sync::watch;
 
 use super::history;
-use super::mutants::Mutant;
+use super::mutants::{Mutant, starts_a_commit};
 use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
@@ -93,7 +93,12 @@ impl Site {
     }
 
     fn write(&mut self, node: NodeId, store: Arc<Store>, append: Append) -> Result<Appended, AppendError> {
-        if self.mutant == Some(Mutant::AnswerBeforeWriting) {
+        let is_early = match self.mutant {
+            Some(Mutant::AnswerBeforeWriting) => true,
+            Some(Mutant::CommitBeforeWriting) => !self.queue.unwritten.is_empty() || starts_a_commit(&append),
+            _ => false,
+        };
+        if is_early {
             self.queue.unwritten.push((node, store, append));
             let late = self.queue.unwritten.len() > 2;
             let appends = if late { std::mem::take(&mut self.queue.unwritten) } else { Vec::new() };

@@ -79,10 +79,12 @@ pub enum Mutant {
     RouteTwice,
     /// A phase that a call began never ends, and its call has its result.
     LeaveThePhaseOpen,
+    /// A changeset is committed before the event that names it is written.
+    CommitBeforeWriting,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -113,6 +115,7 @@ impl Mutant {
         Self::GoOnAfterTheEnd,
         Self::RouteTwice,
         Self::LeaveThePhaseOpen,
+        Self::CommitBeforeWriting,
     ];
 
     /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
@@ -120,9 +123,11 @@ impl Mutant {
         // Those that it needs people for who talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {
-            Self::ForgetTheRest | Self::WriteOverOthers | Self::LeaveTheLast | Self::UndoInPart => {
-                TRIALS_FROM
-            }
+            Self::ForgetTheRest
+            | Self::WriteOverOthers
+            | Self::LeaveTheLast
+            | Self::UndoInPart
+            | Self::CommitBeforeWriting => TRIALS_FROM,
             Self::ForgetTheWord | Self::GoOnAfterTheEnd | Self::RouteTwice | Self::LeaveThePhaseOpen => {
                 COPILOTS_FROM
             }
@@ -135,6 +140,16 @@ impl Mutant {
             .map(|seed| play(seed, Some(self)))
             .find(|played| played.problem.is_some())
     }
+}
+
+/// Whether a changeset is committed once this is written.
+pub(super) fn starts_a_commit(append: &Append) -> bool {
+    let mut events = append.streams.iter().flat_map(|part| &part.events);
+    events.any(|sealed| {
+        event::decode(sealed).is_ok_and(|event| {
+            matches!(event.fact, event::Fact::Run(Fact::ToolStarted { changeset: Some(_), .. }))
+        })
+    })
 }
 
 impl Site {

@@ -46,6 +46,11 @@ fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 impl World {
+    /// Every file as a changeset has it.
+    pub(super) fn entries(&self) -> BTreeMap<String, Entry> {
+        self.files.iter().map(|(path, text)| (path.clone(), entry(text))).collect()
+    }
+
     fn entry(&self, path: &str) -> Option<Entry> {
         self.files.get(path).map(|text| entry(text))
     }
@@ -64,7 +69,7 @@ impl World {
     }
 
     /// The files as a command leaves them. Every text that it writes can be found by its digest from then on.
-    pub(super) fn after(&mut self, line: &str) -> BTreeMap<String, String> {
+    fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
             match (word.split_once('='), word.strip_prefix('-')) {
@@ -92,7 +97,13 @@ impl World {
         Proposed { changeset: between(&self.files, &files), text: "written".to_owned(), data: Value::Null }
     }
 
-    fn put(&mut self, change: &Change) {
+    /// What a command changes.
+    pub(super) fn between(&mut self, line: &str) -> Changeset {
+        let after = self.after(line);
+        between(&self.files, &after)
+    }
+
+    pub(super) fn put(&mut self, change: &Change) {
         match &change.after {
             Some(Entry::File { digest, .. }) => {
                 let text = self.kept.get(digest).cloned().unwrap_or_default();
@@ -125,8 +136,7 @@ impl Site {
             return Tried::Impossible { why: "there is no room for a trial".to_owned() };
         }
         let line = arguments["command"].as_str().unwrap_or_default();
-        let after = self.world.after(line);
-        yielded(between(&self.world.files, &after), format!("tried {line}"))
+        yielded(self.world.between(line), format!("tried {line}"))
     }
 
     /// What of it is as the run left it.

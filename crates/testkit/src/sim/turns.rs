@@ -312,7 +312,9 @@ impl Sim {
             }
             Fault::File => {
                 let path = *self.choices.pick(&["a", "b"]);
-                lock(&self.site).world.change(path);
+                let mut site = lock(&self.site);
+                site.world.change(path);
+                site.witness.overwritten(path);
             }
             Fault::Join | Fault::Die | Fault::Late | Fault::TakeOver => {}
         }

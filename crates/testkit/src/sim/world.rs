@@ -165,10 +165,15 @@ impl Site {
                     None => Outcome::Failed { text: "no such file".to_owned() },
                 };
             }
-            "write_file" => drop(self.world.files.insert(text("path"), text("content"))),
+            "write_file" => {
+                self.world.files.insert(text("path"), text("content"));
+                self.witness.overwritten(&text("path"));
+            }
             _ if text("command").starts_with("./do") => {
-                let files = self.world.after(&text("command"));
-                self.world.files = files;
+                for change in self.world.between(&text("command")).changes() {
+                    self.world.put(change);
+                    self.witness.overwritten(&change.path);
+                }
             }
             _ if choices.one_in(8) => return Outcome::Failed { text: "it could not be started".to_owned() },
             _ => {}

@@ -44,12 +44,34 @@ impl Witness {
     pub(in crate::sim) fn wrote(&mut self, run: &RunId, action: &ActionId, leases: &Leases, write: Write) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {
+                if !write.was_there {
+                    self.committed.insert(write.path.clone(), (run.clone(), write.call.clone()));
+                }
                 let late = witnessed.begun.get(action).is_none_or(|begun| !begun.stood(leases));
                 witnessed.wrote(late, write)
             }
             None => Err("a commit of a run that was not written".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
+    }
+
+    /// Somebody writes a path who commits nothing.
+    pub(in crate::sim) fn overwritten(&mut self, path: &str) {
+        self.committed.remove(path);
+    }
+
+    /// The files are as the changesets in the journal compose: what was committed last to a path stands there.
+    pub(in crate::sim) fn check_files(&mut self, files: &BTreeMap<String, Entry>) {
+        let checked = self.committed.iter().try_for_each(|(path, (run, id))| {
+            let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit of no call")?;
+            let changes = call.committing().and_then(|found| found.changeset.as_deref());
+            let mut changes = changes.into_iter().flat_map(Changeset::changes);
+            match changes.find(|change| change.path == *path) {
+                Some(change) if change.after.as_ref() == files.get(path) => Ok(()),
+                _ => Err(format!("{}: `{path}` is not as {id} has committed it", short(run.as_str()))),
+            }
+        });
+        self.note(checked);
     }
 
     /// An undo is worked out: from what the newest change of a path left to what the oldest one found.

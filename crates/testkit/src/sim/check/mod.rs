@@ -51,6 +51,8 @@ pub(super) struct Witness {
     said: BTreeMap<RunId, Vec<u64>>,
     /// Who used an epoch first.
     epochs: BTreeMap<u64, NodeId>,
+    /// The run and the call whose commit wrote a path last; not where somebody else has written it since.
+    committed: BTreeMap<String, (RunId, String)>,
     events: u64,
     problem: Option<String>,
 }
