@@ -10,7 +10,7 @@ use super::ui::{Page, form};
 /// A copilot whose task is routed by rules; a person is asked after no step.
 async fn begun(more: &Value, answers: &[&str]) -> (ScriptedModel, TestServer, Page) {
     let model = ScriptedModel::start().await;
-    model.script("engineer", answers.iter().map(|text| Scripted::text(text)).collect::<Vec<_>>());
+    model.script("engineer", answers.iter().map(|text| Scripted::text(*text)).collect::<Vec<_>>());
     let server = TestServer::setup().model(&model).start().await;
     let mut form = form("copilot", more);
     form["useDynamicRouting"] = json!(false);
