@@ -146,6 +146,24 @@ pub enum About {
     External,
 }
 
+impl About {
+    /// The phase, where it is about one as a whole and not about a step of it.
+    pub fn phase(&self) -> Option<&str> {
+        match self {
+            Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
+            Self::Call(_)
+            | Self::BeforeStep(_)
+            | Self::AfterStep(_)
+            | Self::Failure(_)
+            | Self::Limit(_)
+            | Self::Printed(_)
+            | Self::Ending(_)
+            | Self::Interruption
+            | Self::External => None,
+        }
+    }
+}
+
 /// The facts of an interrupt, as its `interrupt_opened` event holds them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

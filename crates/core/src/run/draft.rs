@@ -192,18 +192,7 @@ impl<'a> Draft<'a> {
     /// The phase that asks: its own step does, or it is what a person looks at.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
-        let phase = match &opening.about {
-            About::Phase(phase) | About::Plan(phase) | About::Round(phase) => Some(phase.as_str()),
-            About::Call(_)
-            | About::BeforeStep(_)
-            | About::AfterStep(_)
-            | About::Failure(_)
-            | About::Limit(_)
-            | About::Printed(_)
-            | About::Ending(_)
-            | About::Interruption
-            | About::External => step(),
-        };
+        let phase = opening.about.phase().or_else(step);
         self.run.phase(phase?)
     }
 

@@ -86,7 +86,8 @@ impl Climate {
             mild: false,
         }
     }
-    /// With rarer faults: what people and agents do together takes its time.
+
+    /// One fault in four: long conversations must get to their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

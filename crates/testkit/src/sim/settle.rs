@@ -26,7 +26,7 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
         // Whoever closed it did not come to this run.
         session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }
-    // Those that can expire are left to do so. Where another round is what follows then, it would have no end.
+    // Those that can expire are left to do so. A turn whose expiry begins another round would never settle.
     let now = site.clock.now();
     let may_wait = |each: &Interrupt| match each.opened.expires_at {
         Some(at) => !copilots::is_of_a_round(each) || at <= now,

@@ -9,6 +9,8 @@ use holdshort_testkit::server::{TestServer, aborting, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::aborts::Look;
+
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
 /// Names the commit, from 1, after which `holdshort-aborting` ends itself.
 pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
@@ -44,38 +46,29 @@ pub(crate) async fn start(server: &TestServer) -> Option<String> {
     Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned())
 }
 
-/// What the reviewer found when looking.
-pub(crate) enum Review {
-    Over,
-    /// Nothing to decide right now, or decided.
-    Goes,
-    /// No answer: the server is gone.
-    Gone,
-}
-
 /// One look at the run, and a decision where it holds short.
-pub(crate) async fn review(server: &TestServer, run: &str) -> Review {
+pub(crate) async fn review(server: &TestServer, run: &str) -> Look {
     let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
-        return Review::Gone;
+        return Look::Gone;
     };
     let at = at.ok();
     if ["completed", "failed", "cancelled"].iter().any(|status| at["status"] == **status) {
-        return Review::Over;
+        return Look::Over;
     }
     for id in at["open_interrupts"].as_array().unwrap() {
         let path = format!("/v1/interrupts/{}", id.as_str().unwrap());
         let Some(interrupt) = server.try_send(server.request(Method::GET, &path)).await else {
-            return Review::Gone;
+            return Look::Gone;
         };
         let decision = decision(server, run, &interrupt.ok()).await;
-        let Some(decision) = decision else { return Review::Gone };
+        let Some(decision) = decision else { return Look::Gone };
         let request = server.request(Method::POST, &format!("{path}/decisions")).json(&decision);
         match server.try_send(request).await {
             Some(answer) => assert!(matches!(answer.status, 200 | 409), "{answer:#?}"),
-            None => return Review::Gone,
+            None => return Look::Gone,
         }
     }
-    Review::Goes
+    Look::Goes
 }
 
 async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<Value> {
@@ -166,9 +159,9 @@ pub(crate) async fn undisturbed() -> BTreeMap<String, Vec<u8>> {
     server.start().await;
     let run = start(&server).await.unwrap();
     eventually("the end", async || match review(&server, &run).await {
-        Review::Over => Some(()),
-        Review::Goes => None,
-        Review::Gone => panic!("the server is gone"),
+        Look::Over => Some(()),
+        Look::Goes => None,
+        Look::Gone => panic!("the server is gone"),
     })
     .await;
     let tree = tree(&server.workspace());

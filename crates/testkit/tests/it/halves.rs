@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use holdshort_testkit::model::ScriptedModel;
@@ -13,6 +12,7 @@ use holdshort_testkit::server::{TestServer, aborting};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::aborts::play_each;
 use crate::demo::ABORT_AFTER;
 use crate::play::{command, done, one};
 
@@ -176,51 +176,29 @@ enum Stop {
     AfterEvent(usize),
 }
 
-/// Plays stop after stop, some at a time; each player goes on until one of its stops has not come. How many came.
-async fn play_each(stops: impl Iterator<Item = Stop> + Send + 'static) -> usize {
-    const AT_ONCE: usize = 4;
-    let trees = Arc::new(wanted());
-    let stops = Arc::new(Mutex::new(stops));
-    let players: Vec<_> = (0..AT_ONCE)
-        .map(|_| {
-            let (trees, stops) = (trees.clone(), stops.clone());
-            let next = move || stops.lock().unwrap().next();
-            tokio::spawn(async move {
-                let mut came = 0;
-                while let Some(stop) = next() {
-                    if !play_with(stop, &trees.0, &trees.1).await {
-                        break;
-                    }
-                    came += 1;
-                }
-                came
-            })
-        })
-        .collect();
-    let mut came = 0;
-    for player in players {
-        came += player.await.unwrap();
-    }
-    came
+/// Plays them all; how many came.
+async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
+    let (before, after) = wanted();
+    play_each(stops, async |stop| play_with(stop, &before, &after).await).await
 }
 
 /// Beside the first and the last path, one of each kind and some between: all of them are played by the next test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_abort_between_two_files_is_carried_on() {
     let stops = [1, 2, 4, 5, 6, 19, 32, 36, PATHS - 1, PATHS];
-    assert_eq!(play_each(stops.into_iter().map(Stop::InChangeset)).await, stops.len());
+    assert_eq!(play_all(stops.into_iter().map(Stop::InChangeset)).await, stops.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "minutes"]
+#[ignore = "a campaign: CONTRIBUTING.md"]
 async fn every_stop_of_a_commit_is_carried_on() {
-    assert_eq!(play_each((1..=PATHS).map(Stop::InChangeset)).await, PATHS);
+    assert_eq!(play_all((1..=PATHS).map(Stop::InChangeset)).await, PATHS);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_abort_after_any_event_is_carried_on() {
     const ENDLESS: usize = 100;
-    let commits = play_each((1..ENDLESS).map(Stop::AfterEvent)).await;
+    let commits = play_all((1..ENDLESS).map(Stop::AfterEvent)).await;
     println!("aborted after each of {commits} commits");
     assert!((7..ENDLESS - 1).contains(&commits), "the run has {commits} commits");
 }

@@ -2,8 +2,6 @@
 //! another node, and around a crash. What came of it is kept, and the run goes on with what is said then.
 
 use std::fs;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -11,6 +9,7 @@ use holdshort_testkit::server::{TestServer, aborting, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::aborts::{Look, play_each, see_through};
 use crate::cluster::{Cluster, database};
 use crate::demo::ABORT_AFTER;
 use crate::play::{command, count, done, last_told, one, play, write};
@@ -298,20 +297,9 @@ async fn abort_after(n: usize) -> bool {
     model.script("solo", [held(), one(count("once")), done()]);
     let setup = TestServer::setup().workflow("solo", FREE).model(&model);
     let mut server = setup.program(aborting()).env(ABORT_AFTER, &n.to_string()).start().await;
-    let (mut aborted, mut run) = (false, None);
-    for _ in 0..3_000 {
-        match look(&server, &model, &mut run).await {
-            Some(true) => break,
-            Some(false) => tokio::time::sleep(Duration::from_millis(10)).await,
-            None => {
-                assert!(!aborted, "{what}: it ended again\n{}", server.stderr());
-                server.wait_until_ended().await;
-                aborted = true;
-                server.change(|setup| setup.env(ABORT_AFTER, "0"));
-                server.start().await;
-            }
-        }
-    }
+    let mut run = None;
+    let look = async |server: &TestServer| Look::of(look(server, &model, &mut run).await);
+    let aborted = see_through(&mut server, ABORT_AFTER, &what, look).await;
     let run = run.unwrap();
     assert_eq!(server.run(&run).await["status"], "completed", "{what}: {:#?}", server.story(&run).await);
     let doubts = server.events_of(&run, "tool_doubted").await.len();
@@ -332,28 +320,10 @@ async fn abort_after(n: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interruption_survives_an_abort_after_each_of_its_commits() {
-    const PLAYERS: usize = 4;
-    let next = Arc::new(AtomicUsize::new(1));
-    let players: Vec<_> = (0..PLAYERS)
-        .map(|_| {
-            let next = next.clone();
-            tokio::spawn(async move {
-                loop {
-                    let n = next.fetch_add(1, Ordering::SeqCst);
-                    if !abort_after(n).await {
-                        return n;
-                    }
-                    assert!(n < 60, "the run has no end");
-                }
-            })
-        })
-        .collect();
-    let mut commits = usize::MAX;
-    for player in players {
-        commits = commits.min(player.await.unwrap() - 1);
-    }
+    const ENDLESS: usize = 60;
+    let commits = play_each(1..ENDLESS, async |n| abort_after(n).await).await;
     println!("aborted after each of {commits} commits");
-    assert!(commits > 6, "{commits} commits");
+    assert!((7..ENDLESS - 1).contains(&commits), "{commits} commits");
 }
 
 /// Killed right after the answer: what was said is lost, what was wanted is not.

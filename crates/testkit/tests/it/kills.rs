@@ -7,7 +7,8 @@ use std::time::Duration;
 use holdshort_testkit::clock::mix;
 use tokio::time::{Instant, timeout_at};
 
-use crate::demo::{Review, check, review, stage, start, undisturbed};
+use crate::aborts::Look;
+use crate::demo::{check, review, stage, start, undisturbed};
 
 const ROUNDS: u64 = 8;
 const KILLS: u32 = 6;
@@ -28,18 +29,18 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
         let step = async {
             match &run {
                 Some(run) => (None, review(&server, run).await),
-                None => (start(&server).await, Review::Goes),
+                None => (start(&server).await, Look::Goes),
             }
         };
         // In the middle of whatever is under way, requests included.
         let stepped = if kills < KILLS { timeout_at(killed_at, step).await.ok() } else { Some(step.await) };
         match stepped {
-            Some((_, Review::Over)) => {
+            Some((_, Look::Over)) => {
                 check(&server, run.as_deref().unwrap(), undisturbed, &what).await;
                 return;
             }
-            Some((_, Review::Gone)) => panic!("{what}: nobody killed it\n{}", server.stderr()),
-            Some((started, Review::Goes)) => {
+            Some((_, Look::Gone)) => panic!("{what}: nobody killed it\n{}", server.stderr()),
+            Some((started, Look::Goes)) => {
                 run = run.or(started);
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

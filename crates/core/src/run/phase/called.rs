@@ -15,7 +15,7 @@ use crate::definition::{
 use crate::event::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Level, Outcome};
 use crate::limits;
 use crate::tool::{PhaseTool, Runs};
 
@@ -179,7 +179,7 @@ impl Draft<'_> {
         for step in open {
             self.close_step(&step, StepEnd::Skipped, "");
         }
-        // What is asked in its name has no step: nothing would follow from an answer.
+        // Interrupts about the phase itself belong to no step.
         let asked: Vec<InterruptId> = self.run.asked_by(phase);
         for interrupt in asked {
             self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -244,22 +244,8 @@ impl Run {
     }
 
     fn asked_by(&self, phase: &str) -> Vec<InterruptId> {
-        let is_own = |about: &About| match about {
-            About::Phase(of) | About::Plan(of) | About::Round(of) => of == phase,
-            About::Call(_)
-            | About::BeforeStep(_)
-            | About::AfterStep(_)
-            | About::Failure(_)
-            | About::Limit(_)
-            | About::Printed(_)
-            | About::Ending(_)
-            | About::Interruption
-            | About::External => false,
-        };
-        self.open_interrupts()
-            .filter(|(_, open)| is_own(&open.opened.about))
-            .map(|(id, _)| id.clone())
-            .collect()
+        let is_own = |open: &Interrupt| open.opened.about.phase() == Some(phase);
+        self.open_interrupts().filter(|(_, open)| is_own(open)).map(|(id, _)| id.clone()).collect()
     }
 
     fn open_steps_of(&self, phase: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Rounds of copilots and phases that calls begin: one at a time, only as long as a person wants one, each with one end.
 //!
-//! Kept from the facts alone. The rules are told here once more in other words than in the core.
+//! An account of rounds of its own; calls, steps and interrupts are those of the replayed run. The rules are told here once
+//! more in other words than in the core.
 
 use std::collections::BTreeMap;
 

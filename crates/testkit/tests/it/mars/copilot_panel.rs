@@ -30,6 +30,13 @@ async fn begun(more: &Value, answers: &[&str]) -> (ScriptedModel, TestServer, Pa
     (model, server, page)
 }
 
+/// The page is opened anew, with nothing drawn.
+async fn comes_back_to(page: &mut Page, server: &TestServer, drawn: &str) {
+    page.comes_back(server).await;
+    page.panel.asked = None;
+    page.drawn(drawn).await;
+}
+
 fn told(model: &ScriptedModel, n: usize) -> String {
     model.requests_of("engineer")[n].texts().join("\n")
 }
@@ -38,9 +45,7 @@ fn told(model: &ScriptedModel, n: usize) -> String {
 async fn questions_and_turns_are_decided_on_in_the_panel_also_after_it_came_back() {
     let (model, server, mut page) = begun(&json!({"conversational": true}), &["One.", "Two."]).await;
     page.drawn("clarification").await;
-    page.comes_back(&server).await;
-    page.panel.asked = None;
-    page.drawn("clarification").await;
+    comes_back_to(&mut page, &server, "clarification").await;
     page.choose("submit", "sort in util.py").await;
     page.panel.asked = None;
     page.drawn("copilot_turn").await;
@@ -49,9 +54,7 @@ async fn questions_and_turns_are_decided_on_in_the_panel_also_after_it_came_back
     page.until("approval_received").await;
     page.drawn("copilot_turn").await;
     assert!(told(&model, 1).contains("shorter"));
-    page.comes_back(&server).await;
-    page.panel.asked = None;
-    page.drawn("copilot_turn").await;
+    comes_back_to(&mut page, &server, "copilot_turn").await;
     page.choose("exit", "").await;
     page.until("workflow_completed").await;
     assert_eq!(page.panel.status, "completed");
@@ -77,9 +80,7 @@ async fn whether_it_is_well_is_decided_on_in_the_panel() {
     page.until("approval_received").await;
     page.drawn("copilot_turn").await;
     assert!(told(&model, 1).contains("in blue"));
-    page.comes_back(&server).await;
-    page.panel.asked = None;
-    page.drawn("copilot_turn").await;
+    comes_back_to(&mut page, &server, "copilot_turn").await;
     page.choose("exit", "").await;
     page.until("workflow_completed").await;
     assert_eq!(page.panel.status, "completed");
