@@ -97,7 +97,8 @@ impl Turn {
     /// One run, as a later run of its conversation is told of it. The session is its own.
     pub fn of(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
-        let mut messages: Vec<String> = run.messages.iter().map(ToString::to_string).collect();
+        let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
+        let mut messages: Vec<String> = words.map(ToString::to_string).collect();
         // The message that a decision brought is told with the decision, and no other for being the same.
         for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
             if let Some(at) = messages.iter().position(|message| message == brought) {
@@ -106,8 +107,8 @@ impl Turn {
         }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-        // What a person took back while it had the front, but after its end.
-        let undone = session.undone_for(&run.id).filter(|undone| !run.undone.contains(&undone.by));
+        // What a person took back while it had the front. Of what they take back later the run that has it then is told.
+        let undone = session.undone.iter().filter(|undone| undone.front.as_ref() == Some(&run.id));
         let undone =
             undone.map(|undone| format!("(took back changes) {}", undone.text).trim_end().to_owned());
         Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }

@@ -43,8 +43,9 @@ pub const TRIALS_LOST: u32 = 3;
 /// Trials of one call that came to nothing because others changed the workspace meanwhile: then it asks as it is.
 pub const TRIALS: u32 = 20;
 
-/// Paths that an agent is told by name when a person keeps only some of the changes of its command; the others are counted.
-pub const DROPPED_PATHS: usize = 20;
+/// Paths that an agent is told by name where a person drops some of the changes of its command, or takes changes back; the
+/// others are counted.
+pub const TOLD_PATHS: usize = 20;
 
 /// Parts of a command's changes that a card lists for a person who keeps some of them; the others are counted.
 pub const CARD_PARTS: usize = 500;

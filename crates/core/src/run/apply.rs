@@ -524,7 +524,7 @@ impl Run {
 
             Fact::MessageAdded => self.tell_all(content),
             Fact::ChangesUndone { by } => {
-                self.undone.insert(by.clone());
+                self.undone.insert(by.clone(), Arc::from(content.as_text()));
                 self.tell_all(content);
             }
             Fact::NoteAdded { step, later, .. } => {

@@ -174,7 +174,8 @@ impl Draft<'_> {
             self.emit_by(Actor::engine(), fact, Content::none());
         }
         let news = self.cx.session.undone_for(&self.run.id);
-        for undone in news.filter(|undone| !self.run.undone.contains(&undone.by)).cloned().collect::<Vec<_>>()
+        for undone in
+            news.filter(|undone| !self.run.undone.contains_key(&undone.by)).cloned().collect::<Vec<_>>()
         {
             let told = Content::text(undone.told());
             self.emit_by(Actor::engine(), Fact::ChangesUndone { by: undone.by }, told);

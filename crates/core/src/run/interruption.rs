@@ -184,7 +184,7 @@ impl Run {
     /// Whether the last words of a step are those of the reply that was interrupted. They were noted as said when it was.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
-        matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said, ENDED) == text)
+        matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said.trim(), ENDED) == text)
     }
 
     fn is_stopping(&self, step: &str) -> bool {

@@ -46,7 +46,7 @@ mod trial;
 pub mod undo;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -121,10 +121,10 @@ pub struct Run {
     pub spent: Spent,
     /// `{title, content}` of what reviews released, in order.
     pub released: Vec<Value>,
-    /// What people told the run, or said about a step: steps that start later hear it.
+    /// What people told the run, or said about a step, and what it was told of undos: steps that start later hear it.
     pub messages: Vec<Arc<str>>,
-    /// The undos that its agents were told of.
-    pub undone: BTreeSet<RunId>,
+    /// The undos that its agents were told of, with what they were told.
+    pub undone: BTreeMap<RunId, Arc<str>>,
     /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
     /// event holds it: whoever loads a run to let it go on reads it from the runs before.
     pub earlier: Option<Arc<str>>,
@@ -177,13 +177,18 @@ impl Run {
             spent: Spent::default(),
             released: Vec::new(),
             messages: Vec::new(),
-            undone: BTreeSet::new(),
+            undone: BTreeMap::new(),
             earlier: None,
         }
     }
 
     pub fn open_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
         self.interrupts.iter().filter(|(_, interrupt)| interrupt.is_open()).map(|(id, each)| (id, &**each))
+    }
+
+    /// Whether agents were told this of an undo: it is nobody's word.
+    pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
+        self.undone.values().any(|undone| **undone == *told)
     }
 
     pub fn config(&self) -> Option<&Config> {

@@ -75,12 +75,15 @@ impl Run {
         for brief in rounds.briefs.iter().filter(|(n, _)| is_of_round(n)).map(|(_, brief)| brief) {
             texts.extend(brief.said.iter().chain(&brief.beside).map(ToString::to_string));
         }
-        texts.extend(self.messages.iter().map(ToString::to_string));
+        let is_a_word = |text: &&std::sync::Arc<str>| !self.is_of_an_undo(text);
+        texts.extend(self.messages.iter().filter(is_a_word).map(ToString::to_string));
         // Whoever plans, writes or judges is told judgements in the same way.
         if matches!(step.role, StepRole::Worker | StepRole::Subtask) {
             for entry in &step.entries {
                 match entry {
-                    Entry::Note { text } => texts.push(text.to_string()),
+                    Entry::Note { text } => {
+                        texts.extend(Some(text).filter(is_a_word).map(ToString::to_string));
+                    }
                     Entry::Turn { calls, .. } => {
                         texts.extend(calls.iter().filter_map(|id| self.answer_to(id)));
                         texts.extend(calls.iter().flat_map(|id| self.planned_by(id)));

@@ -61,12 +61,12 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stopping twice is stopping once. What an interruption has stopped is not stopped by itself: words are for the run.
+    /// Stopping twice is stopping once. Words with the stop of a call that an interruption is ending go to the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
         let text = text.filter(|text| !text.trim().is_empty());
         if call.stopped.is_some() {
-            let words = text.filter(|_| call.interrupted);
+            let words = text.filter(|_| call.interrupted && !call.is_ended());
             return words.map_or(Ok(()), |words| self.message(words));
         }
         self.run.stoppable(&call).map_err(Rejection::NotStoppable)?;

@@ -152,11 +152,7 @@ impl Call {
         let kept = changes.only(&names).map_err(|it| Problem::new("/edit", it.to_string()))?;
         let mut dropped = in_order(changes);
         dropped.retain(|name| !names.contains(name));
-        let mut words = dropped.iter().take(limits::DROPPED_PATHS).copied().collect::<Vec<_>>().join(", ");
-        if dropped.len() > limits::DROPPED_PATHS {
-            words = format!("{words} and {} more", dropped.len() - limits::DROPPED_PATHS);
-        }
-        Ok((kept, words))
+        Ok((kept, some(&dropped)))
     }
 
     /// What is committed when it starts; `None` where its tool does the work itself.
@@ -167,6 +163,15 @@ impl Call {
     /// What its trial found: what its gates vote on, and what an approval is for.
     pub(super) fn found(&self) -> Option<&Found> {
         self.trial.found.as_deref()
+    }
+}
+
+/// Paths as an agent is told of them: some by name, and how many others there are.
+pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
+    let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
+    match paths.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::draft::clip;
 use super::gating::title;
+use super::trial::some;
 use super::{Call, CallEnd, CallState, Fact, Found, Run};
 use crate::changeset::{Changeset, Composed};
 use crate::definition::{Asking, Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
@@ -23,8 +24,6 @@ use crate::web::Web;
 pub const WORKFLOW: &str = "undo";
 /// Of the task of the other run.
 const TASK_BYTES: usize = 120;
-/// Paths that agents are told of an undo; of the others how many there are.
-const NAMED: usize = 50;
 /// The tool of its one call. No agent has it.
 pub const TOOL: &str = "undo_changes";
 
@@ -153,13 +152,8 @@ pub(super) fn told(found: &Found) -> String {
 
 /// Which files are as they were before, for agents.
 fn as_before(changeset: &Changeset) -> String {
-    let mut paths = changeset.counted().map(|change| format!("`{}`", change.path));
-    let named: Vec<_> = paths.by_ref().take(NAMED).collect();
-    let others = match paths.count() {
-        0 => String::new(),
-        n => format!(" and {n} others"),
-    };
-    format!("These are as they were before: {}{others}.", named.join(", "))
+    let paths: Vec<_> = changeset.counted().map(|change| format!("`{}`", change.path)).collect();
+    format!("These are as they were before: {}.", some(&paths))
 }
 
 /// Who may release the undo of what these phases did, and how many of them have to: whoever may release the calls of each.

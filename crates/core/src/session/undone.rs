@@ -25,8 +25,7 @@ impl Session {
         Arc::make_mut(&mut self.undone).push(undone);
     }
 
-    /// What a run is told: what was taken back of its own changes, and, where it has the front, of any in its session
-    /// while it had it.
+    /// What a run is told: what was taken back of its own changes, and of any run's while it had the front.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }

@@ -147,8 +147,25 @@ fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
     let request = json!(world.run.request("work").expect("the step is there").messages).to_string();
     let words = "A person has taken back changes that you may rely on. These are as they were before: `a`.";
     assert_eq!(request.matches(words).count(), 1, "{request}");
-    // What it was told while it lived is not told again of it.
-    assert!(Turn::of(&world.run, &world.session).said.iter().all(|said| !said.starts_with("(took back")));
+    // A later run is told of it as of what the person did, and not as of their words.
+    let said = Turn::of(&world.run, &world.session).said;
+    let undone: Vec<_> = said.iter().filter(|said| said.contains("as they were before")).collect();
+    assert_eq!(undone, ["(took back changes) These are as they were before: `a`."]);
+}
+
+/// It is told of the run that has the front then, and what was said in the one before stays what it was.
+#[test]
+fn what_is_taken_back_later_changes_nothing_of_what_was_said_before() {
+    let mut world = front(vec![says("Made.")]);
+    world.work();
+    let before = Turn::of(&world.run, &world.session);
+    let next = draw(9).id::<RunId>();
+    let fact = session::Fact::FrontTaken { run: next.clone(), agent: None };
+    let taken = world.session.event(world.now, &Actor::operator("rest"), fact);
+    world.append(vec![taken]);
+    take_back(&mut world);
+    assert_eq!(Turn::of(&world.run, &world.session), before);
+    assert_eq!(world.session.undone_for(&next).count(), 1);
 }
 
 #[test]
@@ -166,9 +183,9 @@ fn half_a_reply_is_said_once_also_where_it_was_the_last() {
     let mut world = front(Vec::new());
     world.begin_model("work");
     world.person(Input::Interrupt { text: None });
-    world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "I found two bugs.".to_owned() });
+    world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "I found two \n".to_owned() });
     world.decide(Kind::Turn, choose("done"));
-    assert_eq!(said(&world), pairs(&[("operator", "Do it"), ("pair", "I found two bugs.")]));
+    assert_eq!(said(&world), pairs(&[("operator", "Do it"), ("pair", "I found two \n")]));
 }
 
 /// Words beside a decision that are the same as those with it are told as often as they were said.

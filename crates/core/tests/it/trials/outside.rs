@@ -1,10 +1,13 @@
 //! Whose words name what a call may change: those of people and of the plan, never those of the agent.
 
+use holdshort_core::actor::Actor;
+use holdshort_core::event::{Content, Event};
 use holdshort_core::interrupt::Kind;
+use holdshort_core::session;
 use serde_json::{Value, json};
 
 use super::trying;
-use crate::world::{World, calls, command, write};
+use crate::world::{World, calls, command, draw, write};
 
 /// What the open card says of changes that are outside.
 fn outside(world: &World) -> Value {
@@ -42,6 +45,19 @@ fn what_a_person_says_on_the_way_names_more() {
     world.message("and lib/ as well");
     world.work();
     assert_eq!(outside(&world), Value::Null);
+}
+
+/// What was taken back names nothing: to do it again is as far from the task as it was.
+#[test]
+fn what_was_taken_back_is_no_word_of_the_task() {
+    let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
+    let fact = session::Fact::ChangesUndone { run: world.run.id.clone(), by: draw(7).id() };
+    let undone = world.session.event(world.now, &Actor::operator("rest"), fact);
+    let undone = Event { content: Content::text("These are as they were before: `lib/b`."), ..undone };
+    world.append(vec![undone]);
+    world.work();
+    assert_eq!(world.count("changes_undone"), 2, "the run has heard of it");
+    assert_eq!(outside(&world), json!(1));
 }
 
 /// A mark is for the person alone: nothing is released or held back by it.
