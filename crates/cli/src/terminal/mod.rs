@@ -2,6 +2,9 @@
 //!
 //! Whatever agents wrote passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
 
+/// Said of a run whose model is a script, wherever it is shown.
+pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
+
 pub(crate) mod card;
 pub(crate) mod chat;
 mod diff;

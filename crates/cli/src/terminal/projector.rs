@@ -20,8 +20,8 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// Who worked last on each phase, until it ended.
-    at_work: BTreeMap<String, String>,
+    /// The last step of each phase that has not ended: whoever went on with it worked there last.
+    last: BTreeMap<String, String>,
     /// Interrupts that are decided here: told already.
     own: BTreeSet<String>,
     asked: BTreeMap<String, Asked>,
@@ -65,7 +65,7 @@ impl Projector {
             words: words.to_owned(),
             calls: BTreeMap::new(),
             steps: BTreeMap::new(),
-            at_work: BTreeMap::new(),
+            last: BTreeMap::new(),
             own: BTreeSet::new(),
             asked: BTreeMap::new(),
             said: String::new(),
@@ -98,7 +98,7 @@ impl Projector {
         match event.kind.as_str() {
             "step_started" => self.started(data),
             "phase_ended" => {
-                self.at_work.remove(string("phase"));
+                self.last.remove(string("phase"));
                 Vec::new()
             }
             "task_routed" => {
@@ -244,6 +244,11 @@ impl Projector {
         }
     }
 
+    /// Whether what a step says is for the run, and not for a person.
+    pub(crate) fn is_aside(&self, step: &str) -> bool {
+        self.steps.get(step).is_some_and(|step| step.aside)
+    }
+
     /// That the same agent begins its next round in a phase is no news.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -254,8 +259,8 @@ impl Projector {
         if aside {
             return Vec::new();
         }
-        let before = self.at_work.insert(string("phase").to_owned(), agent.to_owned());
-        if before.as_deref() == Some(agent) && !is_part {
+        let before = self.last.insert(string("phase").to_owned(), id.to_owned());
+        if before.is_some_and(|before| self.agent(&before) == agent) && !is_part {
             return Vec::new();
         }
         let told = format!("{} starts: agent {}", self.step(id), plain::line(agent));
@@ -281,7 +286,7 @@ impl Projector {
             self.calls.insert(id.to_owned(), Call { tool, arguments, edited: false });
         }
         let step = data.get("step").and_then(Value::as_str).unwrap_or_default();
-        if self.steps.get(step).is_some_and(|step| step.aside) {
+        if self.is_aside(step) {
             return Vec::new();
         }
         text.clone_into(&mut self.said);
@@ -523,6 +528,15 @@ mod tests {
         assert!(started("work/round_2", "copilot", "worker").is_empty());
         assert!(started("summarise:work/round_2:3", "summariser", "summariser").is_empty());
         assert_eq!(started("work/round_3", "coder", "worker"), ["  step work/round_3 starts: agent coder"]);
+        // Whoever takes a round over was the last to work there.
+        let handed = json!({"step": "work/round_3", "from": "coder", "to": "copilot"});
+        projector.project(&event("handed_over", &handed));
+        let mut started = |step: &str, agent: &str| {
+            let started = json!({"step": step, "phase": "work", "agent": agent, "role": "worker"});
+            projector.project(&event("step_started", &started))
+        };
+        assert!(started("work/round_4", "copilot").is_empty());
+        assert!(!started("work/round_5", "coder").is_empty());
         let mut replied = |step: &str| {
             let replied = json!({"step": step, "content": {"text": "{\"route\": \"plan\"}"}});
             projector.project(&event("model_replied", &replied))

@@ -131,9 +131,10 @@ impl Prompt {
     }
 
     fn releases_nothing(&self, decision: &Decision) -> bool {
-        const STOPPING: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
+        // What they come to are words alone: nothing runs that a card shows.
+        const WORDS: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
         let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
-        offer.is_some_and(|offer| STOPPING.contains(&offer.effect.as_str()))
+        offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
     }
 
     /// Whether nothing is chosen yet, and nothing shown back.

@@ -21,6 +21,7 @@ use crate::exit::{Exit, no_server, usage};
 use crate::log;
 use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
+use crate::terminal::REHEARSES;
 use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
@@ -195,7 +196,7 @@ fn introduce(run: &Run) {
     let line = format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id));
     say_all(&paint.message(&line, 2));
     if run.config.model.as_deref() == Some(REHEARSAL) {
-        say(&paint.yellow("  A rehearsal: the agents' words are scripted."));
+        say(&paint.yellow(&format!("  {REHEARSES}")));
     }
 }
 

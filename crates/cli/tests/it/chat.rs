@@ -459,6 +459,30 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 
+/// What a router answers is for the run: neither its words nor what streams of them are shown.
+#[test]
+fn what_a_router_says_is_not_shown() {
+    let scene = Scene::new();
+    let folder = scene.home.path().join("workflows/helper");
+    std::fs::create_dir_all(&folder).unwrap();
+    let workflow = "name: helper\ndescription: Helps.\nagents:\n  router: {instructions: Route.}\n  pair: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: work, kind: copilot, agent: pair, routing: balanced, router: router}\n";
+    std::fs::write(folder.join("workflow.yaml"), workflow).unwrap();
+    let answer = r#"{"route_type": "direct", "complexity": 20, "refined_task": "Sort it."}"#;
+    scene.model.push("router", Scripted::text(answer));
+    scene.model.push("pair", Scripted::text("Sorted."));
+    let workflows = scene.home.path().join("workflows").to_str().unwrap().to_owned();
+    let serving = scene.home.serve(&[&scene.chosen()[..], &["--workflows", &workflows]].concat());
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workflow", "helper", "--workspace", &work]);
+    terminal.type_raw("sort the list by length\r");
+    let shown = terminal.expect("Sorted.");
+    assert!(shown.contains("the task is routed by the router: direct"), "{shown}");
+    assert!(!shown.contains("route_type"), "{shown}");
+    terminal.type_raw("/quit\r");
+    assert!(matches!(terminal.end().0, 0 | 4));
+    assert_eq!(serving.stop().0, 0);
+}
+
 #[test]
 fn a_rehearsal_is_called_one() {
     let scene = Scene::new();

@@ -145,8 +145,9 @@ impl Keyboard {
         let (sender, typed) = mpsc::channel(1);
         let keys = Arc::new(Keys::default());
         let is_terminal = isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout());
-        let edited = if is_terminal { editor(&keys, &history) } else { None };
-        let tty = edited.as_ref().and_then(|_| Tty::take());
+        let live = if is_terminal { Tty::take() } else { None };
+        let live = live.and_then(|tty| Some((tty, editor(&keys, &history)?)));
+        let (tty, edited) = live.unzip();
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         if let Some(editor) = edited {
             let keys = keys.clone();
@@ -256,7 +257,12 @@ fn edit(
             std::mem::take(&mut state.forgets)
         };
         // Keys that came with those of the line before wait in the editor for its next line, and go with it.
-        if forgets && let Some(new) = self::editor(keys, history) {
+        if forgets {
+            let Some(new) = self::editor(keys, history) else {
+                let why = std::io::Error::other("the line editor can not be made anew");
+                drop(sender.blocking_send(Err(why)));
+                return;
+            };
             editor = new;
         }
         let read = editor.readline(&label);

@@ -36,7 +36,7 @@ use super::follow::{AGAIN, came, chosen};
 use super::paint::Paint;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::quote::{Cap, quote};
-use super::{edit, help};
+use super::{REHEARSES, edit, help};
 use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
@@ -145,7 +145,7 @@ impl Chat<'_> {
             if self.interrupting.is_empty()
                 && let Some(typed) = self.held.pop_front()
             {
-                if self.typed(typed).await? == Next::Over {
+                if self.means(typed).await? == Next::Over {
                     return Ok(());
                 }
                 continue;
@@ -261,6 +261,7 @@ impl Chat<'_> {
             Item::Preview(preview) => {
                 if let Some(known) = self.runs.get(&preview.run)
                     && preview.kind == PreviewKind::Text
+                    && !known.projector.is_aside(&preview.step)
                 {
                     let lead = self.paint.cyan(&known.agent(&preview.step));
                     let lines = self.speech.add((&preview.run, &preview.step), &lead, &preview.text);
@@ -298,6 +299,7 @@ impl Chat<'_> {
         let lines = known.note(event);
         let said = string("step").to_owned();
         let lead = self.paint.cyan(&known.agent(&said));
+        let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         // Before its resolution, which is told in the words of a card.
         if event.kind == "decision_made" {
@@ -305,6 +307,7 @@ impl Chat<'_> {
         }
         let turn = self.follow_interrupts(event);
         match event.kind.as_str() {
+            "model_replied" | "model_stopped" if is_aside => {}
             "model_replied" => {
                 let lines = self.speech.end((&run, &said), &lead, text);
                 self.keyboard.print(&lines);
@@ -348,7 +351,7 @@ impl Chat<'_> {
         }
         self.front = Some(event.stream.clone());
         if event.data.pointer("/config/model").and_then(Value::as_str) == Some(REHEARSAL) {
-            self.note("A rehearsal: the agents' words are scripted.");
+            self.note(REHEARSES);
         }
         let task = event.data.pointer("/content/data/input/task");
         let task = task.or_else(|| event.data.pointer("/content/data/task")).and_then(Value::as_str);
@@ -466,6 +469,18 @@ impl Chat<'_> {
         if !matches!(typed, Typed::Interrupt) {
             self.struck = false;
         }
+        // Words, and what the turn takes, are for a turn that is not known yet.
+        if let Typed::Text { text, .. } = &typed
+            && !self.interrupting.is_empty()
+            && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")
+        {
+            self.held.push_back(typed);
+            return Ok(Next::On);
+        }
+        self.means(typed).await
+    }
+
+    async fn means(&mut self, typed: Typed) -> anyhow::Result<Next> {
         match typed {
             Typed::Interrupt => self.strike().await,
             Typed::End => Ok(Next::Over),
@@ -474,10 +489,6 @@ impl Chat<'_> {
                 self.answer(&digit.to_string()).await
             }
             Typed::Digit { .. } => Ok(Next::On),
-            Typed::Text { .. } if !self.interrupting.is_empty() => {
-                self.held.push_back(typed);
-                Ok(Next::On)
-            }
             Typed::Text { text, begun } => {
                 let line = text.trim_end();
                 if let Some(word) = line.strip_prefix('/') {

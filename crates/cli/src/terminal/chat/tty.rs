@@ -3,11 +3,11 @@
 //! Between two lines no key is echoed, and Ctrl-C is a key like any other. It waits for the next line: as a signal it could
 //! come while the editor takes the terminal over, and nobody would hear it.
 
+use std::io::Write;
+
 use rustix::io::{ioctl_fionread, read};
 use rustix::stdio::stdin;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-
-use crate::output::say;
 
 const CTRL_C: u8 = 3;
 
@@ -57,7 +57,9 @@ impl Drop for Tty {
     /// The editor may be in the middle of a line: the terminal is left as it was found.
     fn drop(&mut self) {
         set(&self.before);
-        say("\u{1b}[?2004l");
+        // A terminal that is gone shows nothing.
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(b"\x1b[?2004l").and_then(|()| out.flush());
     }
 }
 
