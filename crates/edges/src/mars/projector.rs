@@ -188,13 +188,17 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
         }
         Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
-        // Its words are for the run: this wire has no event for them.
-        Fact::StepStarted { role: StepRole::Summariser, .. } => Vec::new(),
-        Fact::StepEnded { step, .. } | Fact::ModelFailed { step, .. } if is_summariser(run, step) => {
-            Vec::new()
-        }
+        // What a summary says is for the run: this wire has no event for it.
         Fact::ModelReplied { step, model, usage, .. } if is_summariser(run, step) => {
             vec![("cost_update", spent(run, step, model, usage))]
+        }
+        Fact::StepStarted { step, .. }
+        | Fact::StepEnded { step, .. }
+        | Fact::ModelStarted { step, .. }
+        | Fact::ModelFailed { step, .. }
+            if is_summariser(run, step) =>
+        {
+            Vec::new()
         }
         Fact::StepStarted { step, phase, agent, role, .. } => {
             vec![steps::started(run, step, phase, agent, *role)]

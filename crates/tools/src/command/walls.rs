@@ -76,14 +76,13 @@ pub(super) fn filtered(printed: &str) -> Vec<&str> {
     printed.lines().filter(says_so).take(FILTERED_LINES).collect()
 }
 
-/// What programs say that are refused memory: the C library, Python, C++, Rust, Node, Java, Go.
-const OUT_OF_MEMORY: [&str; 7] = [
+/// What programs say that are refused memory: the C library, Python, C++, Rust, Go. Those of Node and Java have limits of
+/// their own, and mean these.
+const OUT_OF_MEMORY: [&str; 5] = [
     "Cannot allocate memory",
     "MemoryError",
     "std::bad_alloc",
     "memory allocation of ",
-    "JavaScript heap out of memory",
-    "OutOfMemoryError",
     "runtime: out of memory",
 ];
 
@@ -92,7 +91,10 @@ pub(super) fn memory_told(printed: &str) -> Option<String> {
     let says_so = |line: &str| OUT_OF_MEMORY.iter().any(|words| line.contains(words));
     let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
     printed.lines().any(says_so).then(|| {
-        format!("It was refused memory: a process of a command may have {gib} GiB of memory (`RLIMIT_AS`).")
+        format!(
+            "It was refused memory: it may have met the limit of {gib} GiB of address space a process (`RLIMIT_AS`), or \
+             the machine has no more."
+        )
     })
 }
 
