@@ -97,7 +97,10 @@ pub(crate) fn difference(ours: &Value, theirs: &Value, at: &str) -> Option<Strin
     const RELATIVE: f64 = 1e-9;
     match (ours, theirs) {
         (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
-            a.iter().find_map(|(key, value)| difference(value, b.get(key)?, &format!("{at}/{key}")))
+            a.iter().find_map(|(key, value)| match b.get(key) {
+                Some(other) => difference(value, other, &format!("{at}/{key}")),
+                None => Some(format!("{at}/{key} is missing")),
+            })
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let mut pairs = a.iter().zip(b).enumerate();

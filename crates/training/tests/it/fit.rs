@@ -85,6 +85,35 @@ fn definitions_of_any_shape_do_no_harm() {
     }
 }
 
+/// Times and durations of any type and value: the file says of what type its fields are.
+#[test]
+fn times_beyond_all_time_do_no_harm() {
+    for (base, size, value) in [
+        (0x89, 8, 1e300_f64.to_le_bytes().to_vec()),
+        (0x89, 8, (-1e300_f64).to_le_bytes().to_vec()),
+        (0x88, 4, 1e38_f32.to_le_bytes().to_vec()),
+        (0x8F, 8, (u64::MAX - 1).to_le_bytes().to_vec()),
+        (0x8E, 8, i64::MAX.to_le_bytes().to_vec()),
+    ] {
+        for field in [253, 2, 5, 7] {
+            for message in [18, 20, 21] {
+                let mut writer = FitWriter::activity_file();
+                writer.define(1, message, &[(field, size, base)]);
+                writer.message(1, &[&value]);
+                writer.define(2, message, &[(253, 4, U32), (field, size, base)]);
+                writer.message(2, &[&time(START), &value]);
+                finish_run(&mut writer, START, 60, 3);
+                let reading = read_one("odd.fit", &writer.finish());
+                assert!(
+                    !reading.season.activities.is_empty(),
+                    "{base} {field} {message}: {:?}",
+                    reading.problems
+                );
+            }
+        }
+    }
+}
+
 /// Whatever is changed in a real file, reading ends, and a file whose bytes were changed is refused.
 #[test]
 fn no_byte_of_a_file_makes_it_panic() {

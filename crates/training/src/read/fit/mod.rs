@@ -219,8 +219,9 @@ fn session(message: &Message) -> Option<Session> {
     let (elapsed, scale) = SESSION_ELAPSED;
     let duration =
         measures.iter().find(|(measure, _)| *measure == Measure::Duration).map(|(_, value)| *value);
-    #[expect(clippy::cast_possible_truncation, reason = "the field holds at most 50 days")]
-    let lasts = scaled(elapsed, scale).or(duration).unwrap_or(0.0).ceil() as i64;
+    let lasts = scaled(elapsed, scale).or(duration).unwrap_or(0.0);
+    #[expect(clippy::cast_possible_truncation, reason = "it is at most the range of u32")]
+    let lasts = lasts.clamp(0.0, f64::from(u32::MAX)).ceil() as i64;
     let sport = message.number_of(SESSION_SPORT).map_or(Sport::Unknown, sport);
     Some(Session { at: message.at, starts, ends: starts + lasts, sport, measures })
 }

@@ -43,8 +43,10 @@ impl Message {
     /// Seconds since 1970, of a field that holds a time.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
-        #[expect(clippy::cast_possible_truncation, reason = "times are u32 on the wire")]
-        (seconds >= f64::from(FIRST_ABSOLUTE)).then(|| seconds as i64 + EPOCH_S)
+        // The file chooses the type of its fields; a time is of 32 bits all the same.
+        let is_time = (f64::from(FIRST_ABSOLUTE)..=f64::from(u32::MAX)).contains(&seconds);
+        #[expect(clippy::cast_possible_truncation, reason = "it is in the range of u32")]
+        is_time.then(|| seconds as i64 + EPOCH_S)
     }
 
     pub(super) fn time(&self) -> Option<i64> {
