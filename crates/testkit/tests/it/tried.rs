@@ -313,7 +313,7 @@ async fn a_limit_that_a_trial_meets_is_named_on_its_card_and_to_its_agent() {
         ),
         (
             json!({ "command": "python3 -c 'bytearray(80 << 30)'" }),
-            "a process of a command may have 64 GiB of memory",
+            "the limit of 64 GiB of address space a process",
             false,
         ),
     ];
