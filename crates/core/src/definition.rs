@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::asking::Asking;
 use crate::digest::Digest;
 use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
@@ -580,18 +581,5 @@ impl Default for Limits {
             continues: 0,
             budget_money: None,
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Asking {
-    /// Off: no tool asks, nothing is turned into a question, a limit ends the run with its reason.
-    pub enabled: bool,
-}
-
-impl Default for Asking {
-    fn default() -> Self {
-        Self { enabled: true }
     }
 }

@@ -84,7 +84,9 @@ impl Spec {
     pub fn receiver(&self) -> Option<&Receiver> {
         match &self.runs {
             Runs::HandsOver(receiver) => Some(receiver),
-            Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) | Runs::Begins(_) => None,
+            Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) | Runs::Begins(_) | Runs::Records => {
+                None
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod actor;
+pub mod asking;
 mod canonical;
 pub mod changeset;
 pub mod conversation;

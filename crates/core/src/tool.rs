@@ -34,6 +34,8 @@ pub enum Runs {
     HandsOver(Receiver),
     /// Nowhere: the call begins a phase of the run, and what that brings is its result.
     Begins(PhaseTool),
+    /// Nowhere: what the call says is kept with the run.
+    Records,
 }
 
 /// Which phase a call begins (contract A25).

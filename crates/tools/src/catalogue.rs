@@ -1,5 +1,6 @@
 //! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
 
+use holdshort_core::asking::Manner;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use holdshort_core::web::FETCH;
@@ -163,21 +164,36 @@ fn web_fetch() -> Spec {
     )
 }
 
+/// What they are asked in, under the names of contract C8 for `communicate_with_human`.
 fn ask(name: &str) -> Spec {
+    let (question, kind) = match name {
+        "communicate_with_human" => ("message", "message_type"),
+        _ => ("question", "kind"),
+    };
+    let kinds = Manner::ALL.map(Manner::as_str);
     spec(
         name,
         "Asks the person you work for a question and waits for the answer. Use it when the task leaves a \
          choice that matters, or when you lack something only a person knows."
             .into(),
         Runs::Opens(Opens::Question),
-        &["question"],
+        &[question],
         &json!({
-            "question": {"type": "string", "minLength": 1, "description": "The question, complete in itself."},
+            question: {"type": "string", "minLength": 1, "description": "The question, complete in itself."},
             "context": {"type": "string", "description": "What the person needs to know to answer."},
+            kind: {
+                "enum": kinds,
+                "description": "An observation or a suggestion is shown as one; the person answers it all the same.",
+            },
             "choices": {
                 "type": "array",
                 "items": {"type": "string", "minLength": 1},
                 "description": "Suggested answers; the person may give another.",
+            },
+            "response_schema": {
+                "type": "object",
+                "description": "The JSON Schema of the answer, where you need data instead of words: the person fills in \
+                                a form, and you get JSON that fits. Describe each property.",
             },
         }),
     )

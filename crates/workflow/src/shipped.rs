@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::definition::{Asking, Definition, EXTERNAL, Gates, Limits};
+use holdshort_core::asking::Asking;
+use holdshort_core::definition::{Definition, EXTERNAL, Gates, Limits};
 use serde_json::json;
 
 /// One folder below `workflows/`.

@@ -22,6 +22,7 @@ use crate::gate::Reason;
 use crate::id::{GrantId, InterruptId};
 use crate::plan::Plan;
 use crate::run::Fact;
+use crate::schema;
 use crate::time::Timestamp;
 
 /// One option as offered: a row of the table, perhaps relabelled.
@@ -58,6 +59,16 @@ impl Offer {
     /// The same option where what it takes is data: an edit, not a text.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
+    }
+
+    /// The same where a question says what form its answer has: an answer that is no text is data.
+    pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
+        let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
+        if kind == Kind::Question && self.effect == Effect::Respond && is_data {
+            self.of_data()
+        } else {
+            self
+        }
     }
 
     /// Whether it lets work go on that was held back. Of the options of a kind at least one must not.

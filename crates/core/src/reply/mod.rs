@@ -76,6 +76,8 @@ pub enum Flaw {
     Announces,
     /// Its agent ends by the tool `finish` alone, and did not call it.
     NotFinished,
+    /// A question of its agent has no answer, and it has not written down what it assumes.
+    Unassumed,
 }
 
 impl Flaw {
@@ -89,6 +91,8 @@ impl Flaw {
             Self::NotFinished => Some("not_finished"),
             // A guess about language fails no run.
             Self::Asks | Self::Announces => None,
+            // The result says that it is not known what was assumed.
+            Self::Unassumed => None,
         }
     }
 
@@ -101,6 +105,7 @@ impl Flaw {
             Self::CallAsText => "holds a tool call as text, which ran nothing",
             Self::Asks => "asks in words",
             Self::Announces => "announces work that it does not do",
+            Self::Unassumed => "does not say what it assumes in place of an answer",
             Self::NotFinished => "does not call `finish`, with which its agent ends its work",
         }
     }

@@ -88,7 +88,7 @@ impl Run {
         for (id, call) in self.calls_in_order() {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
             // Its trial comes before it, and is an action of its own.
-            if !is_due || self.is_blocked(&call.step) || (call.trial.is_stale && !call.look_again) {
+            if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
                 continue;
             }
             let writes = self.writes(&call.tool);
@@ -140,12 +140,19 @@ impl Run {
         !self.is_paused()
             && (self.interrupted.is_none() || call.trial.commits > 0)
             && self.ended.is_none()
-            && !self.is_blocked(&call.step)
+            && !self.is_held(call)
             && !self.waits_its_turn(id, call)
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    pub(super) fn is_blocked(&self, step: &str) -> bool {
+    /// Whether a call may not begin for now, whatever released it.
+    pub(super) fn is_held(&self, call: &Call) -> bool {
+        // A commit that was cut off is written to its end.
+        let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
+        waits || self.is_blocked(&call.step)
+    }
+
+    fn is_blocked(&self, step: &str) -> bool {
         self.steps
             .get(step)
             .is_none_or(|step| step.blocked.is_some() || step.closing.is_some() || step.end.is_some())

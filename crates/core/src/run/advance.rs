@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Fact, Origin, StepRole};
+use crate::asking::Deliver;
 use crate::event::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Effect, Kind, Level};
@@ -33,6 +34,7 @@ impl Draft<'_> {
             return self.end_what_stopped();
         }
         self.end_what_stopped()
+            || self.record_assumptions()
             || self.open_asking_calls()
             || self.gate_client_calls()
             || self.advance_handoffs()
@@ -40,52 +42,44 @@ impl Draft<'_> {
             || self.end_called_phases()
             || self.advance_steps()
             || self.advance_phases()
+            || self.open_gathered_questions()
     }
 
     /// Calls to tools that open an interrupt themselves need no look: they go to a person at once.
     fn open_asking_calls(&mut self) -> bool {
+        let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let next = self.run.calls.iter().find_map(|(id, call)| {
             let open = call.state == CallState::Proposed;
             match self.run.spec(&call.tool).map(|spec| &spec.runs) {
+                Some(Runs::Opens(Opens::Question)) if kept_back => None,
                 Some(Runs::Opens(opens)) if open => Some((id.clone(), (**call).clone(), *opens)),
                 Some(
                     Runs::Opens(_)
                     | Runs::Here { .. }
                     | Runs::Client { .. }
                     | Runs::HandsOver(_)
-                    | Runs::Begins(_),
+                    | Runs::Begins(_)
+                    | Runs::Records,
                 )
                 | None => None,
             }
         });
         let Some((id, call, opens)) = next else { return false };
-        if let Verdict::Forbid(reason) = self.run.vote(&call, &self.session, self.cx.system, self.now()) {
-            let text = format!("refused by policy: {}", reason.text);
-            self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
-            return true;
-        }
-        match opens {
-            Opens::Question => self.open_question(&id, &call),
-            Opens::Plan => self.open_plan(&id, &call),
-            Opens::Review => self.open_review(&id, &call),
-        }
+        self.ask_or_refuse(&id, &call, opens);
         true
     }
 
-    fn open_question(&mut self, id: &str, call: &Call) {
-        let question = call.argument("question").unwrap_or_default();
-        let mut opening = Opening::new(Kind::Question, About::Call(id.to_owned()), question);
-        opening.step = Some(call.step.clone());
-        call.argument("context").unwrap_or_default().clone_into(&mut opening.message);
-        let asker = self.run.steps.get(&call.step).map(|step| step.agent.clone());
-        let mut payload = json!({ "question": question, "asker": asker, "call_id": id });
-        for key in ["context", "choices"] {
-            if let Some(value) = call.arguments.get(key) {
-                payload[key] = value.clone();
-            }
+    pub(super) fn ask_or_refuse(&mut self, id: &str, call: &Call, opens: Opens) {
+        if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
+            let text = format!("refused by policy: {}", reason.text);
+            self.finish_call(id, CallEnd::Refused, Some("forbidden"), text);
+            return;
         }
-        opening.payload = payload;
-        self.open(opening);
+        match opens {
+            Opens::Question => self.open_question(id, call),
+            Opens::Plan => self.open_plan(id, call),
+            Opens::Review => self.open_review(id, call),
+        }
     }
 
     fn open_plan(&mut self, id: &str, call: &Call) {

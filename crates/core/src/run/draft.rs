@@ -159,9 +159,13 @@ impl<'a> Draft<'a> {
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
             .filter(|row| !opening.without.contains(&row.id))
             .map(|row| adapted(row, &gate, opening.labels));
-        let own: Vec<Offer> = opening.own.into_iter().chain(of_kind).collect();
+        let own = opening.own.into_iter().chain(of_kind);
+        let own: Vec<Offer> =
+            own.map(|offer| offer.answered_by(opening.kind, opening.response_schema.as_ref())).collect();
         let offered = offered(own, &gate.options);
         let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
+        let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
+        let expires_in_ms = gate.expires_in_ms.or(timeout);
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,
@@ -172,7 +176,7 @@ impl<'a> Draft<'a> {
             risk: Risk { level: opening.risk, reasons: opening.reasons },
             action_digest: opening.action_digest,
             policy_version: self.cx.system.policy_version,
-            expires_at: gate.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            expires_at: expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
             approvers: gate.approvers,
             quorum: gate.quorum.unwrap_or(1),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening, clip};
 use super::{Call, CallEnd, CallState, Entry, Fact, Run, Step, StepEnd, StepRole};
+use crate::asking::RECORD;
 use crate::definition::Ends;
 use crate::event::Content;
 use crate::handoff::FINISH;
@@ -34,6 +35,8 @@ impl Draft<'_> {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
             let text = self.run.told_of_flaw(step, flaw, about);
             self.emit(fact, Content::text(text));
+        } else if flaw == Flaw::Unassumed {
+            return false;
         } else if may_ask && flaw == Flaw::Asks {
             self.ask_what_was_printed(id, step, about);
         } else if may_ask {
@@ -76,7 +79,7 @@ fn after_colon(about: &str) -> String {
 
 impl Run {
     /// What keeps the last word of a step from being its end, with the words that show it.
-    pub(super) fn flaw(&self, step: &Step) -> Option<(Flaw, String)> {
+    pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
         // What was called is no text: a plan, or that the work is finished. Whoever judges a call is read by the form of
         // its answer.
@@ -101,6 +104,7 @@ impl Run {
         }
         let asks = reply::asked(text).map(|question| (Flaw::Asks, question));
         asks.or_else(|| reply::announced(text).map(|announced| (Flaw::Announces, announced)))
+            .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
     /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
@@ -174,6 +178,12 @@ impl Run {
             }
             Flaw::Announces => {
                 "Do it now, with your tools. If your work is done, say what you did, and announce nothing."
+            }
+            Flaw::Unassumed => {
+                return format!(
+                    "{text}Nobody answered \"{about}\". Write down with `{RECORD}` what you assume instead, then give \
+                     your result again."
+                );
             }
             Flaw::NotFinished => "Call `finish` with what you did and what you left undone, or go on.",
         });

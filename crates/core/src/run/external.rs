@@ -187,13 +187,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             })
             .collect();
     }
-    // Its own form of answer: a text stays one, of whatever pattern.
-    let of_data = ask.kind == Kind::Question
-        && ask.response_schema.as_ref().is_some_and(|schema| !schema::is_of_text(schema));
-    if of_data {
-        let made = |offer: Offer| if offer.id == "answer" { offer.of_data() } else { offer };
-        offers = offers.into_iter().map(made).collect();
-    }
+    let schema = ask.response_schema.as_ref();
+    let offers = offers.into_iter().map(|offer| offer.answered_by(ask.kind, schema)).collect();
     (offers, problems)
 }
 

@@ -31,7 +31,9 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
             if graver { category } else { Category::Bash }
         }
         (Some(Runs::Client { category, .. }), _) | (Some(Runs::Here { category, .. }), None) => *category,
-        (Some(Runs::Opens(_) | Runs::HandsOver(_) | Runs::Begins(_)), _) => Category::ReadOnly,
+        (Some(Runs::Opens(_) | Runs::HandsOver(_) | Runs::Begins(_) | Runs::Records), _) => {
+            Category::ReadOnly
+        }
         (None, _) => Category::CodeExec,
     }
 }

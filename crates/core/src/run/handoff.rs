@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step};
+use crate::asking::RECORD;
 use crate::event::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::interrupt::{About, Kind, Level};
@@ -105,7 +106,16 @@ impl Draft<'_> {
                     let text = format!("Not finished yet: see what became of `{tool}`.");
                     self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
                 }
-                None => self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished."),
+                None => match self.run.unassumed(&call.step) {
+                    Some(question) => {
+                        let text = format!(
+                            "Not finished yet: nobody answered \"{question}\". Write down with `{RECORD}` what you \
+                             assume instead."
+                        );
+                        self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
+                    }
+                    None => self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished."),
+                },
             },
             // The person has looked and says nothing: the same agent goes on (contract A5).
             Some(Receiver::Admin) | None => self.finish_call(id, CallEnd::Answered, Some("continued"), ""),

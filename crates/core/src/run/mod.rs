@@ -9,6 +9,7 @@ mod advance;
 mod apply;
 mod apply_content;
 mod apply_effects;
+mod asking;
 mod call;
 mod claim;
 mod client;
@@ -256,7 +257,9 @@ impl Run {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
                 *effect == tool::Effect::Write
             }
-            Some(tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_)) => false,
+            Some(
+                tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_) | tool::Runs::Records,
+            ) => false,
             None => true,
         }
     }
@@ -274,7 +277,8 @@ impl Run {
                 tool::Runs::Client { .. }
                 | tool::Runs::Opens(_)
                 | tool::Runs::HandsOver(_)
-                | tool::Runs::Begins(_),
+                | tool::Runs::Begins(_)
+                | tool::Runs::Records,
             )
             | None => tool::OnCrash::Ask,
         }

@@ -115,15 +115,8 @@ impl Draft<'_> {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
             return Some(("too_many_calls", text));
         }
-        let tools = self
-            .run
-            .steps
-            .get(step)
-            // Who judges acts on nothing, also where an agent of the workflow has that name.
-            .filter(|step| !step.role.is_aside())
-            .and_then(|step| self.run.definition.agents.get(&step.agent))
-            .map_or(&[][..], |agent| agent.tools.as_slice());
-        let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
+        let tools = self.run.tools_of(step);
+        let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool.as_str())) else {
             let name: String = call.tool.chars().take(200).collect();
             let there = if tools.is_empty() { "none".to_owned() } else { tools.join(", ") };
             return Some((
@@ -149,6 +142,9 @@ impl Draft<'_> {
                     return Some(("malformed_arguments", format!("the arguments hold {problem}")));
                 }
                 let mut problems = schema::check(&spec.parameters, arguments, "");
+                if problems.is_empty() && spec.runs == Runs::Opens(Opens::Question) {
+                    problems = super::asking::check(arguments);
+                }
                 if problems.is_empty() && super::ending::is_blank(&call.tool, arguments) {
                     problems.push(schema::Problem::new("/summary", "is blank: say what you did"));
                 }

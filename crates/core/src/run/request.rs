@@ -33,7 +33,11 @@ impl Run {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
         if !self.definition.asking.enabled {
-            system.push_str("\n\nNobody can be asked. Decide by yourself, and state what you assumed.");
+            system.push_str(if self.records_assumptions() {
+                "\n\nNobody can be asked. Decide by yourself, and write down what you assume with `record_assumption`."
+            } else {
+                "\n\nNobody can be asked. Decide by yourself, and state what you assumed."
+            });
         }
         if self.ends_by_tool(step) {
             system.push_str(
@@ -47,8 +51,8 @@ impl Run {
             None => messages.push(Message::User { text: self.task_of(id) }),
         }
         messages.extend(self.history(step, remembered(step)));
-        let mut tools: Vec<Declaration> =
-            agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();
+        let names = agent.tools.iter().map(String::as_str).chain(self.lent_tool(id));
+        let mut tools: Vec<Declaration> = names.filter_map(|name| self.spec(name)).map(declaration).collect();
         if tools.is_empty() {
             tools = self.called_before(&messages);
         }

@@ -264,7 +264,7 @@ impl Draft<'_> {
     /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
     /// last word.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
-        if let Some((flaw, about)) = self.run.flaw(step)
+        if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
         {
             return true;
@@ -354,6 +354,7 @@ impl Run {
             && self.failed_call(id, step).is_none()
             && !self.is_being_judged(step)
             && !self.is_being_summarised(id)
+            && !self.is_held_by_a_question(id)
     }
 
     /// Whether no model works on it: it is one call.

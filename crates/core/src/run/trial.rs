@@ -106,9 +106,7 @@ impl Run {
         match call.state {
             CallState::Proposed => call.trial.found.is_none() || is_stale,
             CallState::Gated(_) => is_stale,
-            CallState::Authorised => {
-                is_stale && !self.waits_its_turn(id, call) && !self.is_blocked(&call.step)
-            }
+            CallState::Authorised => is_stale && !self.waits_its_turn(id, call) && !self.is_held(call),
             CallState::Started { .. }
             | CallState::WithClient(_)
             | CallState::Doubted(_)

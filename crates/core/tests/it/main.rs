@@ -3,6 +3,7 @@
 //! `world.rs` plays everything around a run: the store, the clock, models, tools, people.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
+mod asking;
 mod called;
 mod canonical;
 mod changesets;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, Asking, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, Rule, RuleAction,
-    StepGates,
+    Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Event};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, Asking, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, GrantCovers,
-    Judge, KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, GrantCovers, Judge,
+    KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind};
@@ -27,7 +28,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         let all = holdshort_tools::catalogue().into_iter();
         all.filter(|spec| TOOLS.contains(&&*spec.name)).map(|spec| (spec.name.clone(), spec)).collect()
     });
-    let asking = Asking { enabled: !choices.one_in(6) };
+    let asking = Asking { enabled: !choices.one_in(6), ..Asking::default() };
     let mut tools = SPECS.clone();
     if !asking.enabled {
         tools.remove("ask_human");

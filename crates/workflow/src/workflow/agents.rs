@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::definition::{Agent, Asking, Ends};
+use holdshort_core::asking::{self, Asking};
+use holdshort_core::definition::{Agent, Ends};
 use holdshort_core::handoff::{FINISH, finish};
 use holdshort_core::tool::{self, Opens, Receiver, Runs};
 
@@ -50,7 +51,7 @@ impl Agents {
         let is_offered = |spec: &&tool::Spec| {
             named.contains(spec.name.as_str()) && (asking.enabled || !asks.contains(&spec.runs))
         };
-        let tools: BTreeMap<_, _> = catalogue
+        let mut tools: BTreeMap<_, _> = catalogue
             .iter()
             .chain(self.handoffs.values())
             .filter(is_offered)
@@ -59,6 +60,11 @@ impl Agents {
         let mut agents = self.by_name.clone();
         for agent in agents.values_mut() {
             agent.tools.retain(|tool| tools.contains_key(tool));
+        }
+        // No agent names it: the run lends it to whoever has to assume something.
+        let asks = |spec: &tool::Spec| spec.runs == Runs::Opens(Opens::Question);
+        if !asking.enabled || tools.values().any(asks) {
+            tools.insert(asking::RECORD.to_owned(), asking::record());
         }
         (agents, tools)
     }

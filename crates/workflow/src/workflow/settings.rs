@@ -1,14 +1,15 @@
 //! `limits`, `asking` and `web`: numbers, switches and addresses. No defaults of its own: those are the core's.
 
-use holdshort_core::definition::{Asking, Limits};
+use holdshort_core::asking::{Asking, Deliver};
+use holdshort_core::definition::Limits;
 use holdshort_core::web::{FETCH, Web};
 use ipnet::IpNet;
 
 use super::agents::Agents;
 use super::models;
-use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
+use crate::{bounds, duration};
 
 const LIMITS: Keys = Keys {
     known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "continues", "budget"],
@@ -16,7 +17,8 @@ const LIMITS: Keys = Keys {
 };
 const BUDGET: Keys = Keys { known: &["tokens", "money"], later: &[] };
 const WEB: Keys = Keys { known: &["allow_addresses"], later: &[] };
-const ASKING: Keys = Keys { known: &["enabled"], later: &["deliver", "timeout"] };
+const ASKING: Keys = Keys { known: &["enabled", "deliver", "timeout", "pause_siblings"], later: &[] };
+const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
 /// The limits written here, over the `base`.
 pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
@@ -70,8 +72,21 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
 
 pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
-    let enabled = fields.find("enabled")?.flag(problems)?;
-    Some(Asking { enabled })
+    let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
+    let asking = Asking {
+        enabled: flag("enabled", problems).unwrap_or(true),
+        deliver: fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems)).unwrap_or_default(),
+        timeout_ms: fields.find("timeout").and_then(|item| duration::read(item, problems)),
+        pause_siblings: flag("pause_siblings", problems).unwrap_or(false),
+    };
+    if !asking.enabled {
+        for key in ["deliver", "timeout", "pause_siblings"] {
+            if let Some(item) = fields.find(key) {
+                problems.at(item, format!("nobody is asked, so `{key}` means nothing"));
+            }
+        }
+    }
+    Some(asking)
 }
 
 /// What the tool for the web may reach; without such a tool it would mean nothing.

@@ -1,6 +1,7 @@
 //! `tools`: tools of the workflow's own, which the client runs. They stand beside the built-in ones; one of the same
 //! name takes its place.
 
+use holdshort_core::asking::RECORD;
 use holdshort_core::handoff::FINISH;
 use holdshort_core::run::undo;
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
@@ -95,7 +96,7 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     }
     let asks = built_in.iter().any(|spec| spec.name == text && matches!(spec.runs, Runs::Opens(_)));
     if asks
-        || [FINISH, undo::TOOL].contains(&text.as_str())
+        || [FINISH, RECORD, undo::TOOL].contains(&text.as_str())
         || RESERVED.iter().any(|reserved| text.starts_with(reserved))
     {
         problems.at(item, format!("`{text}` is built in, and no client can run it; choose another name"));

@@ -1,6 +1,7 @@
 //! What each preset stops for, and what it does not: the same team, the same plan, a command that fails in it.
 
-use holdshort_core::definition::{Asking, PlanGate, StepGates};
+use holdshort_core::asking::Asking;
+use holdshort_core::definition::{PlanGate, StepGates};
 use holdshort_core::message::Reply;
 use holdshort_workflow::{Library, PRESETS};
 use serde_json::json;
@@ -86,7 +87,7 @@ fn a_preset_is_the_base_with_other_gates() {
         assert_eq!(definition.gates.rules, base.gates.rules, "what is not named stays");
         definition.name.clone_from(&base.name);
         definition.description.clone_from(&base.description);
-        definition.asking = Asking { enabled: false };
+        definition.asking = Asking { enabled: false, ..Asking::default() };
         assert!(definition.gates.trial, "who may be asked decides on what a command did");
         definition.gates.trial = false;
         definition.gates.plan = PlanGate::Show;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Asking, ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, GrantCovers, Grants,
+    ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, GrantCovers, Grants,
     IdeaGeneration, Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule,
     RuleAction, SameAction, Smart, StepGates,
 };
@@ -105,7 +106,7 @@ fn a_small_workflow_has_the_defaults() {
         }],
         gates: Gates::default(),
         limits: Limits::default(),
-        asking: Asking { enabled: true },
+        asking: Asking::default(),
         models: BTreeMap::new(),
         network: false,
         web: Web::default(),

@@ -7,7 +7,7 @@
 
 use serde_json::json;
 
-use super::words::{nonempty, refused, sentence, unanswered, why};
+use super::words::{answer, nonempty, refused, sentence, unanswered, why};
 use super::{AppliedDecision, By};
 use crate::event::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
@@ -28,11 +28,12 @@ impl Draft<'_> {
             Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
             Kind::PlanApproval => self.plan_effect(id, taken),
             Kind::Question if taken.offer.effect == Effect::Respond => {
-                self.finish_call(id, CallEnd::Answered, None, taken.text);
+                self.finish_call(id, CallEnd::Answered, None, answer(taken));
             }
             Kind::Question => {
                 let code = if taken.by == By::Person { "skipped" } else { taken.code() };
-                self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
+                let records = self.run.records_assumptions();
+                self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken, records));
             }
             Kind::Review => self.review_effect(id, call, taken),
             Kind::ClientCall => self.client_effect(id, call, taken),

@@ -189,7 +189,7 @@ impl Draft<'_> {
         if taken.offer.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);
         } else {
-            self.note(interrupt, step, &unanswered(taken));
+            self.note(interrupt, step, &unanswered(taken, self.run.records_assumptions()));
         }
     }
 }

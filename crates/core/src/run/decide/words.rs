@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{AppliedDecision, By};
+use crate::asking::RECORD;
 use crate::event::Content;
 use crate::interrupt::{About, Interrupt, Kind};
 use crate::run::Fact;
@@ -107,15 +108,25 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-pub(super) fn unanswered(taken: &AppliedDecision<'_>) -> String {
+/// What the asker reads: the words, or data as JSON with the words beside it.
+pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
+    match (taken.edit, nonempty(taken.text)) {
+        (Value::Null, _) => taken.text.to_owned(),
+        (data, None) => data.to_string(),
+        (data, Some(text)) => format!("{data}\n{text}"),
+    }
+}
+
+/// What the asker reads where nobody answered. `records`: it can write down what it assumes.
+pub(super) fn unanswered(taken: &AppliedDecision<'_>, records: bool) -> String {
+    let assume = if records {
+        format!("Go on with your best assumption, and write it down with `{RECORD}`.")
+    } else {
+        "Go on with your best assumption, and say what you assumed.".to_owned()
+    };
     match (taken.by, nonempty(taken.text)) {
-        (By::Expiry, _) => {
-            "No response in time. Go on with your best assumption, and say what you assumed.".to_owned()
-        }
-        (By::Person, Some(text)) => format!("The person skipped the question: {text}"),
-        (By::Person, None) => {
-            "The person skipped the question. Go on with your best assumption, and say what you assumed."
-                .to_owned()
-        }
+        (By::Expiry, _) => format!("No response in time. {assume}"),
+        (By::Person, Some(text)) => format!("The person skipped the question: {text}\n{assume}"),
+        (By::Person, None) => format!("The person skipped the question. {assume}"),
     }
 }

@@ -212,7 +212,9 @@ impl Run {
     fn phase_tool(&self, tool: &str) -> Option<PhaseTool> {
         match self.spec(tool)?.runs {
             Runs::Begins(tool) => Some(tool),
-            Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) | Runs::HandsOver(_) => None,
+            Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) | Runs::HandsOver(_) | Runs::Records => {
+                None
+            }
         }
     }
 

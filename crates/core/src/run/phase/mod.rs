@@ -246,9 +246,10 @@ impl Run {
             | PhaseKind::Copilot(_) => self.told_of(phase),
         });
         let mut result = json!({ "text": last, "phases": self.results(), "released": self.released });
-        let undone = self.undone();
-        if !undone.is_empty() {
-            result["undone"] = json!(undone);
+        let undone = self.undone().into_iter().map(Value::from).collect();
+        let told = [("undone", undone), ("questions", self.questions()), ("assumptions", self.assumptions())];
+        for (key, told) in told.into_iter().filter(|(_, told)| !told.is_empty()) {
+            result[key] = Value::Array(told);
         }
         result
     }

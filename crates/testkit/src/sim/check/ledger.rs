@@ -376,9 +376,12 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
-        Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) | Runs::HandsOver(_) | Runs::Begins(_) => {
-            None
-        }
+        Runs::Here { .. }
+        | Runs::Client { .. }
+        | Runs::Opens(_)
+        | Runs::HandsOver(_)
+        | Runs::Begins(_)
+        | Runs::Records => None,
     }
 }
 

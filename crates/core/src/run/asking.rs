@@ -1,0 +1,198 @@
+//! Questions of agents: when a person sees them, what goes on meanwhile, and what is assumed without an answer.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Opening};
+use super::{Call, CallEnd, CallState, Run};
+use crate::asking::RECORD;
+use crate::interrupt::{About, Interrupt, Kind, Outcome, Resolution};
+use crate::schema;
+use crate::tool::{Opens, Runs};
+
+impl Draft<'_> {
+    pub(super) fn open_question(&mut self, id: &str, call: &Call) {
+        let question = asked(call);
+        let mut opening = Opening::new(Kind::Question, About::Call(id.to_owned()), question);
+        opening.step = Some(call.step.clone());
+        call.argument("context").unwrap_or_default().clone_into(&mut opening.message);
+        let asker = self.run.steps.get(&call.step).map(|step| step.agent.clone());
+        let mut payload = json!({ "question": question, "asker": asker, "call_id": id });
+        for key in ["context", "choices"] {
+            if let Some(value) = call.arguments.get(key) {
+                payload[key] = value.clone();
+            }
+        }
+        if let Some(manner) = call.argument("kind").or_else(|| call.argument("message_type")) {
+            payload["kind"] = json!(manner);
+        }
+        opening.payload = payload;
+        opening.response_schema = call.arguments.get("response_schema").cloned();
+        self.open(opening);
+    }
+
+    /// Questions that were kept back: all of them, once no agent can go on without an answer (contract C8).
+    pub(super) fn open_gathered_questions(&mut self) -> bool {
+        let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
+        if self.is_over() || is_at_work {
+            return false;
+        }
+        let due = |call: &Call| {
+            let asks =
+                self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question));
+            asks && call.state == CallState::Proposed
+        };
+        let in_order = self.run.calls_in_order().into_iter();
+        let gathered: Vec<(String, Call)> =
+            in_order.filter(|(_, call)| due(call)).map(|(id, call)| (id.clone(), call.clone())).collect();
+        for (id, call) in &gathered {
+            self.ask_or_refuse(id, call, Opens::Question);
+        }
+        !gathered.is_empty()
+    }
+
+    /// An assumption needs nobody: the call is its record.
+    pub(super) fn record_assumptions(&mut self) -> bool {
+        let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
+        let due = |call: &Call| call.state == CallState::Proposed && records(call);
+        let Some(id) = self.run.calls.iter().find(|(_, call)| due(call)).map(|(id, _)| id.clone()) else {
+            return false;
+        };
+        self.finish_call(&id, CallEnd::Done, None, "It is recorded. Go on.");
+        true
+    }
+}
+
+impl Run {
+    /// Whether an open question keeps the steps of other agents from beginning anything (contract E28).
+    pub(super) fn is_held_by_a_question(&self, step: &str) -> bool {
+        self.definition.asking.pause_siblings
+            && self.open_interrupts().any(|(_, interrupt)| {
+                interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() != Some(step)
+            })
+    }
+
+    /// Whether agents of this run can write down what they assume. Runs of earlier versions have no tool for it.
+    pub(super) fn records_assumptions(&self) -> bool {
+        self.spec(RECORD).is_some()
+    }
+
+    /// Whether a step may write down what it assumes: nobody is asked, or somebody was and gave no answer.
+    fn may_assume(&self, id: &str) -> bool {
+        self.records_assumptions()
+            && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
+    }
+
+    /// The last question of a step that nobody answered, if it has recorded no assumption since.
+    pub(super) fn unassumed(&self, id: &str) -> Option<String> {
+        if !self.records_assumptions() {
+            return None;
+        }
+        let (seq, question) = self.unanswered(id).max_by_key(|(seq, _)| *seq)?;
+        let recorded = self.calls.values().filter(|call| call.step == id && is_recorded(call));
+        let recorded = recorded.filter_map(|call| call.ended_at).max();
+        let text = question.content.pointer("/payload/question").and_then(Value::as_str);
+        recorded.is_none_or(|at| at < seq).then(|| text.unwrap_or_default().to_owned())
+    }
+
+    /// The questions of a step that were left to it, each with the sequence at which they were.
+    fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
+        let asked = self.interrupts.values().map(|interrupt| &**interrupt).filter(move |interrupt| {
+            interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
+        });
+        asked.filter_map(|interrupt| {
+            Some((interrupt.resolution.as_ref().filter(|it| is_left_open(it))?.seq, interrupt))
+        })
+    }
+
+    /// What agents asked, with what came of it, in the order in which it was asked.
+    pub(super) fn questions(&self) -> Vec<Value> {
+        let mut asked: Vec<&Interrupt> = self
+            .interrupts
+            .values()
+            .map(|interrupt| &**interrupt)
+            .filter(|interrupt| interrupt.opened.kind == Kind::Question)
+            .collect();
+        asked.sort_by_key(|interrupt| interrupt.opened_seq);
+        asked.into_iter().map(told).collect()
+    }
+
+    /// What agents assumed, in the order of their calls.
+    pub(super) fn assumptions(&self) -> Vec<Value> {
+        let recorded = self.calls_in_order().into_iter().filter(|(_, call)| is_recorded(call));
+        let told = recorded.map(|(_, call)| {
+            let mut told = Map::from_iter([("agent".to_owned(), json!(call.agent))]);
+            for key in ["assumption", "question", "why"] {
+                told.extend(call.argument(key).map(|text| (key.to_owned(), json!(text))));
+            }
+            Value::Object(told)
+        });
+        // Who was let assume and did not say what: the reader of the result has to know that, too.
+        let silent = self.steps.iter().filter(|(_, step)| step.end.is_some());
+        let silent = silent.filter_map(|(id, step)| Some((step, self.unassumed(id)?)));
+        let untold = silent.map(
+            |(step, question)| json!({ "agent": step.agent, "assumption": Value::Null, "question": question }),
+        );
+        told.chain(untold).collect()
+    }
+
+    /// What the agent of a step may call now.
+    pub(super) fn tools_of(&self, step: &str) -> Vec<&str> {
+        // Who judges acts on nothing, also where an agent of the workflow has that name.
+        let found = self.steps.get(step).filter(|step| !step.role.is_aside());
+        let agent = found.and_then(|step| self.definition.agents.get(&step.agent));
+        let own = agent.into_iter().flat_map(|agent| &agent.tools).map(String::as_str);
+        own.chain(agent.and_then(|_| self.lent_tool(step))).collect()
+    }
+
+    /// The tool that a step has beside those of its agent.
+    pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
+        self.may_assume(step).then_some(RECORD)
+    }
+}
+
+/// What is not taken of the schema that an agent gives its question.
+pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
+    let own = arguments.get("response_schema");
+    own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default()
+}
+
+/// The question; the tool of contract C8 calls it `message`.
+fn asked(call: &Call) -> &str {
+    call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
+}
+
+/// Nobody gave an answer: a person let the agent assume, or the time was over.
+fn is_left_open(resolution: &Resolution) -> bool {
+    resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
+}
+
+fn is_recorded(call: &Call) -> bool {
+    call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done)
+}
+
+fn told(interrupt: &Interrupt) -> Value {
+    let payload = |key: &str| interrupt.content.pointer(&format!("/payload/{key}")).cloned();
+    let mut told = json!({
+        "interrupt": interrupt.opened.interrupt,
+        "agent": interrupt.opened.agent,
+        "question": payload("question"),
+    });
+    for key in ["context", "kind"] {
+        if let Some(value) = payload(key) {
+            told[key] = value;
+        }
+    }
+    let Some(resolution) = &interrupt.resolution else {
+        told["outcome"] = Value::Null;
+        return told;
+    };
+    told["outcome"] = json!(resolution.outcome);
+    if resolution.outcome == Outcome::Answered {
+        told["option"] = json!(resolution.option);
+        let edit = interrupt.settled_by().map(|vote| vote.edit.clone()).filter(|edit| !edit.is_null());
+        told["answer"] = edit.unwrap_or_else(|| json!(interrupt.said()));
+        told["by"] = json!(resolution.by);
+        told["at"] = json!(resolution.at);
+    }
+    told
+}

@@ -1,0 +1,343 @@
+//! Questions of agents: typed answers, time, who goes on meanwhile, what is assumed without an answer (contract C).
+
+use holdshort_core::asking::{self, Asking, Deliver};
+use holdshort_core::definition::{Definition, Ends};
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::run::{Config, Input, Rejection};
+use serde_json::{Value, json};
+
+use crate::world::{World, calls, choose, choose_with, definition, one_shot, says};
+
+/// A workflow whose `ask_human` has every argument, and which can record assumptions.
+fn asks(asking: Asking) -> Definition {
+    let mut definition = Definition { asking, ..definition() };
+    let ask = definition.tools.get_mut("ask_human").expect("it is there");
+    ask.parameters["properties"]["kind"] = json!({ "type": "string" });
+    ask.parameters["properties"]["response_schema"] = json!({ "type": "object" });
+    definition.tools.insert(asking::RECORD.to_owned(), asking::record());
+    definition
+}
+
+/// Analysts side by side, and one who comes after them.
+fn staged(asking: Asking) -> Definition {
+    let phases =
+        vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &[]), one_shot("after", &["a", "b", "c"])];
+    Definition { phases, ..asks(asking) }
+}
+
+fn question(text: &str) -> (&'static str, Value) {
+    ("ask_human", json!({ "question": text }))
+}
+
+fn assumes(text: &str) -> (&'static str, Value) {
+    (asking::RECORD, json!({ "assumption": text }))
+}
+
+fn result(world: &World, key: &str) -> Value {
+    world.run.ended.as_ref().map(|ended| ended.result[key].clone()).expect("the run has ended")
+}
+
+fn last_result(world: &World, step: &str) -> String {
+    let call = world.run.calls.values().filter(|call| call.step == step).max_by_key(|call| call.ended_at);
+    call.and_then(|call| call.result.as_deref().map(str::to_owned)).unwrap_or_default()
+}
+
+fn tools(world: &World, step: &str) -> Vec<String> {
+    world.run.request(step).expect("it has begun").tools.into_iter().map(|tool| tool.name).collect()
+}
+
+#[test]
+fn an_answer_of_data_fits_the_schema_of_its_question() {
+    let schema = json!({
+        "$defs": { "Night": { "type": "object", "properties": { "hours": { "type": "number", "minimum": 0 } },
+                   "required": ["hours"], "additionalProperties": false } },
+        "$ref": "#/$defs/Night",
+    });
+    let ask = (
+        "ask_human",
+        json!({ "question": "How did you sleep?", "kind": "clarification", "response_schema": schema }),
+    );
+    let mut world = World::started(asks(Asking::default()), vec![calls(&[ask]), says("Noted.")]);
+    world.work();
+    let interrupt = world.open(Kind::Question);
+    let opened = &world.run.interrupts[&interrupt];
+    assert_eq!(opened.content["payload"]["kind"], json!("clarification"));
+    assert_eq!(opened.content["response_schema"], schema);
+    let answer = opened.offers("answer").expect("it is offered");
+    assert_eq!((answer.needs_text, answer.needs_edit), (false, true));
+    let with = |edit: Value, text: Option<&str>| Input::Decide {
+        interrupt: interrupt.clone(),
+        decision: Decision { edit, text: text.map(str::to_owned), ..choose("answer") },
+        holder: None,
+    };
+    let me = holdshort_core::actor::Actor::operator("rest");
+    for wrong in
+        [Value::Null, json!("7"), json!({}), json!({ "hours": -1 }), json!({ "hours": 7, "more": 1 })]
+    {
+        let refused = world.try_send(&me, with(wrong.clone(), None));
+        assert!(matches!(refused, Err(Rejection::Refused(_))), "{wrong}: {refused:?}");
+    }
+    world.person(with(json!({ "hours": 7.5 }), Some("Woke up once.")));
+    assert_eq!(last_result(&world, "work"), "{\"hours\":7.5}\nWoke up once.");
+    world.work();
+    let told = result(&world, "questions");
+    assert_eq!(told[0]["answer"], json!({ "hours": 7.5 }));
+    assert_eq!((&told[0]["outcome"], &told[0]["kind"]), (&json!("answered"), &json!("clarification")));
+}
+
+#[test]
+fn a_schema_of_texts_is_answered_in_words() {
+    let ask = (
+        "ask_human",
+        json!({ "question": "Which?", "response_schema": { "enum": ["left", "right"], "type": "string" } }),
+    );
+    let mut world = World::started(asks(Asking::default()), vec![calls(&[ask]), says("Done.")]);
+    world.work();
+    let interrupt = world.open(Kind::Question);
+    let me = holdshort_core::actor::Actor::operator("rest");
+    let decide = |text: &str| Input::Decide {
+        interrupt: interrupt.clone(),
+        decision: choose_with("answer", text),
+        holder: None,
+    };
+    assert!(matches!(world.try_send(&me, decide("up")), Err(Rejection::Refused(_))));
+    world.person(decide("left"));
+    assert_eq!(last_result(&world, "work"), "left");
+}
+
+/// The agent hears what is wrong with its schema, and nobody is asked.
+#[test]
+fn a_schema_that_is_not_taken_goes_back_to_the_agent() {
+    for schema in
+        [json!({ "type": "nothing" }), json!({ "$ref": "https://example.com/x" }), json!({ "$ref": "#" })]
+    {
+        let ask = ("ask_human", json!({ "question": "Which?", "response_schema": schema }));
+        let mut world = World::started(asks(Asking::default()), vec![calls(&[ask]), says("Done.")]);
+        world.work();
+        assert_eq!(world.count("interrupt_opened"), 0, "{schema}");
+        let call = world.run.calls.values().next().expect("it called");
+        let told = call.result.as_deref().unwrap_or_default();
+        assert!(told.contains("/response_schema"), "{told}");
+    }
+}
+
+#[test]
+fn a_question_has_as_much_time_as_its_workflow_says() {
+    let timed = Asking { timeout_ms: Some(60_000), ..Asking::default() };
+    let ask = || vec![calls(&[question("Which?")]), calls(&[assumes("The left one.")]), says("Done.")];
+    let mut world = World::started(asks(timed), ask());
+    world.work();
+    world.pass_ms(59_999);
+    world.send(Input::Tick);
+    assert_eq!(world.open_kinds(), ["question"]);
+    world.pass_ms(1);
+    world.send(Input::Tick);
+    assert!(
+        last_result(&world, "work").starts_with("No response in time."),
+        "{}",
+        last_result(&world, "work")
+    );
+    world.work();
+    assert_eq!(result(&world, "questions")[0]["outcome"], json!("expired"));
+    assert_eq!(result(&world, "assumptions"), json!([{ "agent": "pair", "assumption": "The left one." }]));
+
+    // What a gate says of the kind counts before it.
+    let mut gated = asks(timed);
+    gated.gates.kinds.entry(Kind::Question).or_default().expires_in_ms = Some(5_000);
+    let mut world = World::started(gated, ask());
+    world.work();
+    world.pass_ms(5_000);
+    world.send(Input::Tick);
+    assert!(world.open_kinds().is_empty());
+}
+
+/// Who was let assume says what: it is told once, and after that the result says that it is not known.
+#[test]
+fn an_assumption_is_recorded_or_missed() {
+    let skipped = |script: Vec<crate::world::Answer>| {
+        let mut world = World::started(asks(Asking::default()), script);
+        world.work();
+        assert!(
+            !tools(&world, "work").contains(&asking::RECORD.to_owned()),
+            "it has asked, and may be answered"
+        );
+        world.decide(Kind::Question, choose("skip"));
+        assert!(tools(&world, "work").contains(&asking::RECORD.to_owned()));
+        world.work();
+        world
+    };
+    let ask = || calls(&[question("Which?")]);
+    let cases = [
+        (
+            "at once",
+            vec![ask(), calls(&[assumes("The left one.")]), says("Done.")],
+            0,
+            json!("The left one."),
+        ),
+        (
+            "once told",
+            vec![ask(), says("Done."), calls(&[assumes("The left one.")]), says("Done.")],
+            1,
+            json!("The left one."),
+        ),
+        ("never", vec![ask(), says("Done."), says("Done, as I said.")], 1, Value::Null),
+    ];
+    for (case, script, told, assumed) in cases {
+        let world = skipped(script);
+        assert_eq!(world.count("end_refused"), told, "{case}");
+        assert_eq!(result(&world, "assumptions")[0]["assumption"], assumed, "{case}");
+        assert_eq!(result(&world, "questions")[0]["outcome"], json!("answered"), "{case}");
+        assert_eq!(result(&world, "questions")[0]["option"], json!("skip"), "{case}");
+    }
+}
+
+#[test]
+fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
+    let mut definition = asks(Asking::default());
+    definition.agents.get_mut("pair").expect("it is there").ends = Ends::Finish;
+    definition.agents.get_mut("pair").expect("it is there").tools.push("finish".to_owned());
+    definition.tools.insert("finish".to_owned(), holdshort_core::handoff::finish());
+    let finish = || calls(&[("finish", json!({ "summary": "It is done." }))]);
+    let script = vec![calls(&[question("Which?")]), finish(), calls(&[assumes("The left one.")]), finish()];
+    let mut world = World::started(definition, script);
+    world.work();
+    world.decide(Kind::Question, choose("skip"));
+    world.work();
+    assert_eq!(result(&world, "assumptions")[0]["assumption"], json!("The left one."));
+    let refused = world
+        .run
+        .calls
+        .values()
+        .filter(|call| call.tool == "finish")
+        .filter_map(|call| call.result.as_deref());
+    assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
+}
+
+#[test]
+fn an_answered_question_needs_no_assumption() {
+    let mut world =
+        World::started(asks(Asking::default()), vec![calls(&[question("Which?")]), says("Done.")]);
+    world.work();
+    world.decide(Kind::Question, choose_with("answer", "the left one"));
+    world.work();
+    assert_eq!(world.count("end_refused"), 0);
+    assert_eq!(result(&world, "assumptions"), Value::Null);
+    assert_eq!(result(&world, "questions")[0]["answer"], json!("the left one"));
+    assert!(!tools(&world, "work").contains(&asking::RECORD.to_owned()));
+}
+
+/// Where nobody may be asked every agent has the tool, and is told so (contract C2).
+#[test]
+fn without_asking_agents_are_told_to_write_down_what_they_assume() {
+    let off = Asking { enabled: false, ..Asking::default() };
+    let mut definition = asks(off);
+    definition.agents.get_mut("pair").expect("it is there").tools.retain(|tool| tool != "ask_human");
+    let mut world = World::started(definition, vec![calls(&[assumes("The left one.")]), says("Done.")]);
+    let request = world.run.request("work").expect("it has begun");
+    assert!(request.tools.iter().any(|tool| tool.name == asking::RECORD));
+    assert!(!request.tools.iter().any(|tool| tool.name == "ask_human"));
+    assert!(format!("{:?}", request.messages[0]).contains(asking::RECORD));
+    world.work();
+    assert_eq!(result(&world, "assumptions"), json!([{ "agent": "pair", "assumption": "The left one." }]));
+    assert_eq!(world.count("interrupt_opened"), 0);
+}
+
+/// Who has not asked goes on; who has waits for its own answer alone, and nothing that was done is done again.
+#[test]
+fn siblings_go_on_while_one_waits() {
+    let mut world = World::new(staged(Asking::default()))
+        .with("a", vec![calls(&[question("A?")]), calls(&[question("A again?")]), says("a is done.")])
+        .with("b", vec![calls(&[question("B?")]), says("b is done.")])
+        .with("c", vec![says("c is done.")])
+        .with("after", vec![says("All is done.")]);
+    world.start(Config::default());
+    world.work();
+    assert_eq!(world.open_kinds(), ["question", "question"]);
+    assert!(world.run.steps["c"].end.is_some());
+    answer(&mut world, "B?", "b");
+    world.work();
+    assert!(world.run.steps["b"].end.is_some());
+    answer(&mut world, "A?", "a");
+    world.work();
+    answer(&mut world, "A again?", "a");
+    world.work();
+    assert_eq!(result(&world, "text"), json!("All is done."));
+    assert_eq!(world.count("model_started"), 3 + 2 + 1 + 1, "no model is asked twice for the same");
+}
+
+/// The strict form of contract E28.
+#[test]
+fn an_open_question_can_pause_the_siblings() {
+    let strict = Asking { pause_siblings: true, ..Asking::default() };
+    let mut world = World::new(staged(strict))
+        .with("a", vec![calls(&[question("A?")]), says("a is done.")])
+        .with("b", vec![calls(&[("run_command", json!({ "command": "ls" }))]), says("b is done.")])
+        .with("c", vec![says("c is done.")])
+        .with("after", vec![says("All is done.")]);
+    world.start(Config::default());
+    world.begin_model("a");
+    let asked = world.script.get_mut("a").and_then(std::collections::VecDeque::pop_front).expect("it asks");
+    world.answer("a", 0, asked);
+    assert_eq!(world.run.actions(), [], "b and c have not begun, and do not");
+    assert_eq!(world.run.status(), holdshort_core::projection::Status::Waiting);
+    answer(&mut world, "A?", "a");
+    world.work();
+    assert!(world.run.steps["c"].end.is_some());
+}
+
+/// Gathered questions come together when nobody can go on, and some may be answered while others wait (contract C8).
+#[test]
+fn questions_of_a_stage_come_together() {
+    let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
+    let mut world = World::new(staged(gathered))
+        .with("a", vec![calls(&[question("A?")]), says("a is done.")])
+        .with("b", vec![calls(&[question("B?"), question("B too?")]), says("b is done.")])
+        .with("c", vec![calls(&[("read_file", json!({ "path": "x" }))]), says("c is done.")])
+        .with("after", vec![calls(&[question("And now?")]), says("All is done.")]);
+    world.start(Config::default());
+    loop {
+        let opened = world.count("interrupt_opened");
+        if world.work_once().is_none() {
+            break;
+        }
+        let now = world.count("interrupt_opened");
+        assert!(now == opened || (opened == 0 && now == 3), "from {opened} to {now}");
+    }
+    assert_eq!(world.open_kinds(), ["question"; 3]);
+    assert!(world.run.steps["c"].end.is_some(), "who has no question is done first");
+    answer(&mut world, "A?", "a");
+    world.work();
+    assert!(world.run.steps["a"].end.is_some(), "a part of the answers is taken");
+    answer(&mut world, "B?", "b");
+    answer(&mut world, "B too?", "b");
+    world.work();
+    assert_eq!(world.open_kinds(), ["question"]);
+    answer(&mut world, "And now?", "go");
+    world.work();
+    assert_eq!(result(&world, "questions").as_array().map(Vec::len), Some(4));
+}
+
+/// A question of a workflow that a rule forbids is refused also where it was kept back.
+#[test]
+fn a_gathered_question_meets_the_rules() {
+    let mut definition = staged(Asking { deliver: Deliver::PerStage, ..Asking::default() });
+    definition.gates.rules =
+        vec![crate::world::rule(holdshort_core::definition::RuleAction::Forbid, &["ask_human"], &[])];
+    let mut world = World::new(definition);
+    for step in ["a", "b", "c", "after"] {
+        world = world.with(step, vec![calls(&[question("May I?")]), says("Done.")]);
+    }
+    world.start(Config::default());
+    world.work();
+    assert_eq!(world.count("interrupt_opened"), 0);
+    assert_eq!(world.count("run_completed"), 1);
+}
+
+fn answer(world: &mut World, question: &str, text: &str) {
+    let open = world
+        .run
+        .open_interrupts()
+        .find(|(_, interrupt)| interrupt.content["payload"]["question"] == question);
+    let interrupt = open.map(|(id, _)| id.clone()).unwrap_or_else(|| panic!("`{question}` is open"));
+    world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
+}
