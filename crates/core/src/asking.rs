@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::definition::is_default;
-use crate::tool::{Runs, Spec};
+use crate::definition::{Definition, is_default};
+use crate::tool::{Opens, Receiver, Runs, Spec};
 
 /// What a workflow says of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,5 +86,29 @@ pub fn record() -> Spec {
             "additionalProperties": false,
         }),
         runs: Runs::Records,
+    }
+}
+
+impl Definition {
+    /// Gives agents the tools that belong to its `asking`: where nobody is asked no tool asks; where somebody may not
+    /// answer there is one to record assumptions, which no agent names and the run lends.
+    pub fn settle_asking(&mut self) {
+        if !self.asking.enabled {
+            self.take_away(|spec| {
+                spec.runs == Runs::HandsOver(Receiver::Admin) || spec.runs == Runs::Opens(Opens::Question)
+            });
+        }
+        let asks = self.tools.values().any(|spec| spec.runs == Runs::Opens(Opens::Question));
+        if asks || !self.asking.enabled {
+            self.tools.insert(RECORD.to_owned(), record());
+        }
+    }
+
+    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
+    pub(crate) fn take_away(&mut self, is_gone: impl Fn(&Spec) -> bool) {
+        self.tools.retain(|_, spec| !is_gone(spec));
+        for agent in self.agents.values_mut() {
+            agent.tools.retain(|tool| self.tools.contains_key(tool));
+        }
     }
 }

@@ -48,8 +48,8 @@ pub use plan::{
 };
 pub use problem::{FieldError, Problem};
 pub use run::{
-    Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction,
-    Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
+    AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note,
+    Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
 };
 pub use session::{
     Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,

@@ -137,6 +137,19 @@ pub struct RunConfig {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateConfig>,
+    /// What the run changes of its workflow's `asking`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asking: Option<AskingConfig>,
+    /// Tools of the workflow that no agent of this run has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_tools: Vec<String>,
+}
+
+/// Whether agents of a run may ask people. A run can switch it off, and not on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskingConfig {
+    pub enabled: bool,
 }
 
 /// Gates that a run adds to its workflow's. They tighten; an `allow` frees only what no rule of the workflow

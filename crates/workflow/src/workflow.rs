@@ -137,9 +137,9 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
         .need("phases", problems)
         .and_then(|item| phases::read(item, &around, problems))
         .unwrap_or_default();
-    let (agents, tools) = known.map(|known| known.resolve(asking, catalogue)).unwrap_or_default();
+    let (agents, tools) = known.map(|known| known.resolve(catalogue)).unwrap_or_default();
     let description = description.unwrap_or_default();
-    let definition = Definition {
+    let mut definition = Definition {
         name,
         description,
         input,
@@ -153,6 +153,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
         network,
         web,
     };
+    definition.settle_asking();
     if !counts_money(&definition) {
         let item = fields.find("limits").or_else(|| fields.find("phases")).unwrap_or(top);
         problems.at(item, "a budget of `money` needs a price: `models.NAME.price`");

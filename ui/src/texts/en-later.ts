@@ -168,6 +168,7 @@ export const later = {
   "run.note.end_refused_asks": "{agent} was told that it asked in words",
   "run.note.end_refused_announces": "{agent} was told that it announced work instead of doing it",
   "run.note.end_refused_not_finished": "{agent} was told to end with the tool finish",
+  "run.note.end_refused_unassumed": "{agent} was told to record what it assumes",
   "run.note.model_lost": "the server stopped before the model answered {agent}",
   "run.reason.done": "its work is done",
   "run.reason.finished": "its agent finished it",

@@ -151,6 +151,7 @@ impl Projector {
                     "asks" => "it asked in words",
                     "announces" => "it announced work instead of doing it",
                     "not_finished" => "it has not called `finish`",
+                    "unassumed" => "it has not recorded what it assumes",
                     _ => "its reply may not be whole",
                 };
                 note(format!("{agent} is told that it has not ended: {flaw}"))

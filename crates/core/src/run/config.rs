@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Checkpoint, Rule, Smart, is_default};
+use crate::asking::Asking;
+use crate::definition::{Checkpoint, Definition, Rule, Smart, is_default};
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,25 @@ pub struct Config {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
+    /// Nobody is asked, whatever the workflow says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub asks_nobody: bool,
+    /// Tools that no agent of the run has, whatever the workflow says.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub without_tools: BTreeSet<String>,
+}
+
+impl Config {
+    /// The workflow as a run with this config has it. It takes tools away, and adds none but that for assumptions.
+    pub fn adapts(&self, definition: Definition) -> Definition {
+        let mut definition = definition;
+        definition.take_away(|spec| self.without_tools.contains(&spec.name));
+        if self.asks_nobody && definition.asking.enabled {
+            definition.asking = Asking { enabled: false, ..Asking::default() };
+            definition.settle_asking();
+        }
+        definition
+    }
 }
 
 /// Gates that the run adds. They tighten; an `allow` frees only what no rule of the workflow speaks of.

@@ -33,15 +33,33 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if let Some(smart) = &gates.smart {
         check_smart(smart, &mut problems);
     }
+    if config.asking.is_some_and(|asking| asking.enabled) && !definition.asking.enabled {
+        problems.push(Problem::new(
+            "/config/asking/enabled",
+            "is off in this workflow, and a run can not switch it on",
+        ));
+    }
+    for (i, name) in config.without_tools.iter().enumerate() {
+        if !definition.tools.contains_key(name) {
+            problems.push(Problem::new(format!("/config/without_tools/{i}"), unknown_tool(name, definition)));
+        }
+    }
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));
     }
     Ok(run::Config {
+        asks_nobody: config.asking.is_some_and(|asking| !asking.enabled),
+        without_tools: config.without_tools.into_iter().collect(),
         workspace: config.workspace,
         model: config.model,
         unattended: config.unattended,
         gates: self::gates(gates),
     })
+}
+
+fn unknown_tool(name: &str, definition: &Definition) -> String {
+    let known: Vec<&str> = definition.tools.keys().map(String::as_str).collect();
+    format!("`{name}` is no tool of this workflow; it has: {}", known.join(", "))
 }
 
 fn is_line(text: &str) -> bool {
@@ -79,8 +97,7 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
             let message = if !is_line(each) {
                 Some(format!("is empty, longer than {LINE_BYTES} bytes or holds control characters"))
             } else if key == "tools" && each != "*" && !definition.tools.contains_key(each) {
-                let known: Vec<&str> = definition.tools.keys().map(String::as_str).collect();
-                Some(format!("`{each}` is no tool of this workflow; it has: {}", known.join(", ")))
+                Some(unknown_tool(each, definition))
             } else if key == "urls" {
                 holdshort_core::web::Pattern::parse(each).err()
             } else if key == "agents" && !definition.agents.contains_key(each) {

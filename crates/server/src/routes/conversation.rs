@@ -16,7 +16,7 @@ use holdshort_web::query::{Id, PageQuery, Params, limit, number};
 use holdshort_web::view;
 use serde_json::Map;
 
-use super::runs::{replayed, workflow};
+use super::runs::{adapted, replayed, workflow};
 use super::sessions::known;
 use crate::convert;
 use crate::openapi::{ReadsPart, Says};
@@ -119,6 +119,7 @@ async fn next_run(app: &App, row: &SessionRow) -> Answer<Option<NextRun>> {
         None => None,
     };
     let config = convert::config(config, &definition)?;
+    let definition = adapted(definition, &config);
     Ok(Some(NextRun { definition, config, input: Map::new() }))
 }
 

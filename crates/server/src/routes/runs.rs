@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::id::RunId;
-use holdshort_core::run::Origin;
+use holdshort_core::run::{Config, Origin};
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
 use holdshort_store::{RunFilter, Tables};
@@ -43,8 +43,10 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     let session = caller.session(start.session.as_deref()).await?;
     let Caller { app, actor, .. } = caller;
     let definition = workflow(&app, &start.workflow)?;
+    let config = convert::config(start.config, &definition)?;
+    let definition = adapted(definition, &config);
     let start = holdshort_engine::StartRun {
-        config: convert::config(start.config, &definition)?,
+        config,
         origin: if definition.is_external() { Origin::External } else { Origin::Native },
         definition,
         session,
@@ -58,6 +60,12 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     let started = started.map_err(unknown_session)?;
     let shown = view::now::left(&app, &started).await?;
     Ok(created(started.is_replayed(), Json(shown)))
+}
+
+/// The workflow as a run with this config has it.
+pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
+    let own = config.adapts(Definition::clone(&definition));
+    if own == *definition { definition } else { Arc::new(own) }
 }
 
 /// The workflow of this name; a refusal names those that there are.

@@ -126,6 +126,8 @@ fn config(config: &Config) -> wire::RunConfig {
         model: config.model.clone(),
         unattended: config.unattended,
         gates: (gates != wire::GateConfig::default()).then_some(gates),
+        asking: config.asks_nobody.then_some(wire::AskingConfig { enabled: false }),
+        without_tools: config.without_tools.iter().cloned().collect(),
     }
 }
 

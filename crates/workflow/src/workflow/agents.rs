@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::asking::{self, Asking};
 use holdshort_core::definition::{Agent, Ends};
 use holdshort_core::handoff::{FINISH, finish};
-use holdshort_core::tool::{self, Opens, Receiver, Runs};
+use holdshort_core::tool;
 
 use super::handoffs;
 use crate::item::{Item, Keys};
@@ -40,31 +39,21 @@ impl Agents {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// What the engine runs: agents, and the specs of their tools. Without asking no tool asks.
+    /// What the engine runs: agents, and the specs of their tools.
     pub(super) fn resolve(
         &self,
-        asking: Asking,
         catalogue: &[tool::Spec],
     ) -> (BTreeMap<String, Agent>, BTreeMap<String, tool::Spec>) {
         let named = self.tools();
-        let asks = [Runs::Opens(Opens::Question), Runs::HandsOver(Receiver::Admin)];
-        let is_offered = |spec: &&tool::Spec| {
-            named.contains(spec.name.as_str()) && (asking.enabled || !asks.contains(&spec.runs))
-        };
-        let mut tools: BTreeMap<_, _> = catalogue
+        let tools: BTreeMap<_, _> = catalogue
             .iter()
             .chain(self.handoffs.values())
-            .filter(is_offered)
+            .filter(|spec| named.contains(spec.name.as_str()))
             .map(|spec| (spec.name.clone(), spec.clone()))
             .collect();
         let mut agents = self.by_name.clone();
         for agent in agents.values_mut() {
             agent.tools.retain(|tool| tools.contains_key(tool));
-        }
-        // No agent names it: the run lends it to whoever has to assume something.
-        let asks = |spec: &tool::Spec| spec.runs == Runs::Opens(Opens::Question);
-        if !asking.enabled || tools.values().any(asks) {
-            tools.insert(asking::RECORD.to_owned(), asking::record());
         }
         (agents, tools)
     }

@@ -140,13 +140,11 @@ phases:
   - {id: plan, kind: one_shot, agent: solo}
   - {id: work, kind: copilot, agent: solo}
 gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment: {}}}
-asking: {deliver: per_stage}
 ",
         says: &[
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
             "workflow.yaml:9:71: `assignment` is not supported yet by this version",
-            "workflow.yaml:10:10: `deliver` is not supported yet by this version",
         ],
     },
     Case {

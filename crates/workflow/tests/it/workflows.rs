@@ -283,7 +283,11 @@ asking: {enabled: false}
 ";
     let definition = good(text);
     assert_eq!(definition.agents["solo"].tools, ["create_plan", "read_file"]);
-    assert_eq!(definition.tools.keys().collect::<Vec<_>>(), ["create_plan", "read_file"]);
+    // No agent names the last one: the run lends it.
+    assert_eq!(
+        definition.tools.keys().collect::<Vec<_>>(),
+        ["create_plan", "read_file", "record_assumption"]
+    );
     // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
 }
