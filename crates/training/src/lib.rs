@@ -11,11 +11,14 @@ mod measure;
 mod merge;
 pub mod metrics;
 mod model;
+mod named;
 mod problem;
 mod read;
 mod series;
 
 pub use measure::{Level, Measure};
-pub use model::{Activity, Athlete, Day, Known, OffsetFrom, Place, Sample, Season, Sex, Source, Sport};
+pub use model::{
+    Activity, Athlete, AthleteNumber, Day, Known, OffsetFrom, Place, Sample, Season, Sex, Source, Sport,
+};
 pub use problem::{Code, Problem, Severity};
 pub use read::{File, Format, Options, PARTS, Reading, csv_headers, parts, read};

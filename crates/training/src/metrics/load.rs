@@ -128,7 +128,7 @@ impl Reserve {
 
 fn impulse(activity: &Activity, reserve: &Reserve, metric: Metric, used: &mut Used) -> Result<f64, Missing> {
     let seconds = duration(activity, metric)?;
-    let samples = series::held(&activity.samples, |sample| sample.heart_rate);
+    let samples = series::heart_rates(&activity.samples);
     if series::seconds(&samples) >= COVERED * seconds {
         if samples.iter().any(|(_, bpm)| *bpm > reserve.max) {
             used.caveats.insert(Caveat::BeyondMax);

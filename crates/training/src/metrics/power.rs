@@ -40,7 +40,7 @@ fn seconds(samples: &[Sample]) -> Vec<f64> {
     let mut seconds = Vec::new();
     // Time that is left of a sample that ends within a second.
     let mut rest = 0.0;
-    for (held, watts) in series::held(samples, |sample| sample.power) {
+    for (held, watts) in series::powers(samples) {
         rest += held;
         while rest >= 1.0 {
             seconds.push(watts);

@@ -54,7 +54,7 @@ fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, used: Used) -
 }
 
 fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missing> {
-    let samples = series::held(&activity.samples, |sample| sample.heart_rate);
+    let samples = series::heart_rates(&activity.samples);
     let message = format!("samples of the heart rate of {}", activity.id);
     if samples.is_empty() { Err(Missing::new(metric, Need::HeartRate, message)) } else { Ok(samples) }
 }

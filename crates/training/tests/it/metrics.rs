@@ -10,9 +10,8 @@ use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 
 use crate::fit_writer::{FitWriter, U16, U32, finish_run, run, time};
+use crate::support::START;
 
-/// 2026-03-01T06:30:00Z.
-const START: i64 = 1_772_346_600;
 const DAY: Date = date(2026, 3, 1);
 
 fn season(name: &str, bytes: &[u8]) -> Season {

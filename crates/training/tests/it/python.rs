@@ -8,10 +8,10 @@ use holdshort_training::{Activity, Measure};
 use serde_json::{Value, json};
 
 use crate::computed;
-use crate::fit::read_one;
 use crate::fit_writer::run;
 use crate::generated::Generated;
-use crate::order::read_generated;
+use crate::support::read_all;
+use crate::support::read_one;
 
 /// Both are written in Python alone, and neither depends on another package.
 const PACKAGES: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
@@ -32,7 +32,7 @@ fn output(command: &mut Command, input: &str) -> Value {
 #[test]
 fn an_independent_implementation_has_the_same_results() {
     let seasons: Vec<Generated> = (0..30).map(Generated::of).collect();
-    let readings: Vec<_> = seasons.iter().map(|season| read_generated(&season.files()).season).collect();
+    let readings: Vec<_> = seasons.iter().map(|season| read_all(&season.files()).season).collect();
     let cases: Vec<Value> = seasons
         .iter()
         .zip(&readings)

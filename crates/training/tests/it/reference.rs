@@ -72,7 +72,7 @@ fn every_measure_has_its_row_with_the_headers_of_tables() {
         let plausible = format!("{least} to {most}");
         [code(measure.name()), level.into(), measure.unit().into(), plausible, headers.join(", ")]
     };
-    assert_eq!(rows("Measures"), Measure::ALL.map(of).to_vec());
+    assert_eq!(rows("Measures"), Measure::ALL.iter().copied().map(of).collect::<Vec<_>>());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn every_example_is_read_without_a_word() {
         page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(examples.len(), 2);
     for example in examples {
-        let reading = crate::xml::read_utc("example.csv", example);
+        let reading = crate::support::read_utc("example.csv", example);
         assert_eq!(reading.problems, [], "{example}");
         assert_eq!(reading.season.activities.len() + reading.season.days.len(), 1, "{example}");
     }
