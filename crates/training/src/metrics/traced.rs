@@ -1,13 +1,14 @@
 //! A computed number with what it was computed from, or the reason why there is none.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::Metric;
-use crate::model::Activity;
+use crate::model::{Activity, Known};
 use crate::named::named;
 
 /// What a number was computed from: enough to look each of it up.
@@ -19,17 +20,26 @@ pub struct Inputs {
     pub days: BTreeSet<Date>,
     /// What was used of the athlete, by its name in [`crate::Athlete`].
     pub athlete: BTreeSet<&'static str>,
+    /// Names of the files in which all of this stands. What a configuration states stands in none.
+    pub files: BTreeSet<Arc<str>>,
 }
 
 impl Inputs {
     pub(crate) fn activity(activity: &Activity) -> Self {
-        Self { activities: BTreeSet::from([activity.id.clone()]), ..Self::default() }
+        let files = activity.sources.iter().map(|source| Arc::clone(&source.file)).collect();
+        Self { activities: BTreeSet::from([activity.id.clone()]), files, ..Self::default() }
+    }
+
+    pub(crate) fn day(&mut self, date: Date, measured: &Known) {
+        self.days.insert(date);
+        self.files.insert(Arc::clone(&measured.source.file));
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.activities.extend(other.activities.iter().cloned());
         self.days.extend(&other.days);
         self.athlete.extend(&other.athlete);
+        self.files.extend(other.files.iter().cloned());
     }
 }
 
@@ -49,6 +59,7 @@ named! {
     RestDays "rest_days" ("Days without an activity count as rest: a recording that is missing looks the same.")
     UnknownLoads "unknown_loads" ("Days with an activity whose load is not known were left out.")
     WarmingUp "warming_up" ("The history is shorter than four times the window: the first load still weighs.")
+    OlderLoads "older_loads" ("Activities of more than 15000 days ago were left out: a clock was probably not set.")
     MissingDays "missing_days" ("Days without a measure were left out.")
     ShortBaseline "short_baseline" ("Fewer than 45 of the 60 days of the baseline have a measure.")
     OutsideRange "outside_range" ("The time is outside of 3.5 to 230 minutes, for which the formula was fitted.")

@@ -10,6 +10,7 @@ mod data_file;
 mod fit;
 mod fit_writer;
 mod generated;
+mod guards;
 mod limits;
 mod merging;
 mod metrics;
