@@ -36,3 +36,9 @@ pub const MESSAGE_CHARS: usize = 300;
 pub const SPORT_CHARS: usize = 40;
 /// Warnings that are told one by one: those beyond are counted.
 pub const WARNINGS: usize = 500;
+/// Days that one call of a tool looks at: a year.
+pub const TOOL_DAYS: usize = 366;
+/// Weeks that one call of a tool looks at: two years.
+pub const TOOL_WEEKS: usize = 104;
+/// Results of one call of a tool, and activities of a summary: a model reads them all.
+pub const TOOL_RESULTS: usize = 400;

@@ -16,6 +16,11 @@ macro_rules! named {
                 match self { $(Self::$variant => $name),* }
             }
 
+            /// The one of this name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|each| each.name() == name)
+            }
+
             const fn row(self) -> $row {
                 match self { $(Self::$variant => $row $cells),* }
             }

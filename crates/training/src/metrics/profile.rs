@@ -82,7 +82,8 @@ impl Profile {
     }
 
     pub(crate) fn sex(&self, metric: Metric, used: &mut Used) -> Result<Sex, Missing> {
-        let missing = || Missing::new(metric, Need::Sex, "the formula has constants for men and for women");
+        let message = "the athlete's sex: the formula has constants for men and for women";
+        let missing = || Missing::new(metric, Need::Sex, message);
         let (sex, inputs) = self.sex.as_ref().ok_or_else(missing)?;
         used.inputs.add(inputs);
         Ok(*sex)

@@ -147,7 +147,7 @@ impl Context<'_> {
 }
 
 /// `2026-03-01`.
-fn date(text: &str) -> Result<Date, Code> {
+pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {
         let part =

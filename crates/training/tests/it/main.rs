@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod arbitrary;
 mod computed;
 mod csv;
 mod data_file;
@@ -20,4 +21,5 @@ mod reference;
 mod sample;
 mod support;
 mod told;
+mod tools;
 mod xml;

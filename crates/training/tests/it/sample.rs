@@ -222,6 +222,12 @@ fn files() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
+/// The sample as it lies in the repository.
+pub(crate) fn kept() -> Vec<(String, Vec<u8>)> {
+    let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
+    files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sample")
 }
