@@ -97,7 +97,9 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
         }
     }
     let mut athlete = Athlete::default();
-    first.values().for_each(|(fact, _)| fact.state(&mut athlete));
+    for (fact, _) in first.values() {
+        fact.state(&mut athlete);
+    }
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 

@@ -4,7 +4,6 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use super::object;
 use super::result::{Refusal, RefusalCode};
 use crate::limits;
 use crate::metrics::Metric;
@@ -112,7 +111,8 @@ impl Subject {
         let is_required = |parameter: &&Parameter| **parameter == Parameter::Scale;
         let required: Vec<&str> =
             self.parameters().iter().filter(is_required).map(|parameter| parameter.name()).collect();
-        object(self.parameters().iter().map(property).collect(), &required)
+        let properties: Map<String, Value> = self.parameters().iter().map(property).collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Arguments {
 
 fn bad(parameter: Parameter, wanted: &str, found: &Value) -> Refusal {
     let shown: String = found.to_string().chars().take(60).collect();
-    Refusal::new(RefusalCode::BadParameter, Some(parameter), format!("{shown} is not {wanted}"))
+    Refusal::new(RefusalCode::BadParameter, Some(parameter), &format!("{shown} is not {wanted}"))
 }
 
 impl Arguments {
@@ -144,7 +144,7 @@ impl Arguments {
             Value::Null => &none,
             Value::Object(named) => named,
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                let message = "the parameters are no object".to_owned();
+                let message = "the parameters are no object";
                 return Err(Refusal::new(RefusalCode::BadParameter, None, message));
             }
         };
@@ -162,7 +162,7 @@ impl Arguments {
             let Some(parameter) = parameter else {
                 let shown: String = name.chars().take(60).collect();
                 let message = format!("`{shown}` is no parameter of this metric");
-                return Err(Refusal::new(RefusalCode::BadParameter, None, message));
+                return Err(Refusal::new(RefusalCode::BadParameter, None, &message));
             };
             arguments.take(parameter, value, today)?;
         }

@@ -9,7 +9,7 @@ mod summary;
 
 use jiff::civil::Date;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use self::arguments::Parameter;
 pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode};
@@ -76,7 +76,7 @@ pub fn compute(
 ) -> Result<Computed, Refusal> {
     let Some(metric) = Metric::named(name) else {
         let shown: String = name.chars().take(60).collect();
-        return Err(Refusal::new(RefusalCode::UnknownMetric, None, format!("`{shown}` is no metric")));
+        return Err(Refusal::new(RefusalCode::UnknownMetric, None, &format!("`{shown}` is no metric")));
     };
     let arguments = Arguments::of(Subject::of(metric), parameters, settings.as_of)?;
     let call =
@@ -142,7 +142,7 @@ impl Call<'_> {
         }
         if found.len() > limits::TOOL_RESULTS {
             let message = format!("{} activities from {from} to {to}", found.len());
-            return Err(Refusal::new(RefusalCode::TooManyResults, Some(Parameter::Days), message));
+            return Err(Refusal::new(RefusalCode::TooManyResults, Some(Parameter::Days), &message));
         }
         Ok(found)
     }
@@ -156,7 +156,7 @@ impl Call<'_> {
                 let shown: String = id.chars().take(60).collect();
                 let refusal = || {
                     let message = format!("`{shown}` is the id of no activity");
-                    Refusal::new(RefusalCode::UnknownActivity, Some(Parameter::Activity), message)
+                    Refusal::new(RefusalCode::UnknownActivity, Some(Parameter::Activity), &message)
                 };
                 vec![found.filter(|activity| activity.day() <= self.arguments.as_of).ok_or_else(refusal)?]
             }
@@ -213,9 +213,4 @@ const fn unit(metric: Metric, scale: Scale) -> &'static str {
         (_, Scale::Tss) => "TSS/day",
         (_, Scale::Trimp | Scale::SessionRpe) => "AU/day",
     }
-}
-
-/// JSON Schema of an object with these properties.
-fn object(properties: serde_json::Map<String, Value>, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

@@ -84,7 +84,7 @@ impl RefusalCode {
 }
 
 impl Refusal {
-    pub(super) fn new(code: RefusalCode, parameter: Option<Parameter>, message: String) -> Self {
+    pub(super) fn new(code: RefusalCode, parameter: Option<Parameter>, message: &str) -> Self {
         let field = parameter.map(|parameter| format!("/{}", parameter.name()));
         // It may quote what a model wrote.
         let message = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -95,7 +95,7 @@ impl Refusal {
 impl From<Missing> for Refusal {
     fn from(missing: Missing) -> Self {
         let message = format!("{} needs {}", missing.metric.name(), missing.message);
-        Self { needs: Some(missing.needs), ..Self::new(RefusalCode::NotComputable, None, message) }
+        Self { needs: Some(missing.needs), ..Self::new(RefusalCode::NotComputable, None, &message) }
     }
 }
 
@@ -234,7 +234,7 @@ impl Found {
         }
         if results.len() > limits::TOOL_RESULTS {
             let message = format!("{} results; at most {} are given", results.len(), limits::TOOL_RESULTS);
-            return Err(Refusal::new(RefusalCode::TooManyResults, None, message));
+            return Err(Refusal::new(RefusalCode::TooManyResults, None, &message));
         }
         let caveats = results.iter().flat_map(|piece| &piece.caveats);
         let caveats = caveats.map(|caveat| (caveat.name(), caveat.text())).collect();

@@ -127,8 +127,10 @@ fn moving_averages_over_gaps() {
         DailyLoads::of(&season, &profile, Scale::SessionRpe, date(2026, 1, 20)).unwrap().acute_ewma()
     };
     // 0.25 · 200 + 0.75 · 100.
-    assert_eq!(acute(19..=19).unwrap().value, 125.0);
-    assert_eq!(acute(2..=12).unwrap().value, 125.0);
+    for unknown in [19..=19, 2..=12] {
+        let value = acute(unknown).unwrap().value;
+        assert!((value - 125.0).abs() < 1e-9, "{value}");
+    }
     let (need, message) = reason(acute(18..=19));
     assert_eq!((need, &*message), (Need::History, "the loads of 2 of 7 days"));
     assert_eq!(reason(acute(2..=19)).0, Need::History);

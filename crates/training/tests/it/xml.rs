@@ -113,7 +113,7 @@ fn what_is_no_such_file_is_refused_and_a_route_is_told() {
 
 #[test]
 fn a_time_that_is_none_is_told_with_its_line() {
-    let reading = read_utc("a.gpx", &GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
+    let reading = read_utc("a.gpx", GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
     assert_eq!(
         told(&reading),
         ["a.gpx:5 no_time: 1 of 4 points have no time", "a.gpx:11 bad_date: `yesterday` is no time"]

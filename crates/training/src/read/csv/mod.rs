@@ -105,10 +105,10 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
     loop {
         // Before the first cell of a row: where it begins, below empty lines.
         if row.cells.is_empty() && cell.is_new() {
-            let empty = left.iter().take_while(|byte| b"\r\n".contains(byte)).count();
-            let lines = left[..empty].iter().filter(|byte| **byte == b'\n').count() as u64;
-            reader.set_line(reader.line() + lines);
-            left = &left[empty..];
+            while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
+                reader.set_line(reader.line() + u64::from(*end == b'\n'));
+                left = rest;
+            }
             row.line = reader.line();
         }
         let (found, read, written) = reader.read_field(left, &mut buffer);
