@@ -94,8 +94,8 @@ fn every_tool_and_parameter_has_its_row() {
         let named = Parameter::ALL.iter().filter(|parameter| properties.contains_key(parameter.name()));
         let (day, others): (Vec<&Parameter>, Vec<&Parameter>) =
             named.partition(|parameter| **parameter == Parameter::AsOf);
-        let names: Vec<String> = others.into_iter().chain(day).map(|each| code(each.name())).collect();
-        [code(entry.name), entry.description.into(), names.join(", ")]
+        let listed: Vec<String> = others.into_iter().chain(day).map(|each| code(each.name())).collect();
+        [code(entry.name), entry.description.into(), listed.join(", ")]
     };
     assert_eq!(rows("Tools"), catalogue().iter().map(names).collect::<Vec<_>>());
     let expected: Vec<_> =
