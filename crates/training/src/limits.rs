@@ -6,17 +6,25 @@ pub const FILE_BYTES: usize = 64 * 1024 * 1024;
 pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files of one reading: ten years with an activity a day.
 pub const FILES: usize = 4_000;
+/// FIT files in one, a chain: a device that is read out once a day makes one of three years.
+pub const FIT_SEGMENTS: usize = 1_000;
 /// Samples of one activity: two days and seven hours at one a second.
 pub const SAMPLES: usize = 200_000;
+/// Samples and laps of one file, of all of its activities: two of the longest.
+pub const FILE_SAMPLES: usize = 400_000;
 /// Samples of all activities of one reading: they are held in memory.
 pub const SEASON_SAMPLES: usize = 5_000_000;
 /// Activities of one reading, before those that are in two files are counted once.
 pub const ACTIVITIES: usize = 20_000;
-/// Days with measures: forty years.
+/// Days of loads and of weeks: forty years.
 pub const DAYS: usize = 15_000;
+/// Values of days in one reading: all measures of all days.
+pub const DAY_VALUES: usize = 180_000;
+/// Rows of a table, below its header.
+pub const CSV_ROWS: usize = 20_000;
 /// Columns of a table.
 pub const CSV_COLUMNS: usize = 100;
-/// Characters of one cell, element or text: what is longer is no measure.
+/// Bytes of one cell, or of the text of an element: what is longer is no measure.
 pub const CELL_CHARS: usize = 4_000;
 /// Elements inside one another, of XML, JSON and YAML.
 pub const NESTING: usize = 64;
@@ -28,3 +36,9 @@ pub const MESSAGE_CHARS: usize = 300;
 pub const SPORT_CHARS: usize = 40;
 /// Warnings that are told one by one: those beyond are counted.
 pub const WARNINGS: usize = 500;
+/// Days that one call of a tool looks at: a year.
+pub const TOOL_DAYS: usize = 366;
+/// Weeks that one call of a tool looks at: two years.
+pub const TOOL_WEEKS: usize = 104;
+/// Results of one call of a tool, and activities of a summary: a model reads them all.
+pub const TOOL_RESULTS: usize = 400;

@@ -1,21 +1,33 @@
 //! Makes one season of what many files hold: the same activity counts once, a day has one value of each measure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use jiff::civil::Date;
 
 use crate::measure::Measure;
-use crate::model::{Activity, Athlete, Day, Known, OffsetFrom, Season, Source, Sport};
-use crate::problem::{Code, Problem};
+use crate::model::{Activity, Athlete, AthleteNumber, Day, Known, OffsetFrom, Season, Sex, Source, Sport};
+use crate::problem::{Code, Problem, Problems};
 
 /// Seconds between two starts of the same activity: a watch and a phone are started one after the other.
 const SAME_START_S: i64 = 120;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
-    pub(crate) athletes: Vec<Athlete>,
+    /// What files say of the athlete, in the order of their names.
+    pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,
+    /// Of all activities.
+    pub(crate) samples: usize,
+}
+
+/// What a file says of the athlete.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fact {
+    Sex(Sex),
+    BirthDate(Date),
+    Number(AthleteNumber, f64),
 }
 
 pub(crate) struct RankedActivity {
@@ -33,41 +45,77 @@ pub(crate) struct RankedDay {
 }
 
 impl Pieces {
-    pub(crate) fn samples(&self) -> usize {
-        self.activities.iter().map(|ranked| ranked.activity.samples.len()).sum()
-    }
-
-    pub(crate) fn merge(self, problems: &mut Vec<Problem>) -> Season {
+    pub(crate) fn merge(self, problems: &mut Problems) -> Season {
+        let (athlete, athlete_sources) = athlete(&self.facts, problems);
         let activities = activities(self.activities, problems);
-        Season { athlete: athlete(self.athletes), activities, days: days(self.days, problems) }
+        Season { athlete, athlete_sources, activities, days: days(self.days, problems) }
     }
 }
 
-/// What several files say of the athlete: the first by name that says it.
-fn athlete(athletes: Vec<Athlete>) -> Athlete {
-    athletes.into_iter().fold(Athlete::default(), |known, other| Athlete {
-        sex: known.sex.or(other.sex),
-        birth_date: known.birth_date.or(other.birth_date),
-        max_heart_rate: known.max_heart_rate.or(other.max_heart_rate),
-        resting_heart_rate: known.resting_heart_rate.or(other.resting_heart_rate),
-        threshold_heart_rate: known.threshold_heart_rate.or(other.threshold_heart_rate),
-        threshold_power: known.threshold_power.or(other.threshold_power),
-    })
+impl Fact {
+    /// As [`Athlete`] names it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sex(_) => "sex",
+            Self::BirthDate(_) => "birth_date",
+            Self::Number(number, _) => number.name(),
+        }
+    }
+
+    const fn state(self, athlete: &mut Athlete) {
+        match self {
+            Self::Sex(sex) => athlete.sex = Some(sex),
+            Self::BirthDate(date) => athlete.birth_date = Some(date),
+            Self::Number(AthleteNumber::MaxHeartRate, bpm) => athlete.max_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::RestingHeartRate, bpm) => athlete.resting_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::ThresholdHeartRate, bpm) => athlete.threshold_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::ThresholdPower, watts) => athlete.threshold_power = Some(watts),
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sex(Sex::Female) => f.write_str("female"),
+            Self::Sex(Sex::Male) => f.write_str("male"),
+            Self::BirthDate(date) => date.fmt(f),
+            Self::Number(_, value) => value.fmt(f),
+        }
+    }
+}
+
+/// What several files say of the athlete: the first by name that says it, and those that differ are told.
+fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
+    let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
+    for said in facts {
+        let (fact, source) = said;
+        let (known, where_known) = *first.entry(fact.name()).or_insert(said);
+        if *known != *fact {
+            let message = format!("{}: {fact} here, {known} in {where_known}", fact.name());
+            problems.push(Problem::new(Code::ConflictingAthlete, source.clone(), message));
+        }
+    }
+    let mut athlete = Athlete::default();
+    for (fact, _) in first.values() {
+        fact.state(&mut athlete);
+    }
+    (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
 /// Sorted by what is measured before where it stands: the order of files and records changes no value.
-fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Vec<Problem>) -> Vec<Activity> {
+fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        let order = (*rank, activity.start, activity.sport.clone());
+        // What names no sport comes when those that name one are there to choose from.
+        let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
     let mut kept: Vec<Activity> = Vec::new();
     let mut starts = Starts::default();
     for RankedActivity { activity, .. } in ranked {
-        let same = starts.near(&activity).into_iter().find(|index| is_same(&kept[*index], &activity));
-        let Some(index) = same else {
+        let Some(index) = starts.same(&activity, &kept) else {
             starts.add(&activity, kept.len());
             kept.push(activity);
             continue;
@@ -84,12 +132,14 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Vec<Problem>) -> V
     kept
 }
 
-/// Where activities begin, in UTC and in local time: each is compared with few others.
+/// Where activities begin, in UTC and in local time, by sport: each is compared with few others.
 #[derive(Default)]
 struct Starts {
-    /// Seconds, and the place of the activity among those that are kept.
-    utc: BTreeSet<(i64, usize)>,
-    local: BTreeSet<(i64, usize)>,
+    /// Sport, seconds, and the place of the activity among those that are kept.
+    utc: BTreeSet<(Sport, i64, usize)>,
+    local: BTreeSet<(Sport, i64, usize)>,
+    /// The sports that are there.
+    sports: BTreeSet<Sport>,
 }
 
 impl Starts {
@@ -100,35 +150,53 @@ impl Starts {
 
     fn add(&mut self, activity: &Activity, index: usize) {
         let (utc, local) = Self::of(activity);
-        self.utc.insert((utc, index));
-        self.local.insert((local, index));
+        self.utc.insert((activity.sport.clone(), utc, index));
+        self.local.insert((activity.sport.clone(), local, index));
+        self.sports.insert(activity.sport.clone());
     }
 
-    /// Those that may be the same, in the order in which they are kept.
-    fn near(&self, activity: &Activity) -> BTreeSet<usize> {
+    /// The kept activity that this one is: of several the one whose start is nearest, and of these the first.
+    /// One that names no sport may be of any, and any may be one that names none; where both are as near, the sport
+    /// that is named the same is taken.
+    fn same(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::of(activity);
-        let around = |starts: &BTreeSet<(i64, usize)>, at: i64| -> Vec<usize> {
-            let range = (at - SAME_START_S, 0)..=(at + SAME_START_S, usize::MAX);
-            starts.range(range).map(|(_, index)| *index).collect()
+        let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
+            self.sports.iter().collect()
+        } else {
+            vec![&activity.sport, &Sport::Unknown]
         };
-        around(&self.utc, utc).into_iter().chain(around(&self.local, local)).collect()
+        let around = |starts: &BTreeSet<(Sport, i64, usize)>, sport: &Sport, at: i64| -> Vec<usize> {
+            let from = (sport.clone(), at - SAME_START_S, 0);
+            let to = (sport.clone(), at + SAME_START_S, usize::MAX);
+            starts.range(from..=to).map(|(_, _, index)| *index).collect()
+        };
+        let near = sports.into_iter().flat_map(|sport| {
+            around(&self.utc, sport, utc).into_iter().chain(around(&self.local, sport, local))
+        });
+        let same = near.filter_map(|index| Some((apart(&kept[index], activity)?, index)));
+        same.min_by_key(|(seconds, index)| (*seconds, kept[*index].sport != activity.sport, *index))
+            .map(|(_, index)| index)
     }
 }
 
-fn is_same(a: &Activity, b: &Activity) -> bool {
-    let sports = a.sport == b.sport || a.sport == Sport::Unknown || b.sport == Sport::Unknown;
+/// Seconds between the starts of two activities that are one; none of two that are two.
+fn apart(a: &Activity, b: &Activity) -> Option<i64> {
+    if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
+        return None;
+    }
     // A second one that begins when half of the first is over is another one.
     let near = |seconds: i64| {
         let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
         #[expect(clippy::cast_possible_truncation, reason = "a duration is at most a week")]
         let half = half as i64;
-        seconds.abs() <= SAME_START_S.min(half)
+        (seconds.abs() <= SAME_START_S.min(half)).then_some(seconds.abs())
     };
     let ((utc, local), (other_utc, other_local)) = (Starts::of(a), Starts::of(b));
     // Far from home the local time of a file without UTC is right, and its UTC is not.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
-    sports && (near(utc - other_utc) || (is_local && near(local - other_local)))
+    let by_local = is_local.then(|| near(local - other_local)).flatten();
+    near(utc - other_utc).into_iter().chain(by_local).min()
 }
 
 /// Takes from the other what is not known yet.
@@ -152,7 +220,7 @@ fn absorb(activity: &mut Activity, other: Activity) {
     activity.name();
 }
 
-fn tell_offsets(activities: &[Activity], problems: &mut Vec<Problem>) {
+fn tell_offsets(activities: &[Activity], problems: &mut Problems) {
     let stated: Vec<&Activity> =
         activities.iter().filter(|activity| activity.offset_from == OffsetFrom::File).collect();
     for (before, after) in stated.iter().zip(stated.iter().skip(1)) {
@@ -164,7 +232,7 @@ fn tell_offsets(activities: &[Activity], problems: &mut Vec<Problem>) {
     }
 }
 
-fn days(ranked: Vec<RankedDay>, problems: &mut Vec<Problem>) -> BTreeMap<Date, Day> {
+fn days(ranked: Vec<RankedDay>, problems: &mut Problems) -> BTreeMap<Date, Day> {
     let mut by_measure: BTreeMap<(Date, Measure), Vec<RankedDay>> = BTreeMap::new();
     for day in ranked {
         by_measure.entry((day.date, day.measure)).or_default().push(day);

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::limits;
 use crate::measure::Measure;
+use crate::named::named;
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -194,8 +195,13 @@ impl Activity {
         self.offset.to_datetime(self.start).date()
     }
 
+    /// None where it is not known, or not plausible: what is computed from it is a number.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
-        self.measures.get(&measure).map(|known| known.value)
+        self.known(measure).map(|known| known.value)
+    }
+
+    pub fn known(&self, measure: Measure) -> Option<&Known> {
+        self.measures.get(&measure).filter(|known| measure.takes(known.value))
     }
 
     pub(crate) fn name(&mut self) {
@@ -210,8 +216,13 @@ pub struct Day {
 }
 
 impl Day {
+    /// None where it is not known, or not plausible: what is computed from it is a number.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
-        self.measures.get(&measure).map(|known| known.value)
+        self.known(measure).map(|known| known.value)
+    }
+
+    pub fn known(&self, measure: Measure) -> Option<&Known> {
+        self.measures.get(&measure).filter(|known| measure.takes(known.value))
     }
 }
 
@@ -220,6 +231,42 @@ impl Day {
 pub enum Sex {
     Female,
     Male,
+}
+
+/// Unit, the smallest and the largest plausible value.
+struct Row(&'static str, f64, f64);
+
+named! {
+    /// A number that is known of the athlete.
+    AthleteNumber: Row;
+    MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
+    RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
+    /// Of the lactate threshold or the best hour.
+    ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
+    /// Of the best hour.
+    ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
+}
+
+impl AthleteNumber {
+    pub const fn unit(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn plausible(self) -> (f64, f64) {
+        let Row(_, least, most) = self.row();
+        (least, most)
+    }
+
+    pub fn takes(self, value: f64) -> bool {
+        let (least, most) = self.plausible();
+        (least..=most).contains(&value)
+    }
+
+    /// A value that is not taken, in words.
+    pub(crate) fn implausible(self, value: f64) -> String {
+        let (least, most) = self.plausible();
+        format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
+    }
 }
 
 /// What is known of the athlete. A metric that needs what is not known says so.
@@ -237,11 +284,24 @@ pub struct Athlete {
     pub threshold_power: Option<f64>,
 }
 
+impl Athlete {
+    pub const fn number(&self, number: AthleteNumber) -> Option<f64> {
+        match number {
+            AthleteNumber::MaxHeartRate => self.max_heart_rate,
+            AthleteNumber::RestingHeartRate => self.resting_heart_rate,
+            AthleteNumber::ThresholdHeartRate => self.threshold_heart_rate,
+            AthleteNumber::ThresholdPower => self.threshold_power,
+        }
+    }
+}
+
 /// All that was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
     /// What the files say of the athlete.
     pub athlete: Athlete,
+    /// Where each of it stands, by its name in [`Athlete`].
+    pub athlete_sources: BTreeMap<&'static str, Source>,
     /// In the order of their starts.
     pub activities: Vec<Activity>,
     pub days: BTreeMap<Date, Day>,

@@ -1,11 +1,14 @@
 //! What is wrong with data: a stable code, where, and what to do about it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use self::Severity::{Error, Warning};
 use crate::limits;
 use crate::model::Source;
+use crate::named::named;
 
 /// Whether a file was refused, or read without what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -17,81 +20,71 @@ pub enum Severity {
     Warning,
 }
 
-macro_rules! codes {
-    ($($variant:ident $name:literal $severity:ident $what_to_do:literal)*) => {
-        /// Why something does not count. The texts are stable.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Code { $($variant),* }
+/// Severity, and one sentence for the person whose data it is.
+struct Row(Severity, &'static str);
 
-        impl Serialize for Code {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.name())
-            }
-        }
-
-        impl Code {
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-
-            pub const fn severity(self) -> Severity {
-                match self { $(Self::$variant => Severity::$severity),* }
-            }
-
-            /// One sentence for the person whose data it is.
-            pub const fn what_to_do(self) -> &'static str {
-                match self { $(Self::$variant => $what_to_do),* }
-            }
-        }
-    };
+named! {
+    /// Why something does not count. The texts are stable.
+    Code: Row;
+    FileTooLarge "file_too_large" (Error, "Split the file, or export fewer days.")
+    TooManyFiles "too_many_files" (Error, "Name fewer files.")
+    TooManyActivities "too_many_activities" (Error, "Name files of fewer years.")
+    TooManyDays "too_many_days" (Error, "Name files of fewer years.")
+    TooManySamples "too_many_samples" (Error, "Split the recording, or record with a longer interval.")
+    TooNested "too_nested" (Error, "Export the file again: no known program nests so deeply.")
+    UnknownFormat "unknown_format" (Error, "Name a file that ends in .fit, .gpx, .tcx, .csv, .json, .yaml or .yml.")
+    NotUtf8 "not_utf8" (Error, "Save the file as UTF-8.")
+    FitHeader "fit_header" (Error, "Export the file again: it does not begin as a FIT file does.")
+    FitCrc "fit_crc" (Error, "Copy the file from the device again: its bytes have changed on the way.")
+    FitRecord "fit_record" (Error, "Copy the file from the device again: a record in it is not of the format.")
+    FitChain "fit_chain" (Error, "Split the file: it is a chain of more FIT files than are read.")
+    FitTruncated "fit_truncated" (Warning, "Copy the file from the device again: its end is missing. What is whole was taken.")
+    FitTrailing "fit_trailing" (Warning, "Nothing: bytes behind the end of the file were not read.")
+    FitDeveloperFields "fit_developer_fields" (Warning, "Nothing: fields of apps on the device were not read.")
+    FitNoSession "fit_no_session" (Warning, "Nothing: duration and sport were taken from the records.")
+    XmlSyntax "xml_syntax" (Error, "Export the file again: it is not well-formed XML.")
+    XmlTruncated "xml_truncated" (Warning, "Export the file again: its end is missing. What is whole was taken.")
+    NoActivity "no_activity" (Warning, "Nothing, where the file is a route or a workout: it has no recorded activity.")
+    CsvHeader "csv_header" (Error, "Give the first line names of columns, with `date` for days or `start` for activities.")
+    CsvUnit "csv_unit" (Error, "Name the unit in the name of the column, as in `distance_km`.")
+    CsvColumnTwice "csv_column_twice" (Error, "Keep one of the columns.")
+    CsvDecimalComma "csv_decimal_comma" (Warning, "Separate the columns with `;` where numbers have a decimal comma; the cell was left out.")
+    CsvMixedDecimals "csv_mixed_decimals" (Warning, "Write all numbers of a file with the same decimal mark, and none with marks for thousands; the cell was left out.")
+    CsvUnknownColumn "csv_unknown_column" (Warning, "Nothing, or name the column as the reference does; it was not read.")
+    CsvRow "csv_row" (Warning, "Give the row as many cells as the header has names.")
+    BadDate "bad_date" (Warning, "Write dates as 2026-03-01 and starts as 2026-03-01T07:30:00+01:00.")
+    NoSuchDate "no_such_date" (Warning, "Correct the date: that year has no such day.")
+    BadNumber "bad_number" (Warning, "Write a number, and nothing else in its cell.")
+    Implausible "implausible" (Warning, "Check the value and its unit; it was left out.")
+    NoTime "no_time" (Warning, "Export the file again with its times; what has none was left out.")
+    OutsideActivity "outside_activity" (Warning, "Check the clock of the device; these samples were left out.")
+    LapsIncomplete "laps_incomplete" (Warning, "Nothing: what follows from the samples was taken, where there are any.")
+    NoDuration "no_duration" (Warning, "Give the activity a duration: without one it was left out.")
+    DataSyntax "data_syntax" (Error, "Correct the file: it is not the JSON or YAML that its name says.")
+    DataShape "data_shape" (Error, "Give the file a mapping with the ten parts at its top.")
+    DataUnknownPart "data_unknown_part" (Warning, "Nothing, or name the part as the reference does.")
+    DataValue "data_value" (Warning, "Correct the value: it has not the type that its key has.")
+    OffsetAssumed "offset_assumed" (Warning, "Name the athlete's time zone, or export times with their offset: a day may be the one before or after.")
+    OffsetChanged "offset_changed" (Warning, "Nothing: the offset of the athlete's clock changed in the season, and each activity counts on its own local day.")
+    NoHeartRate "no_heart_rate" (Warning, "Wear a sensor, or give the exertion: the activity has no load by heart rate.")
+    SeveralSports "several_sports" (Warning, "Nothing: each sport of the file is an activity of its own.")
+    SampleTwice "sample_twice" (Warning, "Nothing: of two samples of the same moment one was taken.")
+    DuplicateActivity "duplicate_activity" (Warning, "Nothing: the activity is in several files, and was counted once.")
+    DuplicateDay "duplicate_day" (Warning, "Keep one row for each day; equal values were counted once.")
+    ConflictingDay "conflicting_day" (Warning, "Keep one row for each day: the values differ, and none was taken.")
+    ConflictingAthlete "conflicting_athlete" (Warning, "State the number in the configuration; that of the first file by name was taken.")
+    OverriddenDay "overridden_day" (Warning, "Nothing: of two sources the one that the reference ranks higher was taken.")
 }
 
-codes! {
-    FileTooLarge "file_too_large" Error "Split the file, or export fewer days."
-    TooManyFiles "too_many_files" Error "Name fewer files."
-    TooManyActivities "too_many_activities" Error "Name files of fewer years."
-    TooManyDays "too_many_days" Error "Name files of fewer years."
-    TooManySamples "too_many_samples" Error "Split the recording, or record with a longer interval."
-    TooNested "too_nested" Error "Export the file again: no known program nests so deeply."
-    UnknownFormat "unknown_format" Error "Name a file that ends in .fit, .gpx, .tcx, .csv, .json, .yaml or .yml."
-    NotUtf8 "not_utf8" Error "Save the file as UTF-8."
-    FitHeader "fit_header" Error "Export the file again: it does not begin as a FIT file does."
-    FitCrc "fit_crc" Error "Copy the file from the device again: its bytes have changed on the way."
-    FitRecord "fit_record" Error "Copy the file from the device again: a record in it is not of the format."
-    FitTruncated "fit_truncated" Warning "Copy the file from the device again: its end is missing. What is whole was taken."
-    FitTrailing "fit_trailing" Warning "Nothing: bytes behind the end of the file were not read."
-    FitDeveloperFields "fit_developer_fields" Warning "Nothing: fields of apps on the device were not read."
-    FitNoSession "fit_no_session" Warning "Nothing: duration and sport were taken from the records."
-    XmlSyntax "xml_syntax" Error "Export the file again: it is not well-formed XML."
-    XmlTruncated "xml_truncated" Warning "Export the file again: its end is missing. What is whole was taken."
-    NoActivity "no_activity" Warning "Nothing, where the file is a route or a workout: it has no recorded activity."
-    CsvHeader "csv_header" Error "Give the first line names of columns, with `date` for days or `start` for activities."
-    CsvUnit "csv_unit" Error "Name the unit in the name of the column, as in `distance_km`."
-    CsvColumnTwice "csv_column_twice" Error "Keep one of the columns."
-    CsvDecimalComma "csv_decimal_comma" Error "Separate the columns with `;` where numbers have a decimal comma."
-    CsvMixedDecimals "csv_mixed_decimals" Error "Write all numbers of a file with the same decimal mark, and none with marks for thousands."
-    CsvUnknownColumn "csv_unknown_column" Warning "Nothing, or name the column as the reference does."
-    CsvRow "csv_row" Warning "Give the row as many cells as the header has names."
-    BadDate "bad_date" Warning "Write dates as 2026-03-01 and starts as 2026-03-01T07:30:00+01:00."
-    NoSuchDate "no_such_date" Warning "Correct the date: that year has no such day."
-    BadNumber "bad_number" Warning "Write a number, and nothing else in its cell."
-    Implausible "implausible" Warning "Check the value and its unit; it was left out."
-    NoDuration "no_duration" Warning "Give the activity a duration: without one it was left out."
-    DataSyntax "data_syntax" Error "Correct the file: it is not the JSON or YAML that its name says."
-    DataShape "data_shape" Error "Give the file a mapping with the ten parts at its top."
-    DataUnknownPart "data_unknown_part" Warning "Nothing, or name the part as the reference does."
-    DataValue "data_value" Warning "Correct the value: it has not the type that its key has."
-    OffsetAssumed "offset_assumed" Warning "Name the athlete's time zone, or export times with their offset: a day may be the one before or after."
-    OffsetChanged "offset_changed" Warning "Nothing: the offset of the athlete's clock changed in the season, and each activity counts on its own local day."
-    NoHeartRate "no_heart_rate" Warning "Wear a sensor, or give the exertion: the activity has no load by heart rate."
-    SeveralSports "several_sports" Warning "Nothing: each sport of the file is an activity of its own."
-    SampleTwice "sample_twice" Warning "Nothing: of two samples of the same moment one was taken."
-    DuplicateActivity "duplicate_activity" Warning "Nothing: the activity is in several files, and was counted once."
-    DuplicateDay "duplicate_day" Warning "Keep one row for each day; equal values were counted once."
-    ConflictingDay "conflicting_day" Warning "Keep one row for each day: the values differ, and none was taken."
-    OverriddenDay "overridden_day" Warning "Nothing: of two sources the one that the reference ranks higher was taken."
+impl Code {
+    pub const fn severity(self) -> Severity {
+        self.row().0
+    }
+
+    /// One sentence for the person whose data it is.
+    pub const fn what_to_do(self) -> &'static str {
+        self.row().1
+    }
 }
 
 impl fmt::Display for Code {
@@ -125,5 +118,32 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ({}). {}", self.source, self.message, self.code, self.code.what_to_do())
+    }
+}
+
+/// Problems as they are found: every error, and the first warnings in the order of files and places.
+#[derive(Default)]
+pub(crate) struct Problems {
+    errors: BTreeSet<Problem>,
+    warnings: BTreeSet<Problem>,
+    more_warnings: usize,
+}
+
+impl Problems {
+    /// A warning beyond [`limits::WARNINGS`] is counted: no file makes more of them than are held.
+    pub(crate) fn push(&mut self, problem: Problem) {
+        if problem.severity() == Error {
+            self.errors.insert(problem);
+        } else if self.warnings.insert(problem) && self.warnings.len() > limits::WARNINGS {
+            self.warnings.pop_last();
+            self.more_warnings += 1;
+        }
+    }
+
+    /// In the order of files and places, and the number of warnings that are not among them.
+    pub(crate) fn finish(self) -> (Vec<Problem>, usize) {
+        let mut all: Vec<Problem> = self.errors.into_iter().chain(self.warnings).collect();
+        all.sort();
+        (all, self.more_warnings)
     }
 }

@@ -1,15 +1,28 @@
 //! Samples as a series of values that hold for a time.
 
+use crate::measure::Measure;
 use crate::model::Sample;
 
 /// Seconds for which a sample holds at most: a longer gap is a pause, or a sensor that was lost.
-pub(crate) const HOLD_S: f64 = 30.0;
+const HOLD_S: f64 = 30.0;
 
 /// The values with the seconds that each holds: until the next sample, and no longer than [`HOLD_S`].
-/// The last sample ends the series.
-pub(crate) fn held(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
+/// The last sample ends the series. What the measure does not take is no value.
+fn held(samples: &[Sample], measure: Measure, value: impl Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
     let pairs = samples.iter().zip(samples.iter().skip(1));
-    pairs.filter_map(|(sample, next)| Some(((next.at_s - sample.at_s).min(HOLD_S), value(sample)?))).collect()
+    let held = pairs.filter_map(|(sample, next)| Some((next.at_s - sample.at_s, value(sample)?)));
+    // Samples that are not in the order of time hold for none.
+    held.filter(|(seconds, value)| *seconds > 0.0 && measure.takes(*value))
+        .map(|(seconds, value)| (seconds.min(HOLD_S), value))
+        .collect()
+}
+
+pub(crate) fn heart_rates(samples: &[Sample]) -> Vec<(f64, f64)> {
+    held(samples, Measure::HeartRateMax, |sample| sample.heart_rate)
+}
+
+pub(crate) fn powers(samples: &[Sample]) -> Vec<(f64, f64)> {
+    held(samples, Measure::PowerAverage, |sample| sample.power)
 }
 
 /// Seconds of a series.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::load::{Scale, load};
 use super::profile::{Profile, Used};
 use super::traced::{Caveat, Inputs, Missing, Need};
-use super::{Metric, Outcome};
+use super::{Metric, Outcome, Traced};
 use crate::limits;
 use crate::model::{Activity, Season};
 
@@ -40,7 +40,10 @@ impl DayLoad {
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
-    used: Used,
+    /// What the load of each activity was computed from.
+    used: BTreeMap<String, Used>,
+    /// Activities before the first day.
+    has_older: bool,
 }
 
 /// Days of the acute and of the chronic load.
@@ -66,22 +69,20 @@ impl DailyLoads {
         // A clock that was never set must not make a century of rest.
         let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
         let first = first.max(oldest);
-        let mut loads = Self { scale, days: BTreeMap::new(), used: Used::default() };
+        let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
         for date in first.series(1.day()).take_while(|date| *date <= as_of) {
             loads.days.insert(date, DayLoad::Rest);
         }
         let mut reason = None;
-        let mut known = 0;
         for activity in until {
-            let outcome = load(activity, profile, scale);
-            let Some(day) = loads.days.get_mut(&activity.day()) else { continue };
-            let load = match outcome {
-                Ok(traced) => {
-                    known += 1;
-                    loads.used.caveats.extend(&traced.caveats);
-                    loads.used.inputs.athlete.extend(&traced.inputs.athlete);
-                    loads.used.inputs.days.extend(&traced.inputs.days);
-                    Some(traced.value)
+            let Some(day) = loads.days.get_mut(&activity.day()) else {
+                loads.has_older = true;
+                continue;
+            };
+            let load = match load(activity, profile, scale) {
+                Ok(Traced { value, inputs, caveats, .. }) => {
+                    loads.used.insert(activity.id.clone(), Used { inputs, caveats });
+                    Some(value)
                 }
                 Err(missing) => {
                     reason.get_or_insert(missing);
@@ -91,7 +92,7 @@ impl DailyLoads {
             day.add(activity.id.clone(), load);
         }
         match reason {
-            Some(missing) if known == 0 => Err(missing),
+            Some(missing) if loads.used.is_empty() => Err(missing),
             Some(_) | None => Ok(loads),
         }
     }
@@ -123,11 +124,11 @@ impl DailyLoads {
 
     /// Activities of these days, and what their loads were computed from.
     fn used(&self, days: &[&DayLoad]) -> Used {
-        let mut used = self.used.clone();
+        let mut used = Used::default();
         for day in days {
             match day {
                 DayLoad::Known { activities, .. } => {
-                    used.inputs.activities.extend(activities.iter().cloned());
+                    activities.iter().filter_map(|id| self.used.get(id)).for_each(|each| used.add(each));
                 }
                 DayLoad::Rest => {
                     used.caveats.insert(Caveat::RestDays);
@@ -145,30 +146,27 @@ impl DailyLoads {
         Ok(used.result(metric, mean(&loads)))
     }
 
-    /// Mean of the daily loads of the last 7 days. Source: Hulin et al. 2014, Br J Sports Med 48:708–712.
+    /// Mean of the daily loads of the last 7 days.
     pub fn acute(&self) -> Outcome<f64> {
         self.rolling(Metric::AcuteLoad, ACUTE_DAYS)
     }
 
-    /// Mean of the daily loads of the last 28 days. Source: Hulin et al. 2014.
+    /// Mean of the daily loads of the last 28 days.
     pub fn chronic(&self) -> Outcome<f64> {
         self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
     }
 
     /// [`Self::acute`] / [`Self::chronic`]: the 7 days are among the 28 ("coupled"). It says how the load has changed;
-    /// that it foretells injuries is disputed (Impellizzeri et al. 2020, Int J Sports Physiol Perform 15:907–913).
+    /// that it foretells injuries is disputed (Impellizzeri et al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
     /// `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`; the first load is the first `E`.
-    /// A day whose load is unknown changes nothing. Source: Williams et al. 2017, Br J Sports Med 51:209–210.
+    /// Over a day whose load is unknown `E` stays as it is; as many of them as leave the mean of the window without a
+    /// result leave this one without, too.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
-        let needed = days as usize;
-        if self.days.len() < needed {
-            let message = format!("loads of {needed} days; there are {}", self.days.len());
-            return Err(Missing::new(metric, Need::History, message));
-        }
+        self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
         let known = self.days.values().filter_map(DayLoad::known);
         let average = known.reduce(|average, load| lambda * load + (1.0 - lambda) * average);
@@ -176,8 +174,11 @@ impl DailyLoads {
             return Err(Missing::new(metric, Need::History, "a day whose load is known"));
         };
         let mut used = self.used(&self.days.values().collect::<Vec<_>>());
-        if self.days.len() < WARM_WINDOWS * needed {
+        if self.days.len() < WARM_WINDOWS * days as usize {
             used.caveats.insert(Caveat::WarmingUp);
+        }
+        if self.has_older {
+            used.caveats.insert(Caveat::OlderLoads);
         }
         Ok(used.result(metric, average))
     }
@@ -190,7 +191,7 @@ impl DailyLoads {
         self.ewma(Metric::ChronicLoadEwma, CHRONIC_DAYS)
     }
 
-    /// [`Self::acute_ewma`] / [`Self::chronic_ewma`]. Source: Williams et al. 2017.
+    /// [`Self::acute_ewma`] / [`Self::chronic_ewma`].
     pub fn ratio_ewma(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
@@ -206,12 +207,11 @@ impl DailyLoads {
     }
 
     /// Sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are not in the sum.
-    /// Source: Foster 1998.
     pub fn strain(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Strain;
         let monotony = self.monotony().map_err(|missing| missing.of(METRIC))?;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
-        Ok(used.result(METRIC, loads.iter().sum::<f64>() * monotony.value))
+        Ok(used.result(METRIC, strain_of(&loads, monotony.value)))
     }
 }
 
@@ -243,10 +243,15 @@ fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<
     Ok(Used { inputs, caveats }.result(metric, acute.value / chronic.value))
 }
 
+/// Sum of the loads · monotony.
+pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
+    loads.iter().sum::<f64>() * monotony
+}
+
 /// Mean / standard deviation (n); none where the loads are equal.
 ///
-/// Source: Foster 1998, Med Sci Sports Exerc 30:1164–1168. That the deviation is the one of all values and not of a
-/// sample is read off the worked diary in Foster et al. 2001, J Strength Cond Res 15:109–115, table 5.
+/// That the deviation is the one of all values and not of a sample is read off the worked diary in Foster et al. 2001,
+/// table 5.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::power;
 use super::profile::{Profile, Used};
-use super::traced::{Caveat, Inputs, Missing, Need};
+use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::measure::Measure;
-use crate::model::{Activity, Sex};
+use crate::model::{Activity, AthleteNumber, Sex};
 use crate::series;
 
 /// The scale of a load.
@@ -21,6 +21,18 @@ pub enum Scale {
     Tss,
     /// [`session_rpe`].
     SessionRpe,
+}
+
+impl Scale {
+    pub const ALL: [Self; 3] = [Self::Trimp, Self::Tss, Self::SessionRpe];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Trimp => "trimp",
+            Self::Tss => "tss",
+            Self::SessionRpe => "session_rpe",
+        }
+    }
 }
 
 /// Share of the duration that samples of the heart rate must cover; below it the average is used.
@@ -42,54 +54,50 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 /// 1.92 for men and 0.86, 1.67 for women. Arbitrary units.
 ///
 /// Every sample counts for the time until the next one; without samples, the average heart rate for the duration.
-/// Source: Banister 1991; Morton, Fitz-Clarke & Banister 1990, J Appl Physiol 69:1171–1177.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
-    let mut used = Used { inputs: Inputs::activity(activity), ..Used::default() };
+    let mut used = Used::of(activity);
     let reserve = Reserve::of(profile, Metric::Trimp, &mut used)?;
     let impulse = impulse(activity, &reserve, Metric::Trimp, &mut used)?;
     Ok(used.result(Metric::Trimp, impulse))
 }
 
 /// `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
-///
-/// Source: the scale of Coggan's TSS over Banister's TRIMP, as the open-source Elevate computes its HRSS.
 pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::HeartRateTss;
-    let mut used = Used { inputs: Inputs::activity(activity), ..Used::default() };
+    let mut used = Used::of(activity);
     let reserve = Reserve::of(profile, METRIC, &mut used)?;
-    let threshold = used.part(profile.threshold(METRIC)?);
-    let hour = reserve.rate(threshold) * 60.0;
-    if hour <= 0.0 {
-        let message = "a threshold heart rate above the resting one";
+    let threshold = profile.number(AthleteNumber::ThresholdHeartRate, METRIC, &mut used)?;
+    if threshold <= reserve.resting || threshold > reserve.max {
+        let (resting, max) = (reserve.resting, reserve.max);
+        let message = format!(
+            "a threshold heart rate above the resting and up to the maximal one: {threshold}, {resting} and {max} bpm"
+        );
         return Err(Missing::new(METRIC, Need::ThresholdHeartRate, message));
     }
+    let hour = reserve.rate(threshold) * 60.0;
     let impulse = impulse(activity, &reserve, METRIC, &mut used)?;
     Ok(used.result(METRIC, 100.0 * impulse / hour))
 }
 
 /// `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`: 100 for an hour at the threshold power.
-///
-/// Source: Allen & Coggan, *Training and Racing with a Power Meter*, 2nd ed. 2010, ch. 7.
 pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::PowerTss;
     let normalised = power::normalised_power(activity).map_err(|missing| missing.of(METRIC))?;
     let mut used = Used { inputs: normalised.inputs, caveats: normalised.caveats };
-    let threshold = used.part(profile.power(METRIC)?);
+    let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
     let seconds = duration(activity, METRIC)?;
     let intensity = normalised.value / threshold;
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
 /// Exertion on the CR-10 scale times minutes. Arbitrary units.
-///
-/// Source: Foster et al. 2001, J Strength Cond Res 15:109–115.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);
     let exertion =
         activity.measure(Measure::Exertion).ok_or_else(|| Missing::new(METRIC, Need::Exertion, message))?;
     let minutes = duration(activity, METRIC)? / 60.0;
-    Ok(Used { inputs: Inputs::activity(activity), ..Used::default() }.result(METRIC, exertion * minutes))
+    Ok(Used::of(activity).result(METRIC, exertion * minutes))
 }
 
 fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
@@ -107,11 +115,7 @@ struct Reserve {
 impl Reserve {
     fn of(profile: &Profile, metric: Metric, used: &mut Used) -> Result<Self, Missing> {
         let sex = profile.sex(metric, used)?;
-        let (max, resting) = (used.part(profile.max(metric)?), used.part(profile.resting(metric)?));
-        if max <= resting {
-            let message = format!("a maximal heart rate above the resting one: {max} and {resting}");
-            return Err(Missing::new(metric, Need::MaxHeartRate, message));
-        }
+        let (max, resting) = profile.reserve(metric, used)?;
         Ok(Self { resting, max, sex })
     }
 
@@ -128,7 +132,7 @@ impl Reserve {
 
 fn impulse(activity: &Activity, reserve: &Reserve, metric: Metric, used: &mut Used) -> Result<f64, Missing> {
     let seconds = duration(activity, metric)?;
-    let samples = series::held(&activity.samples, |sample| sample.heart_rate);
+    let samples = series::heart_rates(&activity.samples);
     if series::seconds(&samples) >= COVERED * seconds {
         if samples.iter().any(|(_, bpm)| *bpm > reserve.max) {
             used.caveats.insert(Caveat::BeyondMax);

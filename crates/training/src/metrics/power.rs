@@ -1,7 +1,7 @@
 //! Normalised power.
 
 use super::profile::Used;
-use super::traced::{Caveat, Inputs, Missing, Need};
+use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::measure::Measure;
 use crate::model::{Activity, Sample};
@@ -16,10 +16,9 @@ const LEAST_S: f64 = 20.0 * 60.0;
 ///
 /// Samples are laid on seconds, each held until the next one and for 30 s at most; pauses are not in it. Without samples
 /// the device's own value is taken, else the average power, and this is told.
-/// Source: Allen & Coggan, *Training and Racing with a Power Meter*, 2nd ed. 2010, ch. 7.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
-    let mut used = Used { inputs: Inputs::activity(activity), ..Used::default() };
+    let mut used = Used::of(activity);
     if activity.measure(Measure::Duration).is_some_and(|seconds| seconds < LEAST_S) {
         used.caveats.insert(Caveat::ShortPower);
     }
@@ -40,7 +39,7 @@ fn seconds(samples: &[Sample]) -> Vec<f64> {
     let mut seconds = Vec::new();
     // Time that is left of a sample that ends within a second.
     let mut rest = 0.0;
-    for (held, watts) in series::held(samples, |sample| sample.power) {
+    for (held, watts) in series::powers(samples) {
         rest += held;
         while rest >= 1.0 {
             seconds.push(watts);

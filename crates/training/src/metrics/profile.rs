@@ -1,31 +1,29 @@
 //! What is used of the athlete: stated, read from files, or estimated, which is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use super::daily::mean;
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Traced};
 use crate::measure::Measure;
-use crate::model::{Athlete, Season, Sex};
+use crate::model::{Activity, Athlete, AthleteNumber, Season, Sex};
 
 /// The athlete on a day.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    sex: Option<Sex>,
-    max_heart_rate: Option<Part>,
-    resting_heart_rate: Option<Part>,
-    threshold_heart_rate: Option<Part>,
-    threshold_power: Option<Part>,
+    sex: Option<(Sex, Inputs)>,
+    numbers: BTreeMap<AthleteNumber, Part>,
 }
 
 /// A number with what it comes from.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
-    pub(crate) value: f64,
-    inputs: Inputs,
-    caveats: BTreeSet<Caveat>,
+struct Part {
+    value: f64,
+    used: Used,
 }
 
 /// Several parts, used together.
@@ -36,10 +34,13 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    pub(crate) fn part(&mut self, part: &Part) -> f64 {
-        self.inputs.add(&part.inputs);
-        self.caveats.extend(&part.caveats);
-        part.value
+    pub(crate) fn of(activity: &Activity) -> Self {
+        Self { inputs: Inputs::activity(activity), ..Self::default() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.inputs.add(&other.inputs);
+        self.caveats.extend(&other.caveats);
     }
 
     pub(crate) fn result<T>(self, metric: Metric, value: T) -> Traced<T> {
@@ -54,73 +55,102 @@ impl Profile {
     /// What `stated` lacks is taken from the files, and what these lack is computed where there is a formula for it.
     pub fn of(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
-        let part = |name: &'static str, stated: Option<f64>, read: Option<f64>| {
-            let inputs = Inputs { athlete: BTreeSet::from([name]), ..Inputs::default() };
-            stated.or(read).map(|value| Part { value, inputs, caveats: BTreeSet::new() })
+        let inputs = |name: &'static str, is_stated: bool| {
+            let source = season.athlete_sources.get(name).filter(|_| !is_stated);
+            let files = source.map(|source| Arc::clone(&source.file)).into_iter().collect();
+            Inputs { athlete: BTreeSet::from([name]), files, ..Inputs::default() }
         };
-        let max_heart_rate = part("max_heart_rate", stated.max_heart_rate, read.max_heart_rate);
-        let resting = part("resting_heart_rate", stated.resting_heart_rate, read.resting_heart_rate);
-        let threshold = part("threshold_heart_rate", stated.threshold_heart_rate, read.threshold_heart_rate);
-        Self {
-            sex: stated.sex.or(read.sex),
-            max_heart_rate: max_heart_rate
-                .or_else(|| estimated(stated.birth_date.or(read.birth_date)?, as_of)),
-            resting_heart_rate: resting.or_else(|| resting_of_days(season, as_of)),
-            threshold_heart_rate: threshold,
-            threshold_power: part("threshold_power", stated.threshold_power, read.threshold_power),
+        let mut numbers = BTreeMap::new();
+        for number in AthleteNumber::ALL.iter().copied() {
+            let said = stated.number(number);
+            let part = said.or(read.number(number)).map(|value| {
+                let inputs = inputs(number.name(), said.is_some());
+                Part { value, used: Used { inputs, ..Used::default() } }
+            });
+            let part = part.or_else(|| match number {
+                AthleteNumber::MaxHeartRate => {
+                    let birth = stated.birth_date.or(read.birth_date)?;
+                    estimated(birth, as_of, inputs("birth_date", stated.birth_date.is_some()))
+                }
+                AthleteNumber::RestingHeartRate => resting_of_days(season, as_of),
+                AthleteNumber::ThresholdHeartRate | AthleteNumber::ThresholdPower => None,
+            });
+            numbers.extend(part.map(|part| (number, part)));
         }
+        let sex = stated.sex.or(read.sex).map(|sex| (sex, inputs("sex", stated.sex.is_some())));
+        Self { sex, numbers }
     }
 
     pub(crate) fn sex(&self, metric: Metric, used: &mut Used) -> Result<Sex, Missing> {
-        used.inputs.athlete.insert("sex");
-        self.sex
-            .ok_or_else(|| Missing::new(metric, Need::Sex, "the formula has constants for men and for women"))
+        let message = "the athlete's sex: the formula has constants for men and for women";
+        let missing = || Missing::new(metric, Need::Sex, message);
+        let (sex, inputs) = self.sex.as_ref().ok_or_else(missing)?;
+        used.inputs.add(inputs);
+        Ok(*sex)
     }
 
-    pub(crate) fn max(&self, metric: Metric) -> Result<&Part, Missing> {
-        let message = "the maximal heart rate, or the date of birth to estimate it";
-        self.max_heart_rate.as_ref().ok_or_else(|| Missing::new(metric, Need::MaxHeartRate, message))
+    /// # Errors
+    /// The number is not known, or not plausible.
+    pub(crate) fn number(
+        &self,
+        number: AthleteNumber,
+        metric: Metric,
+        used: &mut Used,
+    ) -> Result<f64, Missing> {
+        let (need, message) = match number {
+            AthleteNumber::MaxHeartRate => {
+                (Need::MaxHeartRate, "the maximal heart rate, or the date of birth to estimate it")
+            }
+            AthleteNumber::RestingHeartRate => {
+                (Need::RestingHeartRate, "the resting heart rate, of the athlete or of days")
+            }
+            AthleteNumber::ThresholdHeartRate => {
+                (Need::ThresholdHeartRate, "the heart rate at the lactate threshold")
+            }
+            AthleteNumber::ThresholdPower => (Need::ThresholdPower, "the power of the best hour (FTP)"),
+        };
+        let part = self.numbers.get(&number).ok_or_else(|| Missing::new(metric, need, message))?;
+        if !number.takes(part.value) {
+            return Err(Missing::new(metric, need, number.implausible(part.value)));
+        }
+        used.add(&part.used);
+        Ok(part.value)
     }
 
-    pub(crate) fn resting(&self, metric: Metric) -> Result<&Part, Missing> {
-        let message = "the resting heart rate, of the athlete or of days";
-        self.resting_heart_rate.as_ref().ok_or_else(|| Missing::new(metric, Need::RestingHeartRate, message))
-    }
-
-    pub(crate) fn threshold(&self, metric: Metric) -> Result<&Part, Missing> {
-        let message = "the heart rate at the lactate threshold";
-        self.threshold_heart_rate
-            .as_ref()
-            .ok_or_else(|| Missing::new(metric, Need::ThresholdHeartRate, message))
-    }
-
-    pub(crate) fn power(&self, metric: Metric) -> Result<&Part, Missing> {
-        let message = "the power of the best hour (FTP)";
-        self.threshold_power.as_ref().ok_or_else(|| Missing::new(metric, Need::ThresholdPower, message))
+    /// The maximal and the resting heart rate.
+    ///
+    /// # Errors
+    /// One is not known or not plausible, or the maximal one is not above the other.
+    pub(crate) fn reserve(&self, metric: Metric, used: &mut Used) -> Result<(f64, f64), Missing> {
+        let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
+        let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;
+        if max <= resting {
+            let message = format!("a maximal heart rate above the resting one: {max} and {resting} bpm");
+            return Err(Missing::new(metric, Need::MaxHeartRate, message));
+        }
+        Ok((max, resting))
     }
 }
 
 /// 208 − 0.7 · age: Tanaka et al. 2001, J Am Coll Cardiol 37:153–156.
-fn estimated(birth: Date, as_of: Date) -> Option<Part> {
+fn estimated(birth: Date, as_of: Date, inputs: Inputs) -> Option<Part> {
     let had_birthday = (as_of.month(), as_of.day()) >= (birth.month(), birth.day());
     let years = i32::from(as_of.year()) - i32::from(birth.year()) - i32::from(!had_birthday);
-    let inputs = Inputs { athlete: BTreeSet::from(["birth_date"]), ..Inputs::default() };
     (1..120).contains(&years).then(|| Part {
         value: 208.0 - 0.7 * f64::from(years),
-        inputs,
-        caveats: BTreeSet::from([Caveat::EstimatedMax]),
+        used: Used { inputs, caveats: BTreeSet::from([Caveat::EstimatedMax]) },
     })
 }
 
 fn resting_of_days(season: &Season, as_of: Date) -> Option<Part> {
-    let first = as_of.checked_sub((RESTING_DAYS - 1).days()).ok()?;
-    let days = season.days.range(first..=as_of);
-    let known: Vec<(Date, f64)> =
-        days.filter_map(|(date, day)| Some((*date, day.measure(Measure::RestingHeartRate)?))).collect();
-    let count = u32::try_from(known.len()).ok().filter(|count| *count > 0)?;
-    Some(Part {
-        value: known.iter().map(|(_, bpm)| bpm).sum::<f64>() / f64::from(count),
-        inputs: Inputs { days: known.iter().map(|(date, _)| *date).collect(), ..Inputs::default() },
-        caveats: BTreeSet::from([Caveat::RestingOfDays]),
-    })
+    let first = as_of.saturating_sub((RESTING_DAYS - 1).days());
+    let mut used = Used { caveats: BTreeSet::from([Caveat::RestingOfDays]), ..Used::default() };
+    let mut known = Vec::new();
+    for (date, day) in season.days.range(first..=as_of) {
+        if let Some(measured) = day.known(Measure::RestingHeartRate) {
+            used.inputs.day(*date, measured);
+            known.push(measured.value);
+        }
+    }
+    (!known.is_empty()).then(|| Part { value: mean(&known), used })
 }

@@ -1,13 +1,15 @@
 //! A computed number with what it was computed from, or the reason why there is none.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::Metric;
-use crate::model::Activity;
+use crate::model::{Activity, Known};
+use crate::named::named;
 
 /// What a number was computed from: enough to look each of it up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -18,63 +20,58 @@ pub struct Inputs {
     pub days: BTreeSet<Date>,
     /// What was used of the athlete, by its name in [`crate::Athlete`].
     pub athlete: BTreeSet<&'static str>,
+    /// Names of the files in which all of this stands. What a configuration states stands in none.
+    pub files: BTreeSet<Arc<str>>,
 }
 
 impl Inputs {
     pub(crate) fn activity(activity: &Activity) -> Self {
-        Self { activities: BTreeSet::from([activity.id.clone()]), ..Self::default() }
+        let files = activity.sources.iter().map(|source| Arc::clone(&source.file)).collect();
+        Self { activities: BTreeSet::from([activity.id.clone()]), files, ..Self::default() }
+    }
+
+    pub(crate) fn day(&mut self, date: Date, measured: &Known) {
+        self.days.insert(date);
+        self.files.insert(Arc::clone(&measured.source.file));
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.activities.extend(other.activities.iter().cloned());
         self.days.extend(&other.days);
         self.athlete.extend(&other.athlete);
+        self.files.extend(other.files.iter().cloned());
     }
 }
 
-macro_rules! caveats {
-    ($($variant:ident $name:literal $text:literal)*) => {
-        /// What to know before a number is used. The texts are stable.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Caveat { $($variant),* }
+/// One sentence for whoever reads the number.
+struct Row(&'static str);
 
-        impl Serialize for Caveat {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.name())
-            }
-        }
-
-        impl Caveat {
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-
-            pub const fn text(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-    };
+named! {
+    /// What to know before a number is used. The texts are stable.
+    Caveat: Row;
+    AverageHeartRate "average_heart_rate" ("Computed from the average heart rate, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
+    AveragePower "average_power" ("Computed from the average power, as there are no samples: intervals count for less than they were.")
+    DevicePower "device_power" ("The normalised power is the device's own, as there are no samples.")
+    ShortPower "short_power" ("Normalised power was made for efforts of 20 minutes and more.")
+    EstimatedMax "estimated_max_heart_rate" ("The maximal heart rate is estimated from the age; its standard error is about 7 to 11 bpm.")
+    RestingOfDays "resting_of_days" ("The resting heart rate is the mean of the last 28 days.")
+    BeyondMax "beyond_max_heart_rate" ("Some heart rates are above the maximal one, which is probably too low; they count as the maximal one.")
+    RestDays "rest_days" ("Days without an activity count as rest: a recording that is missing looks the same.")
+    UnknownLoads "unknown_loads" ("Days with an activity whose load is not known were left out.")
+    WarmingUp "warming_up" ("The history is shorter than four times the window: the first load still weighs.")
+    OlderLoads "older_loads" ("Activities of more than 15000 days ago were left out: a clock was probably not set.")
+    MissingDays "missing_days" ("Days without a measure were left out.")
+    ShortBaseline "short_baseline" ("Fewer than 45 of the 60 days of the baseline have a measure.")
+    OutsideRange "outside_range" ("The time is outside of 3.5 to 230 minutes, for which the formula was fitted.")
+    TrainingRun "training_run" ("The fastest recorded run is taken for a race; a real race would be faster.")
+    UnknownIntensity "unknown_intensity" ("Activities without samples of the heart rate are not in the split.")
+    UnknownDistances "unknown_distances" ("Activities without a distance count with their duration alone.")
 }
 
-caveats! {
-    AverageHeartRate "average_heart_rate" "Computed from the average heart rate, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were."
-    AveragePower "average_power" "Computed from the average power, as there are no samples: intervals count for less than they were."
-    DevicePower "device_power" "The normalised power is the device's own, as there are no samples."
-    ShortPower "short_power" "Normalised power was made for efforts of 20 minutes and more."
-    EstimatedMax "estimated_max_heart_rate" "The maximal heart rate is estimated from the age; its standard error is about 7 to 11 bpm."
-    RestingOfDays "resting_of_days" "The resting heart rate is the mean of the last 28 days."
-    BeyondMax "beyond_max_heart_rate" "Some heart rates are above the maximal one, which is probably too low; they count as the maximal one."
-    RestDays "rest_days" "Days without an activity count as rest: a recording that is missing looks the same."
-    UnknownLoads "unknown_loads" "Days with an activity whose load is not known were left out."
-    WarmingUp "warming_up" "The history is shorter than four times the window: the first load still weighs."
-    MissingDays "missing_days" "Days without a measure were left out."
-    ShortBaseline "short_baseline" "Fewer than 45 of the 60 days of the baseline have a measure."
-    OutsideRange "outside_range" "The time is outside of 3.5 to 230 minutes, for which the formula was fitted."
-    TrainingRun "training_run" "The fastest recorded run is taken for a race; a real race would be faster."
-    UnknownIntensity "unknown_intensity" "Activities without samples of the heart rate are not in the split."
-    UnknownDistances "unknown_distances" "Activities without a distance count with their duration alone."
+impl Caveat {
+    pub const fn text(self) -> &'static str {
+        self.row().0
+    }
 }
 
 /// A result. What it is, its formula, unit and source: [`Metric`]. Serialised with its unit.

@@ -31,6 +31,16 @@ pub enum Against {
     Above,
 }
 
+impl Against {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Below => "below",
+            Self::Within => "within",
+            Self::Above => "above",
+        }
+    }
+}
+
 /// A week against the baseline before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
@@ -49,14 +59,11 @@ pub struct Trend {
 }
 
 /// ln rMSSD: the mean of 7 days against mean ± 0.5 SD of the 60 days before.
-///
-/// Source: Plews et al. 2013, Sports Med 43:773–781; at least 3 days a week: Plews et al. 2014, Int J Sports Physiol
-/// Perform 9:783–790.
 pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
 }
 
-/// The resting heart rate in the same way. Source: Buchheit 2014, Front Physiol 5:73.
+/// The resting heart rate in the same way.
 pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
 }
@@ -71,14 +78,14 @@ fn trend(
     let mut used = Used::default();
     let before = |days: i32| as_of.saturating_sub(days.days());
     let mut values = |from: Date, to: Date| -> Vec<f64> {
-        let days = season.days.range(from..=to);
-        let known = days.filter_map(|(date, day)| Some((*date, day.measure(measure)?)));
-        known
-            .map(|(date, value)| {
-                used.inputs.days.insert(date);
-                scale(value)
-            })
-            .collect()
+        let mut found = Vec::new();
+        for (date, day) in season.days.range(from..=to) {
+            if let Some(measured) = day.known(measure) {
+                used.inputs.day(*date, measured);
+                found.push(scale(measured.value));
+            }
+        }
+        found
     };
     let week = values(before(WINDOW_DAYS - 1), as_of);
     let baseline = values(before(WINDOW_DAYS + BASELINE_DAYS - 1), before(WINDOW_DAYS));

@@ -6,7 +6,6 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::profile::Used;
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Traced};
 use crate::limits;
@@ -22,11 +21,13 @@ pub struct Volume {
     pub distance_m: f64,
 }
 
-/// A week: the Monday on which it begins, and what was done.
-pub type Week = (Date, Traced<BTreeMap<Sport, Volume>>);
+/// A week: the Monday on which it begins, and what was done of each sport.
+pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
-/// The weeks from the first activity to the day, each with the Monday on which it begins. A week without activities is
-/// there, and empty. Source: ISO 8601 (calendar week).
+/// The weeks from the first activity to the day. A week without activities is there, and empty.
+///
+/// # Errors
+/// There is no activity up to the day.
 pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     const METRIC: Metric = Metric::WeeklyVolume;
     let monday = |date: Date| date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());
@@ -36,25 +37,23 @@ pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     let Some(first) = until().map(|activity| monday(activity.day())).min() else {
         return Err(Missing::new(METRIC, Need::Activities, format!("an activity up to {as_of}")));
     };
-    let mut weeks: BTreeMap<Date, (BTreeMap<Sport, Volume>, Used)> = BTreeMap::new();
+    let mut weeks: BTreeMap<Date, BTreeMap<Sport, Traced<Volume>>> = BTreeMap::new();
     for begins in first.series(1.week()).take_while(|begins| *begins <= as_of) {
-        weeks.insert(begins, Default::default());
+        weeks.insert(begins, BTreeMap::new());
     }
     for activity in until() {
-        let (sports, used) = weeks.entry(monday(activity.day())).or_default();
-        let volume = sports.entry(activity.sport.clone()).or_default();
-        volume.activities += 1;
-        volume.duration_s += activity.measure(Measure::Duration).unwrap_or(0.0);
+        let sports = weeks.entry(monday(activity.day())).or_default();
+        let none = || Traced::new(METRIC, Volume::default(), Inputs::default());
+        let Traced { value, inputs, caveats, .. } = sports.entry(activity.sport.clone()).or_insert_with(none);
+        value.activities += 1;
+        value.duration_s += activity.measure(Measure::Duration).unwrap_or(0.0);
         match activity.measure(Measure::Distance) {
-            Some(metres) => volume.distance_m += metres,
+            Some(metres) => value.distance_m += metres,
             None => {
-                used.caveats.insert(Caveat::UnknownDistances);
+                caveats.insert(Caveat::UnknownDistances);
             }
         }
-        used.inputs.add(&Inputs::activity(activity));
+        inputs.add(&Inputs::activity(activity));
     }
-    let traced = |(begins, (sports, used)): (Date, (BTreeMap<Sport, Volume>, Used))| {
-        (begins, Traced::new(METRIC, sports, used.inputs).with(used.caveats))
-    };
-    Ok(weeks.into_iter().map(traced).collect())
+    Ok(weeks.into_iter().collect())
 }

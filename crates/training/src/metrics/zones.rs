@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::profile::{Profile, Used};
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Outcome};
-use crate::model::Activity;
+use crate::model::{Activity, AthleteNumber};
 use crate::series;
 
 /// Where zones 1 to 5 begin, in percent. A heart rate at a boundary is in the zone that begins there.
@@ -24,20 +24,18 @@ pub struct Zones {
 }
 
 /// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
-/// Source: Edwards 1993, *The Heart Rate Monitor Book*.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
-    let mut used = Used { inputs: Inputs::activity(activity), ..Used::default() };
-    let max = used.part(profile.max(METRIC)?);
+    let mut used = Used::of(activity);
+    let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
 
 /// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve above the resting heart rate.
-/// Source: Karvonen et al. 1957, Ann Med Exp Biol Fenn 35:307–315.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
-    let mut used = Used { inputs: Inputs::activity(activity), ..Used::default() };
-    let (max, resting) = (used.part(profile.max(METRIC)?), used.part(profile.resting(METRIC)?));
+    let mut used = Used::of(activity);
+    let (max, resting) = profile.reserve(METRIC, &mut used)?;
     zones(activity, ZONES.map(|percent| resting + percent / 100.0 * (max - resting)), METRIC, used)
 }
 
@@ -54,7 +52,7 @@ fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, used: Used) -
 }
 
 fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missing> {
-    let samples = series::held(&activity.samples, |sample| sample.heart_rate);
+    let samples = series::heart_rates(&activity.samples);
     let message = format!("samples of the heart rate of {}", activity.id);
     if samples.is_empty() { Err(Missing::new(metric, Need::HeartRate, message)) } else { Ok(samples) }
 }
@@ -71,15 +69,14 @@ pub struct Split {
 
 /// Easy below 83 % of the maximal heart rate, hard from 88 %, moderate between them: zones 1 and 2, zone 3, and zones 4
 /// and above of the Norwegian scale. They stand for below the first threshold, between the two, and above the second
-/// (Seiler 2010, Int J Sports Physiol Perform 5:276–291); an athlete's own thresholds may lie elsewhere.
-/// Source of the boundaries: Haugen et al. 2021, Sports Med 51:1835–1854, table 4.
+/// (Seiler 2010); an athlete's own thresholds may lie elsewhere.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,
 ) -> Outcome<Split> {
     const METRIC: Metric = Metric::IntensitySplit;
     let mut used = Used::default();
-    let max = used.part(profile.max(METRIC)?);
+    let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {
         let Ok(samples) = samples(activity, METRIC) else {

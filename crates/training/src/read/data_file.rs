@@ -13,8 +13,9 @@ use super::draft::{Draft, DraftDay, Drafts};
 use super::{Context, File, Format, Refused, date};
 use crate::limits;
 use crate::measure::Measure;
-use crate::model::{Place, Sex, Sport};
-use crate::problem::{Code, Problem};
+use crate::merge::Fact;
+use crate::model::{AthleteNumber, Place, Sex, Sport};
+use crate::problem::{Code, Problem, Problems};
 
 /// The names of the parts.
 pub const PARTS: [&str; 10] = [
@@ -62,7 +63,8 @@ const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 /// # Errors
 /// What [`super::read`] refuses the file for.
 pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
-    let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: Vec::new() };
+    let mut problems = Problems::default();
+    let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };
     let boxed = |Refused(problem): Refused| Box::new(problem);
     let format = Format::of(file.name);
     if let Some(format) = format {
@@ -83,14 +85,12 @@ pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Probl
 
 pub(super) fn read_json(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let value = json(text, context)?;
-    take(top(value, context)?, context, drafts);
-    Ok(())
+    take(top(value, context)?, context, drafts)
 }
 
 pub(super) fn read_yaml(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let value = yaml(text, context)?;
-    take(top(value, context)?, context, drafts);
-    Ok(())
+    take(top(value, context)?, context, drafts)
 }
 
 fn json(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
@@ -136,7 +136,7 @@ fn top(value: Value, context: &Context<'_>) -> Result<Map<String, Value>, Refuse
     }
 }
 
-fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts) {
+fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     for name in top.keys().filter(|name| !PARTS.contains(&&***name)) {
         let shown: String = name.chars().take(60).collect();
         context.warn(Code::DataUnknownPart, Place::Pointer(String::new()), format!("the part `{shown}`"));
@@ -144,23 +144,34 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     let top = Value::Object(top);
     let root = At { value: &top, pointer: String::new() };
     athlete(&root, context, drafts);
-    let mut seen = BTreeSet::new();
+    let mut before = BTreeSet::new();
     // The recent ones are also among all, and have more.
     for part in ["recent_activities", "all_activities"] {
+        let mut here = BTreeSet::new();
         for activity in root.key(part).items(context) {
             let id = activity.key("activity_id").value.to_string();
-            if id == "null" || seen.insert(id) {
-                recorded(&activity, context, drafts);
+            if id != "null" && !here.insert(id.clone()) {
+                let message = format!("the activity_id {id} is in the list twice");
+                context.warn(Code::DuplicateActivity, activity.place(), message);
+            } else if !before.contains(&id) && activity.is_mapping(context) {
+                recorded(&activity, context, drafts)?;
             }
         }
+        here.remove("null");
+        before.extend(here);
     }
-    days(&root.key("daily_stats"), &DAILY, context, drafts);
+    days(&root.key("daily_stats"), &DAILY, context, drafts)?;
     for entry in root.key("recovery_indicators").items(context) {
-        days(&entry, &RECOVERY, context, drafts);
+        days(&entry, &RECOVERY, context, drafts)?;
     }
-    for entry in root.key("body_metrics").key("weight").key("data").items(context) {
-        days(&entry, &WEIGHT, context, drafts);
+    let body = root.key("body_metrics");
+    let weight = body.key("weight");
+    if body.is_mapping(context) && weight.is_mapping(context) {
+        for entry in weight.key("data").items(context) {
+            days(&entry, &WEIGHT, context, drafts)?;
+        }
     }
+    Ok(())
 }
 
 /// A value and the JSON pointer to it. What is not there is null.
@@ -174,8 +185,13 @@ impl<'a> At<'a> {
         At { value: self.value.get(key).unwrap_or(&Value::Null), pointer: format!("{}/{key}", self.pointer) }
     }
 
-    fn path(&self, path: &[&str]) -> At<'a> {
-        path.iter().fold(At { value: self.value, pointer: self.pointer.clone() }, |at, key| at.key(key))
+    /// Null where there is none; what stands in the way and is no mapping is told.
+    fn path(&self, path: &[&str], context: &mut Context<'_>) -> At<'a> {
+        let this = At { value: self.value, pointer: self.pointer.clone() };
+        path.iter().fold(this, |at, key| {
+            at.is_mapping(context);
+            at.key(key)
+        })
     }
 
     fn place(&self) -> Place {
@@ -185,6 +201,14 @@ impl<'a> At<'a> {
     fn wrong(&self, wanted: &str, context: &mut Context<'_>) {
         let shown: String = self.value.to_string().chars().take(60).collect();
         context.warn(Code::DataValue, self.place(), format!("`{shown}` is no {wanted}"));
+    }
+
+    /// Whether there is something to look into; what is neither a mapping nor null is told.
+    fn is_mapping(&self, context: &mut Context<'_>) -> bool {
+        if !self.value.is_object() && !self.value.is_null() {
+            self.wrong("mapping", context);
+        }
+        self.value.is_object()
     }
 
     fn items(&self, context: &mut Context<'_>) -> Vec<At<'a>> {
@@ -226,84 +250,128 @@ impl<'a> At<'a> {
 
 fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
     let profile = root.key("user_profile");
-    let sex = profile.key("gender");
-    drafts.athlete.sex = match sex.text(context).map(str::to_lowercase).as_deref() {
-        Some("male") => Some(Sex::Male),
-        Some("female") => Some(Sex::Female),
-        // Others name none; formulas that need one say so.
-        Some(_) | None => None,
-    };
-    let born = profile.key("birth_date");
-    if let Some(text) = born.text(context) {
-        match date(text) {
-            Ok(date) => drafts.athlete.birth_date = Some(date),
-            Err(code) => context.warn(code, born.place(), format!("`{text}`")),
-        }
-    }
-    let plausible = |bpm: &f64| Measure::HeartRateMax.takes(*bpm);
-    drafts.athlete.threshold_heart_rate =
-        profile.key("lactate_threshold_heart_rate").number(context).filter(plausible);
     let markers = root.key("physiological_markers");
-    let resting = |bpm: &f64| Measure::RestingHeartRate.takes(*bpm);
-    drafts.athlete.resting_heart_rate = markers.key("resting_heart_rate").number(context).filter(resting);
+    if profile.is_mapping(context) {
+        let sex = profile.key("gender");
+        let text = sex.text(context).map(str::to_lowercase);
+        let known = match text.as_deref() {
+            Some("male") => Some(Sex::Male),
+            Some("female") => Some(Sex::Female),
+            // Formulas that have constants for two say so.
+            Some(_) => {
+                let shown: String = sex.value.to_string().chars().take(60).collect();
+                context.warn(Code::DataValue, sex.place(), format!("`{shown}` is neither male nor female"));
+                None
+            }
+            None => None,
+        };
+        drafts.facts.extend(known.map(|known| (Fact::Sex(known), sex.place())));
+        let born = profile.key("birth_date");
+        if let Some(text) = born.text(context) {
+            match date(text) {
+                Ok(date) => drafts.facts.push((Fact::BirthDate(date), born.place())),
+                Err(code) => context.warn(code, born.place(), format!("`{text}`")),
+            }
+        }
+        let threshold = profile.key("lactate_threshold_heart_rate");
+        athlete_number(&threshold, AthleteNumber::ThresholdHeartRate, context, drafts);
+    }
+    if markers.is_mapping(context) {
+        let resting = markers.key("resting_heart_rate");
+        athlete_number(&resting, AthleteNumber::RestingHeartRate, context, drafts);
+    }
+}
+
+fn athlete_number(at: &At<'_>, number: AthleteNumber, context: &mut Context<'_>, drafts: &mut Drafts) {
+    let Some(value) = at.number(context) else { return };
+    if number.takes(value) {
+        drafts.facts.push((Fact::Number(number, value), at.place()));
+    } else {
+        context.warn(Code::Implausible, at.place(), number.implausible(value));
+    }
 }
 
 /// One activity; of a multisport one, its parts, which the extractor lays among the laps.
-fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
+fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let kind = activity.key("activity_type");
     let laps = activity.key("laps");
     let is_whole = kind.value.as_str() == Some("multisport") && laps.value.is_array();
-    if is_whole {
-        context.warn(Code::SeveralSports, activity.place(), "a multisport activity counts as its parts");
-        for part in laps.items(context) {
-            let (kind, starts) = (part.key("activityType"), part.key("startTime"));
-            put(&part, &kind, &starts, context, drafts);
-        }
-    } else {
-        put(activity, &kind, &activity.key("start_time"), context, drafts);
+    if !is_whole {
+        return put(activity, &kind, &activity.key("start_time"), context, drafts);
     }
+    context.warn(Code::SeveralSports, activity.place(), "a multisport activity counts as its parts");
+    for part in laps.items(context) {
+        if part.is_mapping(context) {
+            put(&part, &part.key("activityType"), &part.key("startTime"), context, drafts)?;
+        }
+    }
+    Ok(())
 }
 
-fn put(activity: &At<'_>, kind: &At<'_>, starts: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
-    let Some(text) = starts.text(context) else { return };
+fn put(
+    activity: &At<'_>,
+    kind: &At<'_>,
+    starts: &At<'_>,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
+    let Some(text) = starts.text(context) else {
+        if starts.value.is_null() {
+            starts.wrong("text", context);
+        }
+        return Ok(());
+    };
     let (start, clock) = match Draft::starts(text, context) {
         Ok(found) => found,
         Err(code) => {
             let shown: String = text.chars().take(60).collect();
-            return context.warn(code, starts.place(), format!("`{shown}`"));
+            context.warn(code, starts.place(), format!("`{shown}`"));
+            return Ok(());
         }
     };
     let summary = activity.key("summary");
+    summary.is_mapping(context);
     let measures = SUMMARY.iter().filter_map(|(key, measure)| {
         let at = summary.key(key);
         Some((*measure, at.number(context)?, at.place()))
     });
     let measures = measures.collect();
     let sport = Sport::named(kind.text(context).unwrap_or_default());
-    drafts.activities.push(Draft {
-        start,
-        clock,
-        sport,
-        measures,
-        samples: Vec::new(),
-        place: activity.place(),
-    });
+    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place: activity.place() };
+    drafts.activity(draft, context)
 }
 
-fn days(entry: &At<'_>, measures: &[(&[&str], Measure)], context: &mut Context<'_>, drafts: &mut Drafts) {
+fn days(
+    entry: &At<'_>,
+    measures: &[(&[&str], Measure)],
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
+    if !entry.is_mapping(context) {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for (path, measure) in measures {
+        let at = entry.path(path, context);
+        found.extend(at.number(context).map(|value| (*measure, value, at.place())));
+    }
     let day = entry.key("date");
-    let Some(text) = day.text(context) else { return };
-    let date = match date(text) {
-        Ok(date) => date,
-        Err(code) => {
+    let date = match day.text(context).map(|text| date(text).map_err(|code| (code, text))) {
+        Some(Ok(date)) => date,
+        Some(Err((code, text))) => {
             let shown: String = text.chars().take(60).collect();
-            return context.warn(code, day.place(), format!("`{shown}`"));
+            context.warn(code, day.place(), format!("`{shown}`"));
+            return Ok(());
+        }
+        None => {
+            if day.value.is_null() && !found.is_empty() {
+                day.wrong("text", context);
+            }
+            return Ok(());
         }
     };
-    for (path, measure) in measures {
-        let at = entry.path(path);
-        if let Some(value) = at.number(context) {
-            drafts.days.push(DraftDay { date, measure: *measure, value, place: at.place() });
-        }
+    for (measure, value, place) in found {
+        drafts.day(DraftDay { date, measure, value, place }, context)?;
     }
+    Ok(())
 }

@@ -9,31 +9,72 @@ use jiff::tz::Offset;
 use super::{Context, Refused};
 use crate::limits;
 use crate::measure::Measure;
-use crate::model::{Activity, Athlete, Known, OffsetFrom, Place, Sample, Sport};
+use crate::merge::{Fact, Pieces};
+use crate::model::{Activity, Known, OffsetFrom, Place, Sample, Sport};
 use crate::problem::Code;
 use crate::series;
 
-#[derive(Default)]
+/// What one file holds. What goes beyond a limit refuses the file before it is held.
 pub(super) struct Drafts {
-    pub(super) athlete: Athlete,
+    pub(super) facts: Vec<(Fact, Place)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
+    /// What the files before have left.
+    activities_left: usize,
+    days_left: usize,
+    samples_left: usize,
 }
 
 impl Drafts {
-    /// Refuses a file that has more than is read.
-    pub(super) fn check(&self, context: &Context<'_>) -> Result<(), Refused> {
-        let samples = || self.activities.iter().map(|draft| draft.samples.len());
-        let (most, all) = (samples().max().unwrap_or(0), samples().sum::<usize>());
-        if most > limits::SAMPLES || all > limits::SEASON_SAMPLES {
-            return Err(context.refuse(Code::TooManySamples, Place::File, format!("{all} samples")));
+    pub(super) fn beside(pieces: &Pieces) -> Self {
+        Self {
+            facts: Vec::new(),
+            activities: Vec::new(),
+            days: Vec::new(),
+            activities_left: limits::ACTIVITIES.saturating_sub(pieces.activities.len()),
+            days_left: limits::DAY_VALUES.saturating_sub(pieces.days.len()),
+            samples_left: limits::SEASON_SAMPLES.saturating_sub(pieces.samples).min(limits::FILE_SAMPLES),
         }
-        if self.activities.len() > limits::ACTIVITIES {
-            let message = format!("more than {} activities", limits::ACTIVITIES);
-            return Err(context.refuse(Code::TooManyActivities, Place::File, message));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.activities.is_empty() && self.days.is_empty()
+    }
+
+    pub(super) fn activity(&mut self, draft: Draft, context: &Context<'_>) -> Result<(), Refused> {
+        let beyond = |code: Code, message: String| Err(context.refuse(code, draft.place.clone(), message));
+        if draft.samples.len() > limits::SAMPLES {
+            return beyond(Code::TooManySamples, too_many(limits::SAMPLES, "samples in one activity"));
         }
+        let Some(samples_left) = self.samples_left.checked_sub(draft.samples.len()) else {
+            let message = format!(
+                "more than {} samples in one file, or {} in all",
+                limits::FILE_SAMPLES,
+                limits::SEASON_SAMPLES
+            );
+            return beyond(Code::TooManySamples, message);
+        };
+        let Some(activities_left) = self.activities_left.checked_sub(1) else {
+            return beyond(Code::TooManyActivities, too_many(limits::ACTIVITIES, "activities"));
+        };
+        (self.samples_left, self.activities_left) = (samples_left, activities_left);
+        self.activities.push(draft);
         Ok(())
     }
+
+    pub(super) fn day(&mut self, day: DraftDay, context: &Context<'_>) -> Result<(), Refused> {
+        let Some(days_left) = self.days_left.checked_sub(1) else {
+            let message = too_many(limits::DAY_VALUES, "values of days");
+            return Err(context.refuse(Code::TooManyDays, day.place, message));
+        };
+        self.days_left = days_left;
+        self.days.push(day);
+        Ok(())
+    }
+}
+
+pub(super) fn too_many(most: usize, what: &str) -> String {
+    format!("more than {most} {what}")
 }
 
 /// What a file says of the local time of a start.
@@ -112,8 +153,13 @@ impl Draft {
             }
         }
         for (measure, value) in follows(&activity.samples) {
+            if activity.measures.contains_key(&measure) {
+                continue;
+            }
             if measure.takes(value) {
-                activity.measures.entry(measure).or_insert_with(|| Known { value, source: source.clone() });
+                activity.measures.insert(measure, Known { value, source: source.clone() });
+            } else {
+                context.implausible(measure, value, self.place.clone());
             }
         }
         activity.name();
@@ -135,7 +181,12 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
         let Sample { at_s, heart_rate, power, speed, distance } = sample;
         (at_s.to_bits(), bits(*heart_rate), bits(*power), bits(*speed), bits(*distance))
     };
+    let all = samples.len();
     samples.retain(|sample| sample.at_s.is_finite() && sample.at_s >= 0.0);
+    if samples.len() < all {
+        let message = format!("{} samples before its start", all - samples.len());
+        context.warn(Code::OutsideActivity, place.clone(), message);
+    }
     // The bits of numbers that are not negative are in the order of the numbers.
     samples.sort_unstable_by_key(key);
     let (mut twice, mut implausible) = (0, 0);
@@ -177,14 +228,14 @@ fn follows(samples: &[Sample]) -> Vec<(Measure, f64)> {
     let distances = samples.iter().filter_map(|sample| sample.distance);
     let farthest = distances.clone().reduce(f64::max);
     let nearest = distances.reduce(f64::min);
-    let rates = series::held(samples, |sample| sample.heart_rate);
+    let rates = series::heart_rates(samples);
     let mut found = Vec::new();
     found.extend((moving > 0.0).then_some((Measure::Duration, moving)));
     found.extend(farthest.zip(nearest).map(|(far, near)| (Measure::Distance, far - near)));
     found.extend(series::mean(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
     let beats = samples.iter().filter_map(|sample| sample.heart_rate);
     found.extend(beats.reduce(f64::max).map(|most| (Measure::HeartRateMax, most)));
-    let powers = series::held(samples, |sample| sample.power);
+    let powers = series::powers(samples);
     found.extend(series::mean(&powers).map(|mean| (Measure::PowerAverage, mean)));
     found
 }

@@ -5,8 +5,8 @@
 
 use jiff::Timestamp;
 
-use super::draft::{Clock, Draft, Drafts};
-use super::xml::{self, Path, Visitor};
+use super::draft::{Clock, Draft, Drafts, too_many};
+use super::xml::{self, Element, Visitor};
 use super::{Context, Refused};
 use crate::limits;
 use crate::model::{Place, Sample, Sport};
@@ -17,11 +17,9 @@ const EARTH_M: f64 = 6_371_008.8;
 
 #[derive(Default)]
 struct Gpx {
-    /// More than is read: nothing more is kept, and the file is refused.
-    beyond: Option<Code>,
     tracks: Vec<Track>,
-    /// Times that are none: line and text.
-    bad_times: Vec<(u64, String)>,
+    /// Of all tracks.
+    points: usize,
 }
 
 #[derive(Default)]
@@ -47,76 +45,91 @@ struct Point {
 }
 
 impl Visitor for Gpx {
-    fn open(&mut self, path: &Path, attributes: &[(String, String)], line: u64) {
-        if self.tracks.last().is_some_and(|track| track.points.len() > limits::SAMPLES) {
-            self.beyond = Some(Code::TooManySamples);
-        } else if self.tracks.len() > limits::ACTIVITIES {
-            self.beyond = Some(Code::TooManyActivities);
-        }
-        if self.beyond.is_some() {
-            return;
-        }
-        let within: Vec<&str> = path.iter().map(|name| &**name).collect();
-        match within[..] {
-            ["gpx", "trk"] => self.tracks.push(Track { line, ..Track::default() }),
+    fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused> {
+        let refuse = |context: &Context<'_>, code: Code, most: usize, what: &str| {
+            Err(context.refuse(code, element.place(), too_many(most, what)))
+        };
+        match element.within()[..] {
+            ["gpx", "trk"] if self.tracks.len() >= limits::ACTIVITIES => {
+                return refuse(context, Code::TooManyActivities, limits::ACTIVITIES, "tracks");
+            }
+            ["gpx", "trk"] => self.tracks.push(Track { line: element.line, ..Track::default() }),
             ["gpx", "trk", "trkseg"] => {
                 self.tracks.last_mut().into_iter().for_each(|track| track.begins = true);
             }
             ["gpx", "trk", "trkseg", "trkpt"] => {
-                let of = |wanted: &str| {
-                    let found = attributes.iter().find(|(name, _)| name == wanted);
-                    found.and_then(|(_, value)| xml::number(value))
-                };
-                if let Some(track) = self.tracks.last_mut() {
-                    let begins = std::mem::take(&mut track.begins);
-                    let (latitude, longitude) = (of("lat"), of("lon"));
-                    track.points.push(Point { line, latitude, longitude, begins, ..Point::default() });
+                let Some(track) = self.tracks.last_mut() else { return Ok(()) };
+                if self.points >= limits::FILE_SAMPLES {
+                    return refuse(context, Code::TooManySamples, limits::FILE_SAMPLES, "points in one file");
                 }
+                if track.points.len() >= limits::SAMPLES {
+                    return refuse(context, Code::TooManySamples, limits::SAMPLES, "points in one track");
+                }
+                self.points += 1;
+                track.points.push(Point {
+                    line: element.line,
+                    latitude: degrees(element, "lat", 90.0, context),
+                    longitude: degrees(element, "lon", 180.0, context),
+                    begins: std::mem::take(&mut track.begins),
+                    ..Point::default()
+                });
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn close(&mut self, path: &Path, text: &str, line: u64) {
-        let within: Vec<&str> = path.iter().map(|name| &**name).collect();
+    fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>) {
         let Some(track) = self.tracks.last_mut() else { return };
-        match within[..] {
-            ["gpx", "trk", "type"] => text.clone_into(&mut track.kind),
-            ["gpx", "trk", "trkseg", "trkpt", "time"] => match text.parse() {
-                Ok(time) => track.points.last_mut().into_iter().for_each(|point| point.time = Some(time)),
-                Err(_) => self.bad_times.push((line, text.to_owned())),
-            },
-            ["gpx", "trk", "trkseg", "trkpt", "extensions", .., name] => {
-                let Some(point) = track.points.last_mut() else { return };
-                match name {
-                    "hr" => point.heart_rate = xml::number(text).filter(|bpm| *bpm > 0.0),
-                    "power" | "PowerInWatts" => point.power = xml::number(text),
-                    _ => {}
-                }
+        let point = track.points.last_mut();
+        match (&element.within()[..], point) {
+            (["gpx", "trk", "type"], _) => text.clone_into(&mut track.kind),
+            (["gpx", "trk", "trkseg", "trkpt", "time"], Some(point)) => {
+                point.time = element.time(text, context);
             }
+            (["gpx", "trk", "trkseg", "trkpt", "extensions", .., name @ "hr"], Some(point)) => {
+                point.heart_rate = element.number(name, text, context).filter(|bpm| *bpm > 0.0);
+            }
+            (
+                ["gpx", "trk", "trkseg", "trkpt", "extensions", .., name @ ("power" | "PowerInWatts")],
+                Some(point),
+            ) => point.power = element.number(name, text, context),
             _ => {}
         }
     }
+}
+
+/// An angle that is on the globe; what is not is told.
+fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
+    let degrees = element.number(name, element.attribute(name)?, context)?;
+    if degrees.abs() <= most {
+        return Some(degrees);
+    }
+    let message = format!("{name} {degrees} ° is not within -{most} to {most}");
+    context.warn(Code::Implausible, element.place(), message);
+    None
 }
 
 pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let mut gpx = Gpx::default();
     xml::walk(text, context, &mut gpx)?;
-    if let Some(code) = gpx.beyond {
-        return Err(context.refuse(code, Place::File, "more than is read of one file"));
-    }
-    for (line, text) in gpx.bad_times {
-        context.warn(Code::BadDate, Place::Line(line), format!("`{text}` is no time"));
-    }
     for track in gpx.tracks {
-        drafts.activities.extend(draft(track));
+        if let Some(draft) = draft(track, context) {
+            drafts.activity(draft, context)?;
+        }
     }
     Ok(())
 }
 
 /// None without a time.
-fn draft(mut track: Track) -> Option<Draft> {
+fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
+    let place = Place::Line(track.line);
+    let all = track.points.len();
     track.points.retain(|point| point.time.is_some());
+    if track.points.len() < all {
+        let message = format!("{} of {all} points have no time", all - track.points.len());
+        context.warn(Code::NoTime, place.clone(), message);
+    }
     track.points.sort_by_key(|point| (point.time, point.line));
     let start = track.points.first()?.time?;
     let mut travelled = 0.0;
@@ -135,14 +148,7 @@ fn draft(mut track: Track) -> Option<Draft> {
         before = Some(point);
     }
     let sport = strava(&track.kind).unwrap_or_else(|| Sport::named(&track.kind));
-    Some(Draft {
-        start,
-        clock: Clock::Utc,
-        sport,
-        measures: Vec::new(),
-        samples,
-        place: Place::Line(track.line),
-    })
+    Some(Draft { start, clock: Clock::Utc, sport, measures: Vec::new(), samples, place })
 }
 
 /// Strava writes numbers.

@@ -24,7 +24,7 @@ use crate::limits;
 use crate::measure::Measure;
 use crate::merge::{Pieces, RankedActivity, RankedDay};
 use crate::model::{OffsetFrom, Place, Season, Source};
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Problems};
 
 /// A file by its name and its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ pub(crate) struct Refused(Problem);
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
-    problems: Vec<Problem>,
+    problems: &'a mut Problems,
 }
 
 impl Context<'_> {
@@ -147,7 +147,7 @@ impl Context<'_> {
 }
 
 /// `2026-03-01`.
-fn date(text: &str) -> Result<Date, Code> {
+pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {
         let part =
@@ -174,30 +174,22 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let mut sorted: Vec<&File<'_>> = files.iter().collect();
     sorted.sort_by_key(|file| (file.name, file.bytes));
     let mut pieces = Pieces::default();
-    let mut problems = Vec::new();
-    for (index, file) in sorted.iter().enumerate() {
-        let mut context = Context { file: file.name.into(), zone: &zone, problems: Vec::new() };
-        let outcome = if index < limits::FILES {
-            read_one(file, &mut context, &mut pieces, options.zone.is_none())
-        } else {
-            let message = format!("more than {} files", limits::FILES);
-            Err(context.refuse(Code::TooManyFiles, Place::File, message))
-        };
-        problems.append(&mut context.problems);
-        problems.extend(outcome.err().map(|Refused(problem)| problem));
+    let mut problems = Problems::default();
+    let most = limits::FILES;
+    for file in sorted.iter().take(most) {
+        let mut context = Context { file: file.name.into(), zone: &zone, problems: &mut problems };
+        let outcome = read_one(file, &mut context, &mut pieces, options.zone.is_none());
+        if let Err(Refused(problem)) = outcome {
+            problems.push(problem);
+        }
+    }
+    if let Some(first) = sorted.get(most) {
+        let message = format!("{} files; at most {most} are read, in the order of their names", sorted.len());
+        let source = Source::of(&first.name.into(), Place::File);
+        problems.push(Problem::new(Code::TooManyFiles, source, message));
     }
     let season = pieces.merge(&mut problems);
-    problems.sort();
-    problems.dedup();
-    let mut warnings = 0;
-    let mut more_warnings = 0;
-    problems.retain(|problem| {
-        let is_warning = problem.severity() == Severity::Warning;
-        warnings += usize::from(is_warning);
-        let stays = !is_warning || warnings <= limits::WARNINGS;
-        more_warnings += usize::from(!stays);
-        stays
-    });
+    let (problems, more_warnings) = problems.finish();
     Reading { season, problems, more_warnings }
 }
 
@@ -211,7 +203,7 @@ fn read_one(
         return Err(context.refuse(Code::UnknownFormat, Place::File, "the name has no known ending"));
     };
     format.check(file.bytes, context)?;
-    let mut drafts = Drafts::default();
+    let mut drafts = Drafts::beside(pieces);
     match format {
         Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
         Format::Tcx => tcx::read(text(file.bytes, context)?, context, &mut drafts)?,
@@ -220,36 +212,22 @@ fn read_one(
         Format::Json => data_file::read_json(text(file.bytes, context)?, context, &mut drafts)?,
         Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
     }
-    drafts.check(context)?;
-    let samples: usize = drafts.activities.iter().map(|draft| draft.samples.len()).sum();
-    if pieces.samples() + samples > limits::SEASON_SAMPLES {
-        return Err(context.refuse(Code::TooManySamples, Place::File, format!("{samples} samples")));
-    }
-    if pieces.activities.len() + drafts.activities.len() > limits::ACTIVITIES {
-        let message = format!("more than {} activities", limits::ACTIVITIES);
-        return Err(context.refuse(Code::TooManyActivities, Place::File, message));
-    }
-    if pieces.days.len() + drafts.days.len() > limits::DAYS * Measure::ALL.len() {
-        let message = format!("measures of more than {} days", limits::DAYS);
-        return Err(context.refuse(Code::TooManyDays, Place::File, message));
-    }
-    if drafts.activities.is_empty()
-        && matches!(format, Format::Fit | Format::Tcx | Format::Gpx)
-        && drafts.days.is_empty()
-    {
+    if drafts.is_empty() && matches!(format, Format::Fit | Format::Tcx | Format::Gpx) {
         context.warn(Code::NoActivity, Place::File, "no recorded activity");
     }
+    let Drafts { facts, activities, days, .. } = drafts;
     let mut assumed = 0;
-    for draft in drafts.activities {
+    for draft in activities {
         let Some(activity) = draft.finish(context) else { continue };
         assumed += usize::from(activity.offset_from != OffsetFrom::File);
+        pieces.samples += activity.samples.len();
         pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
     }
     if no_zone && assumed > 0 {
         let message = format!("{assumed} activities have no offset from UTC, and no time zone was named");
         context.warn(Code::OffsetAssumed, Place::File, message);
     }
-    for day in drafts.days {
+    for day in days {
         if day.measure.takes(day.value) {
             let source = context.source(day.place);
             let (date, measure, value) = (day.date, day.measure, day.value);
@@ -258,6 +236,6 @@ fn read_one(
             context.implausible(day.measure, day.value, day.place);
         }
     }
-    pieces.athletes.push(drafts.athlete);
+    pieces.facts.extend(facts.into_iter().map(|(fact, place)| (fact, context.source(place))));
     Ok(())
 }

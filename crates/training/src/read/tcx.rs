@@ -5,8 +5,8 @@
 
 use jiff::Timestamp;
 
-use super::draft::{Clock, Draft, Drafts};
-use super::xml::{self, Path, Visitor};
+use super::draft::{Clock, Draft, Drafts, too_many};
+use super::xml::{self, Element, Path, Visitor};
 use super::{Context, Refused};
 use crate::limits;
 use crate::measure::Measure;
@@ -15,10 +15,9 @@ use crate::problem::Code;
 
 #[derive(Default)]
 struct Tcx {
-    /// More than is read: nothing more is kept, and the file is refused.
-    beyond: Option<Code>,
     activities: Vec<Recorded>,
-    bad_times: Vec<(u64, String)>,
+    /// Points and laps of all activities.
+    entries: usize,
 }
 
 #[derive(Default)]
@@ -47,67 +46,83 @@ struct Point {
     power: Option<f64>,
 }
 
+impl Tcx {
+    /// The activity that gets a point or a lap more.
+    fn entry(
+        &mut self,
+        element: &Element<'_>,
+        context: &Context<'_>,
+    ) -> Result<Option<&mut Recorded>, Refused> {
+        let refuse = |most: usize, what: &str| {
+            Err(context.refuse(Code::TooManySamples, element.place(), too_many(most, what)))
+        };
+        let Some(activity) = self.activities.last_mut() else { return Ok(None) };
+        if self.entries >= limits::FILE_SAMPLES {
+            return refuse(limits::FILE_SAMPLES, "points and laps in one file");
+        }
+        if activity.points.len() + activity.laps.len() >= limits::SAMPLES {
+            return refuse(limits::SAMPLES, "points and laps in one activity");
+        }
+        self.entries += 1;
+        Ok(Some(activity))
+    }
+}
+
 impl Visitor for Tcx {
-    fn open(&mut self, path: &Path, attributes: &[(String, String)], line: u64) {
-        let points = self.activities.last().map_or(0, |activity| activity.points.len() + activity.laps.len());
-        if points > limits::SAMPLES {
-            self.beyond = Some(Code::TooManySamples);
-        } else if self.activities.len() > limits::ACTIVITIES {
-            self.beyond = Some(Code::TooManyActivities);
-        }
-        if self.beyond.is_some() {
-            return;
-        }
-        let within: Vec<&str> = path.iter().map(|name| &**name).collect();
-        match within[..] {
+    fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused> {
+        match element.within()[..] {
             [.., "Activities" | "MultiSportSession" | "FirstSport" | "NextSport", "Activity"] => {
-                let sport = attributes.iter().find(|(name, _)| name == "Sport");
-                let sport = sport.map(|(_, value)| value.clone()).unwrap_or_default();
-                self.activities.push(Recorded { line, sport, ..Recorded::default() });
+                if self.activities.len() >= limits::ACTIVITIES {
+                    let message = too_many(limits::ACTIVITIES, "activities");
+                    return Err(context.refuse(Code::TooManyActivities, element.place(), message));
+                }
+                let sport = element.attribute("Sport").unwrap_or_default().to_owned();
+                self.activities.push(Recorded { line: element.line, sport, ..Recorded::default() });
             }
             [.., "Activity", "Lap"] => {
-                let starts = attributes.iter().find(|(name, _)| name == "StartTime");
-                let starts = starts.and_then(|(_, value)| value.parse().ok());
-                if let Some(activity) = self.activities.last_mut() {
+                if let Some(activity) = self.entry(element, context)? {
+                    let starts = element.time(element.attribute("StartTime").unwrap_or_default(), context);
                     // What the first lap says stands also where the file has no `Id` that is a time.
                     activity.starts = activity.starts.or(starts);
                     activity.laps.push(Lap::default());
                 }
             }
             [.., "Track", "Trackpoint"] => {
-                self.activities.last_mut().into_iter().for_each(|each| each.points.push(Point::default()));
+                if let Some(activity) = self.entry(element, context)? {
+                    activity.points.push(Point::default());
+                }
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn close(&mut self, path: &Path, text: &str, line: u64) {
+    fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>) {
         let Some(activity) = self.activities.last_mut() else { return };
-        let number = xml::number(text);
-        if let Some(rest) = below(path, "Trackpoint") {
+        let mut number = |name: &str| element.number(name, text, context);
+        if let Some(rest) = below(element.path, "Trackpoint") {
             let Some(point) = activity.points.last_mut() else { return };
             match rest[..] {
-                ["Time"] => match text.parse() {
-                    Ok(time) => point.time = Some(time),
-                    Err(_) => self.bad_times.push((line, text.to_owned())),
-                },
-                ["DistanceMeters"] => point.distance = number,
-                ["HeartRateBpm", "Value"] => point.heart_rate = number.filter(|bpm| *bpm > 0.0),
-                ["Extensions", .., "Speed"] => point.speed = number,
-                ["Extensions", .., "Watts"] => point.power = number,
+                ["Time"] => point.time = element.time(text, context),
+                [name @ "DistanceMeters"] => point.distance = number(name),
+                ["HeartRateBpm", name @ "Value"] => {
+                    point.heart_rate = number(name).filter(|bpm| *bpm > 0.0);
+                }
+                ["Extensions", .., name @ "Speed"] => point.speed = number(name),
+                ["Extensions", .., name @ "Watts"] => point.power = number(name),
                 _ => {}
             }
-        } else if let Some(rest) = below(path, "Lap") {
+        } else if let Some(rest) = below(element.path, "Lap") {
             let Some(lap) = activity.laps.last_mut() else { return };
             match rest[..] {
-                ["TotalTimeSeconds"] => lap.duration = number,
-                ["DistanceMeters"] => lap.distance = number,
-                ["AverageHeartRateBpm", "Value"] => lap.heart_rate_average = number,
-                ["MaximumHeartRateBpm", "Value"] => lap.heart_rate_max = number,
+                [name @ "TotalTimeSeconds"] => lap.duration = number(name),
+                [name @ "DistanceMeters"] => lap.distance = number(name),
+                ["AverageHeartRateBpm", name @ "Value"] => lap.heart_rate_average = number(name),
+                ["MaximumHeartRateBpm", name @ "Value"] => lap.heart_rate_max = number(name),
                 _ => {}
             }
-        } else if below(path, "Activity").is_some_and(|rest| rest == ["Id"]) {
-            activity.starts = text.parse().ok().or(activity.starts);
+        } else if below(element.path, "Activity").is_some_and(|rest| rest == ["Id"]) {
+            activity.starts = element.time(text, context).or(activity.starts);
         }
     }
 }
@@ -121,12 +136,6 @@ fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
 pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let mut tcx = Tcx::default();
     xml::walk(text, context, &mut tcx)?;
-    if let Some(code) = tcx.beyond {
-        return Err(context.refuse(code, Place::File, "more than is read of one file"));
-    }
-    for (line, text) in tcx.bad_times {
-        context.warn(Code::BadDate, Place::Line(line), format!("`{text}` is no time"));
-    }
     let mut sports: Vec<&str> = tcx.activities.iter().map(|activity| &*activity.sport).collect();
     sports.sort_unstable();
     sports.dedup();
@@ -134,17 +143,20 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         context.warn(Code::SeveralSports, Place::File, format!("activities of {}", sports.join(", ")));
     }
     for activity in &tcx.activities {
-        drafts.activities.extend(draft(activity));
+        match draft(activity, context) {
+            Some(draft) => drafts.activity(draft, context)?,
+            None => context.warn(Code::NoTime, Place::Line(activity.line), "the activity has no start"),
+        }
     }
     Ok(())
 }
 
 /// None without a time.
-fn draft(activity: &Recorded) -> Option<Draft> {
+fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min();
     let start = activity.starts.or(first)?;
     let place = Place::Line(activity.line);
-    let samples = activity.points.iter().filter_map(|point| {
+    let sample = |point: &Point| {
         Some(Sample {
             at_s: point.time?.duration_since(start).as_secs_f64(),
             heart_rate: point.heart_rate,
@@ -152,30 +164,42 @@ fn draft(activity: &Recorded) -> Option<Draft> {
             speed: point.speed,
             distance: point.distance,
         })
-    });
-    // A sum counts only where every lap has its part.
-    let sum = |part: fn(&Lap) -> Option<f64>| {
-        let parts: Option<Vec<f64>> = activity.laps.iter().map(part).collect();
-        parts.filter(|parts| !parts.is_empty()).map(|parts| parts.iter().sum::<f64>())
     };
-    let duration = sum(|lap| lap.duration);
-    let beats = sum(|lap| Some(lap.duration? * lap.heart_rate_average?));
+    let samples: Vec<Sample> = activity.points.iter().filter_map(sample).collect();
+    let (all, timed) = (activity.points.len(), samples.len());
+    if timed < all {
+        let message = format!("{} of {all} points have no time", all - timed);
+        context.warn(Code::NoTime, place.clone(), message);
+    }
+    // A sum counts only where every lap has its part.
+    let mut sum = |name: &str, part: fn(&Lap) -> Option<f64>| {
+        let parts: Vec<f64> = activity.laps.iter().filter_map(part).collect();
+        let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());
+        if missing > 0 && !parts.is_empty() {
+            let message =
+                format!("{missing} of {all} laps have no {name}: the sum of the others is not taken");
+            context.warn(Code::LapsIncomplete, place.clone(), message);
+        }
+        (all > 0 && missing == 0).then(|| parts.iter().sum::<f64>())
+    };
+    let duration = sum("duration", |lap| lap.duration);
+    let distance = sum("distance", |lap| lap.distance);
+    let beats = sum("average heart rate", |lap| Some(lap.duration? * lap.heart_rate_average?));
     let most = activity.laps.iter().filter_map(|lap| lap.heart_rate_max).reduce(f64::max);
+    let average = beats.zip(duration).filter(|(_, seconds)| *seconds > 0.0);
     let measures = [
         (Measure::Duration, duration),
-        (Measure::Distance, sum(|lap| lap.distance)),
-        (Measure::HeartRateAverage, beats.zip(duration).map(|(beats, seconds)| beats / seconds)),
+        (Measure::Distance, distance),
+        (Measure::HeartRateAverage, average.map(|(beats, seconds)| beats / seconds)),
         (Measure::HeartRateMax, most),
     ];
+    let measures = measures.into_iter().filter_map(|(measure, value)| Some((measure, value?, place.clone())));
     Some(Draft {
         start,
         clock: Clock::Utc,
         sport: Sport::named(&activity.sport),
-        measures: measures
-            .into_iter()
-            .filter_map(|(measure, value)| Some((measure, value?, place.clone())))
-            .collect(),
-        samples: samples.collect(),
+        measures: measures.collect(),
+        samples,
         place,
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Entities of a document are never expanded: an unknown one is an error.
 
+use jiff::Timestamp;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -13,12 +14,52 @@ use crate::problem::Code;
 /// The elements that are open, from the root: local names.
 pub(super) type Path = [String];
 
-/// What takes the elements of a format.
+/// What takes the elements of a format, and refuses a file that goes beyond a limit while it is read.
 pub(super) trait Visitor {
-    /// An element begins. `attributes` have local names.
-    fn open(&mut self, path: &Path, attributes: &[(String, String)], line: u64);
+    /// An element begins.
+    fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
     /// An element ends; `text` is what stands in it, beside its children.
-    fn close(&mut self, path: &Path, text: &str, line: u64);
+    fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
+}
+
+/// An element, and where it begins or ends.
+pub(super) struct Element<'a> {
+    pub(super) path: &'a Path,
+    /// Local names and values; none where the element ends.
+    attributes: Vec<(String, String)>,
+    pub(super) line: u64,
+}
+
+impl Element<'_> {
+    pub(super) fn within(&self) -> Vec<&str> {
+        self.path.iter().map(|name| &**name).collect()
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place::Line(self.line)
+    }
+
+    pub(super) fn attribute(&self, wanted: &str) -> Option<&str> {
+        self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
+    }
+
+    /// A number as XML files write it; none of an empty text. What is no number is told.
+    pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        if number.is_none() && !text.is_empty() {
+            context.warn(Code::BadNumber, self.place(), format!("`{text}` as {name}"));
+        }
+        number
+    }
+
+    /// A time; none of an empty text. What is no time is told.
+    pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
+        let time = text.parse().ok();
+        if time.is_none() && !text.is_empty() {
+            context.warn(Code::BadDate, self.place(), format!("`{text}` is no time"));
+        }
+        time
+    }
 }
 
 struct Walk<'a> {
@@ -38,36 +79,52 @@ impl Walk<'_> {
         lines + more + 1
     }
 
-    fn open(&mut self, start: &BytesStart<'_>, line: u64, visitor: &mut impl Visitor) -> Result<(), String> {
-        let mut attributes = Vec::new();
-        for attribute in start.attributes() {
-            let attribute = attribute.map_err(|error| error.to_string())?;
-            let name = attribute.key.local_name().as_ref().to_owned();
-            let value = attribute
-                .normalized_value(quick_xml::XmlVersion::Implicit1_0)
-                .map_err(|error| error.to_string())?;
-            attributes.push((name, value.into_owned()));
-        }
+    fn open(
+        &mut self,
+        start: &BytesStart<'_>,
+        line: u64,
+        visitor: &mut impl Visitor,
+        context: &mut Context<'_>,
+    ) -> Result<(), Refused> {
+        let attributes =
+            attributes(start).map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
         self.path.push(start.local_name().as_ref().to_owned());
         self.texts.push(String::new());
-        visitor.open(&self.path, &attributes, line);
-        Ok(())
+        visitor.open(&Element { path: &self.path, attributes, line }, context)
     }
 
-    fn close(&mut self, line: u64, visitor: &mut impl Visitor) {
+    fn close(&mut self, line: u64, visitor: &mut impl Visitor, context: &mut Context<'_>) {
         let text = self.texts.pop().unwrap_or_default();
-        visitor.close(&self.path, text.trim(), line);
+        let element = Element { path: &self.path, attributes: Vec::new(), line };
+        visitor.close(&element, text.trim(), context);
         self.path.pop();
     }
 
-    /// Text beyond the limit is dropped: no measure is so long.
+    /// Text beyond the limit is dropped, and what is left is marked: no measure is so long, and none is read in part.
     fn say(&mut self, text: &str) {
-        if let Some(last) = self.texts.last_mut()
-            && last.len() + text.len() <= limits::CELL_CHARS
-        {
+        let Some(last) = self.texts.last_mut() else { return };
+        if last.len() + text.len() <= limits::CELL_CHARS {
             last.push_str(text);
+        } else if !last.ends_with(CUT) {
+            last.push(CUT);
         }
     }
+}
+
+/// What stands where text was dropped.
+const CUT: char = '…';
+
+fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
+    let mut attributes = Vec::new();
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let name = attribute.key.local_name().as_ref().to_owned();
+        let value = attribute
+            .normalized_value(quick_xml::XmlVersion::Implicit1_0)
+            .map_err(|error| error.to_string())?;
+        attributes.push((name, value.into_owned()));
+    }
+    Ok(attributes)
 }
 
 /// Shows a document to a visitor. One that ends too early is shown as far as it goes, and told.
@@ -94,18 +151,17 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
             }
             Ok(Event::Start(start)) => {
                 elements += 1;
-                walk.open(&start, line, visitor)
+                walk.open(&start, line, visitor, context)?;
+                Ok(())
             }
             Ok(Event::Empty(start)) => {
                 elements += 1;
-                let opened = walk.open(&start, line, visitor);
-                if opened.is_ok() {
-                    walk.close(line, visitor);
-                }
-                opened
+                walk.open(&start, line, visitor, context)?;
+                walk.close(line, visitor, context);
+                Ok(())
             }
             Ok(Event::End(_)) => {
-                walk.close(line, visitor);
+                walk.close(line, visitor, context);
                 Ok(())
             }
             Ok(Event::Text(said)) => {
@@ -141,9 +197,4 @@ fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String>
     quick_xml::escape::resolve_xml_entity(&name)
         .map(str::to_owned)
         .ok_or_else(|| format!("the entity `{name}` is not known"))
-}
-
-/// A number as XML files write it.
-pub(super) fn number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|number| number.is_finite())
 }

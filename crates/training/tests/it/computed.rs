@@ -5,7 +5,7 @@ use holdshort_training::metrics::load::{Scale, load, session_rpe, trimp};
 use holdshort_training::metrics::race::{best_run, predictions};
 use holdshort_training::metrics::trend::{self, Trend};
 use holdshort_training::metrics::zones::{Zones, intensity_split, of_max, of_reserve};
-use holdshort_training::metrics::{Outcome, Profile, power, volume};
+use holdshort_training::metrics::{Outcome, Profile, Traced, power, volume};
 use holdshort_training::{Athlete, Season};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
@@ -69,9 +69,8 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
     let weeks = volume::weekly(season, as_of).map_or(Value::Null, |weeks| {
         let week = |(begins, week): &volume::Week| {
             let sports: Map<String, Value> = week
-                .value
                 .iter()
-                .map(|(sport, v)| {
+                .map(|(sport, Traced { value: v, .. })| {
                     (sport.name().to_owned(), json!([v.activities, v.duration_s, v.distance_m]))
                 })
                 .collect();

@@ -3,7 +3,7 @@
 use holdshort_training::{Code, Measure, Options, Sport};
 use jiff::tz::TimeZone;
 
-use crate::fit::{codes, read_one};
+use crate::support::{codes, read_one, read_utc, told};
 
 fn days(text: &str) -> Vec<(String, Measure, f64)> {
     let reading = read_one("days.csv", text.as_bytes());
@@ -69,10 +69,6 @@ fn what_can_not_be_understood_is_refused_by_name() {
         ("start,duration\n", Code::CsvUnit, "duration_s, duration_min, duration_h"),
         ("date,weight_kg,weight_lb\n", Code::CsvColumnTwice, "weight_lb"),
         ("date,sleep_h,sleep_hms\n", Code::CsvColumnTwice, "sleep_hms"),
-        ("date,weight_kg\n2026-03-01,\"70,5\"\n", Code::CsvDecimalComma, "70,5"),
-        ("date;weight_kg\n2026-03-01;70,5\n2026-03-02;70.4\n", Code::CsvMixedDecimals, "70.4"),
-        ("start;distance_m\n2026-03-01T07:00Z;1.234,5\n", Code::CsvMixedDecimals, "1.234,5"),
-        ("start;distance_m\n2026-03-01T07:00Z;1,234,567\n", Code::CsvMixedDecimals, "1,234,567"),
     ] {
         let reading = read_one("x.csv", text.as_bytes());
         let found: Vec<_> = reading.problems.iter().filter(|problem| problem.code == code).collect();
@@ -110,6 +106,87 @@ fn a_bad_row_or_cell_is_told_with_its_line_and_the_others_count() {
     assert_eq!(told, expected.map(|(line, code)| (format!("d.csv:{line}"), code)));
     let left: Vec<String> = reading.season.days.keys().map(ToString::to_string).collect();
     assert_eq!(left, ["2026-03-05"]);
+}
+
+/// One cell that is none leaves its row, its column and the table as they are.
+#[test]
+fn a_cell_with_another_mark_is_told_with_row_and_column_and_is_absent() {
+    // Cells of a column, and of these the ones that count.
+    for (separator, cells, counted, expected) in [
+        // A comma in a file that is separated by commas.
+        (',', &["70.5", "\"70,5\"", "71"][..], &[70.5, 71.0][..], &[(3, Code::CsvDecimalComma, "70,5")][..]),
+        // Most cells have a comma.
+        (';', &["70,5", "70.4", "70,3"], &[70.5, 70.3], &[(3, Code::CsvMixedDecimals, "70.4")]),
+        (';', &["70.5", "70.4", "70,3"], &[70.5, 70.4], &[(4, Code::CsvMixedDecimals, "70,3")]),
+        // As many of one as of the other: which is the decimal mark is not guessed.
+        (
+            ';',
+            &["70,5", "70.4", "71"],
+            &[71.0],
+            &[(2, Code::CsvMixedDecimals, "70,5"), (3, Code::CsvMixedDecimals, "70.4")],
+        ),
+        // `70.123` may be marked thousands: the one that can not be tells how decimals are written.
+        (
+            ';',
+            &["70.123", "71.123", "70,5"],
+            &[70.5],
+            &[(2, Code::CsvMixedDecimals, "70.123"), (3, Code::CsvMixedDecimals, "71.123")],
+        ),
+        (';', &["1.234,5", "70,5"], &[70.5], &[(2, Code::CsvMixedDecimals, "1.234,5")]),
+        ('\t', &["1,234,567", "70,5"], &[70.5], &[(2, Code::CsvMixedDecimals, "1,234,567")]),
+        (',', &["70.5", "7O.5"], &[70.5], &[(3, Code::BadNumber, "7O.5")]),
+    ] {
+        let row = |(day, cell): (usize, &&str)| format!("2026-03-{:02}{separator}{cell}\n", day + 1);
+        let rows: String = cells.iter().enumerate().map(row).collect();
+        let reading = read_one("d.csv", format!("date{separator}weight_kg\n{rows}").as_bytes());
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|(line, code, cell)| format!("d.csv:{line} {code}: `{cell}` in the column `weight_kg`"))
+            .collect();
+        assert_eq!(told(&reading), expected, "{cells:?}");
+        let found: Vec<f64> =
+            reading.season.days.values().filter_map(|day| day.measure(Measure::Weight)).collect();
+        assert_eq!(found, counted, "{cells:?}");
+    }
+}
+
+#[test]
+fn a_bad_cell_of_an_activity_leaves_its_other_cells() {
+    let text = "start;sport;duration_min;distance_km;avg_hr\n\
+                2026-03-01T07:00:00Z;run;60,5;10.2;140\n\
+                2026-03-02T07:00:00Z;run;61,5;10,3;fast\n";
+    let reading = read_utc("log.csv", text);
+    assert_eq!(
+        told(&reading),
+        [
+            "log.csv:2 csv_mixed_decimals: `10.2` in the column `distance_km`",
+            "log.csv:3 bad_number: `fast` in the column `avg_hr`",
+            "log.csv:3 no_heart_rate: 2026-03-02T07:00:00Z running has no heart rate",
+        ]
+    );
+    let runs = &reading.season.activities;
+    assert_eq!(
+        runs.iter().map(|run| run.measure(Measure::Duration)).collect::<Vec<_>>(),
+        [Some(3_630.0), Some(3_690.0)]
+    );
+    assert_eq!(
+        runs.iter().map(|run| run.measure(Measure::Distance)).collect::<Vec<_>>(),
+        [None, Some(10_300.0)]
+    );
+}
+
+/// Lines are those of an editor: below empty ones, and of rows whose cells have line ends.
+#[test]
+fn problems_name_the_line_in_which_their_row_begins() {
+    let text = "date,weight_kg,notes\r\n\r\n\r\n2026-03-01,heavy,\"one\ntwo\"\r\n2026-03-02,light,\n\n";
+    let reading = read_one("d.csv", text.as_bytes());
+    assert_eq!(
+        told(&reading),
+        [
+            "d.csv:4 bad_number: `heavy` in the column `weight_kg`",
+            "d.csv:6 bad_number: `light` in the column `weight_kg`",
+        ]
+    );
 }
 
 #[test]

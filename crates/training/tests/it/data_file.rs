@@ -4,7 +4,7 @@ use holdshort_training::{Code, File, Measure, Options, PARTS, Sex, parts, read};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use crate::fit::{codes, read_one};
+use crate::support::{codes, read_one};
 
 /// As upstream's extractor writes it, with the keys that are read and some that are not.
 pub(crate) fn sample() -> serde_json::Value {

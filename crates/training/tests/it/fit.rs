@@ -1,19 +1,9 @@
 //! FIT files: what is read, what is refused, what is told.
 
-use holdshort_training::{Code, File, Measure, Options, Reading, Sport, read};
+use holdshort_training::{Code, Measure, Sport};
 
-use crate::fit_writer::{ENUM, FitWriter, TEXT, U8, U16, U32, finish_run, run, time};
-
-/// 2026-03-01T06:30:00Z.
-const START: i64 = 1_772_346_600;
-
-pub(crate) fn read_one(name: &str, bytes: &[u8]) -> Reading {
-    read(&[File { name, bytes }], &Options::default())
-}
-
-pub(crate) fn codes(reading: &Reading) -> Vec<Code> {
-    reading.problems.iter().map(|problem| problem.code).collect()
-}
+use crate::fit_writer::{FitWriter, TEXT, U8, U16, U32, finish_run, run, time};
+use crate::support::{START, codes, read_one};
 
 #[test]
 fn a_run_is_read_with_its_local_day() {
@@ -199,15 +189,4 @@ fn scales_and_watches_tell_of_days() {
     let measures: Vec<_> = day.measures.iter().map(|(measure, known)| (*measure, known.value)).collect();
     assert_eq!(date.to_string(), "2026-03-01");
     assert_eq!(measures, [(Measure::RestingHeartRate, 47.0), (Measure::Hrv, 64.0), (Measure::Weight, 70.5)]);
-}
-
-#[test]
-fn too_many_samples_are_refused() {
-    let mut writer = FitWriter::activity_file();
-    writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
-    for second in (0..).take(holdshort_training::limits::SAMPLES + 1) {
-        writer.message(1, &[&time(START + second), &[140]]);
-    }
-    writer.define(2, 12, &[(0, 1, ENUM)]);
-    assert_eq!(codes(&read_one("long.fit", &writer.finish())), [Code::TooManySamples]);
 }

@@ -4,16 +4,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod arbitrary;
 mod computed;
 mod csv;
 mod data_file;
 mod fit;
 mod fit_writer;
 mod generated;
+mod guards;
+mod limits;
 mod merging;
 mod metrics;
 mod order;
 mod python;
 mod reference;
 mod sample;
+mod support;
+mod told;
+mod tools;
 mod xml;

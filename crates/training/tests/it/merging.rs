@@ -3,11 +3,8 @@
 use holdshort_training::{Code, File, Level, Measure, OffsetFrom, Options, Reading, read};
 use jiff::tz::TimeZone;
 
-use crate::fit::codes;
 use crate::fit_writer::run;
-
-/// 2026-03-01T06:30:00Z.
-const START: i64 = 1_772_346_600;
+use crate::support::{START, codes};
 
 fn read_all(files: &[(&str, Vec<u8>)], zone: Option<TimeZone>) -> Reading {
     let files: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
@@ -57,6 +54,39 @@ fn a_local_time_is_the_same_wherever_it_was() {
     let fit = run(START, &[140; 600]).finish();
     let reading = read_all(&[("a.csv", csv), ("a.fit", fit)], Some(TimeZone::fixed(jiff::tz::offset(-7))));
     assert_eq!(reading.season.activities.len(), 1);
+}
+
+/// A log that names no sport beside the ride and the run that followed: the start that is nearest decides.
+#[test]
+fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
+    let log = "start,sport,duration_s,avg_hr\n\
+               2026-03-01T06:30:00Z,run,600,140\n\
+               2026-03-01T06:31:30Z,ride,600,150\n";
+    for (at, sport) in [("06:30:20", "running"), ("06:31:10", "cycling"), ("06:30:45", "running")] {
+        let unnamed = format!("start,duration_s,rpe\n2026-03-01T{at}Z,600,7\n");
+        let reading = read_all(&[("a.csv", log.into()), ("b.csv", unnamed.into())], Some(TimeZone::UTC));
+        let found: Vec<_> = reading.season.activities.iter().map(|activity| activity.sport.name()).collect();
+        assert_eq!(found, ["running", "cycling"], "{at}");
+        let with_exertion =
+            reading.season.activities.iter().find(|each| each.measure(Measure::Exertion).is_some());
+        assert_eq!(with_exertion.unwrap().sport.name(), sport, "{at}");
+    }
+    // One that is near both when it has got its sport is no longer any sport's.
+    let fit = b"start,duration_s,avg_hr\n2026-03-01T06:30:00Z,600,140\n".to_vec();
+    let others =
+        b"start,sport,duration_s\n2026-03-01T06:30:00Z,run,600\n2026-03-01T06:30:30Z,ride,600\n".to_vec();
+    let reading = read_all(&[("a.csv", fit), ("b.csv", others)], Some(TimeZone::UTC));
+    assert_eq!(reading.season.activities.len(), 2, "{:?}", reading.problems);
+}
+
+/// Each is compared with those of its sport: as many sports at one moment as activities are read.
+#[test]
+fn activities_of_many_sports_at_one_moment_are_all_there() {
+    let row = |number: usize| format!("2026-03-01T06:30:00Z,x{number},600\n");
+    let most = holdshort_training::limits::CSV_ROWS;
+    let log = "start,sport,duration_s\n".to_owned() + &(0..most).map(row).collect::<String>();
+    let reading = read_all(&[("a.csv", log.into())], Some(TimeZone::UTC));
+    assert_eq!(reading.season.activities.len(), most);
 }
 
 #[test]
@@ -111,28 +141,8 @@ fn one_refused_file_leaves_the_others() {
 }
 
 #[test]
-fn beyond_the_limits_files_are_refused_and_warnings_counted() {
-    let large = vec![b'#'; holdshort_training::limits::FILE_BYTES + 1];
-    let reading = read(&[File { name: "a.csv", bytes: &large }], &Options::default());
-    assert_eq!(codes(&reading), [Code::FileTooLarge]);
-    let mut many = "date,weight_kg\n".to_owned();
-    many += &"yesterday,70\n".repeat(holdshort_training::limits::WARNINGS + 7);
-    let reading = read(&[File { name: "a.csv", bytes: many.as_bytes() }], &Options::default());
-    assert_eq!((reading.problems.len(), reading.more_warnings), (holdshort_training::limits::WARNINGS, 7));
-    let rows = "2026-03-01T00:00:00Z,1\n".repeat(holdshort_training::limits::ACTIVITIES + 1);
-    let reading = read(
-        &[File { name: "a.csv", bytes: format!("start,duration_s\n{rows}").as_bytes() }],
-        &Options::default(),
-    );
-    assert_eq!(codes(&reading), [Code::TooManyActivities]);
-    let names: Vec<String> = (0..=holdshort_training::limits::FILES).map(|n| format!("{n:05}.csv")).collect();
-    let files: Vec<File<'_>> = names.iter().map(|name| File { name, bytes: b"date,weight_kg\n" }).collect();
-    assert_eq!(codes(&read(&files, &Options::default())), [Code::TooManyFiles]);
-}
-
-#[test]
 fn measures_have_a_level_and_a_range() {
-    for measure in Measure::ALL {
+    for measure in Measure::ALL.iter().copied() {
         let (least, most) = measure.plausible();
         assert!(least < most && measure.takes(least) && measure.takes(most), "{}", measure.name());
         assert!(!measure.takes(f64::NAN) && !measure.takes(most + 1.0), "{}", measure.name());

@@ -1,22 +1,17 @@
 //! Nothing depends on the order of files, or of rows and records in them.
 
-use holdshort_training::{File, Options, Reading, read};
-use jiff::tz::TimeZone;
+use holdshort_training::Reading;
 
 use crate::computed;
 use crate::generated::{Generated, Random};
-
-pub(crate) fn read_generated(files: &[(String, Vec<u8>)]) -> Reading {
-    let files: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-    read(&files, &Options { zone: Some(TimeZone::UTC) })
-}
+use crate::support::read_all;
 
 /// To the last bit: sums are made in an order of their own.
 #[test]
 fn no_metric_depends_on_the_order_of_files_or_records() {
     for seed in 0..16 {
         let mut season = Generated::of(seed);
-        let before = read_generated(&season.files());
+        let before = read_all(&season.files());
         let expected = computed::all(&before.season, &season.athlete, season.as_of);
         let mut random = Random(seed ^ 0x5EED);
         for (_, _, rows) in season.tables.iter_mut().chain(&mut season.tracks) {
@@ -24,7 +19,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
         }
         let mut files = season.files();
         random.shuffle(&mut files);
-        let after = read_generated(&files);
+        let after = read_all(&files);
         assert_eq!(computed::all(&after.season, &season.athlete, season.as_of), expected, "seed {seed}");
         let codes = |reading: &Reading| {
             let mut codes: Vec<_> = reading.problems.iter().map(|problem| problem.code).collect();
@@ -40,7 +35,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
 fn no_metric_counts_anything_twice() {
     for seed in 0..5 {
         let mut season = Generated::of(seed);
-        let before = read_generated(&season.files());
+        let before = read_all(&season.files());
         let expected = computed::all(&before.season, &season.athlete, season.as_of);
         for (_, _, rows) in &mut season.tables {
             rows.extend(rows.clone());
@@ -49,7 +44,7 @@ fn no_metric_counts_anything_twice() {
         let copies: Vec<_> =
             files.iter().map(|(name, bytes)| (format!("copy of {name}"), bytes.clone())).collect();
         files.extend(copies);
-        let after = read_generated(&files);
+        let after = read_all(&files);
         assert_eq!(computed::all(&after.season, &season.athlete, season.as_of), expected, "seed {seed}");
     }
 }

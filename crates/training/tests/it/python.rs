@@ -8,10 +8,10 @@ use holdshort_training::{Activity, Measure};
 use serde_json::{Value, json};
 
 use crate::computed;
-use crate::fit::read_one;
 use crate::fit_writer::run;
 use crate::generated::Generated;
-use crate::order::read_generated;
+use crate::support::read_all;
+use crate::support::read_one;
 
 /// Both are written in Python alone, and neither depends on another package.
 const PACKAGES: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
@@ -21,8 +21,11 @@ fn script(name: &str) -> PathBuf {
 }
 
 fn output(command: &mut Command, input: &str) -> Value {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python3 is on the path");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs python3 on the path");
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", output.status);
@@ -32,7 +35,7 @@ fn output(command: &mut Command, input: &str) -> Value {
 #[test]
 fn an_independent_implementation_has_the_same_results() {
     let seasons: Vec<Generated> = (0..30).map(Generated::of).collect();
-    let readings: Vec<_> = seasons.iter().map(|season| read_generated(&season.files()).season).collect();
+    let readings: Vec<_> = seasons.iter().map(|season| read_all(&season.files()).season).collect();
     let cases: Vec<Value> = seasons
         .iter()
         .zip(&readings)
@@ -65,13 +68,42 @@ fn packages() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", PACKAGES.join(" ")));
     if !folder.exists() {
         let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--target"]);
-        assert!(pip.arg(fresh.path()).args(PACKAGES).status().unwrap().success(), "{pip:?}");
+        if let Err(why) = install(fresh.path(), &[]) {
+            panic!("{why}");
+        }
         // Another process may have been faster: its folder is as good.
         let _ = std::fs::rename(fresh.path(), &folder);
     }
     folder
+}
+
+/// Without the packages there is nothing to compare with: the test fails, and says what it needs.
+fn install(folder: &Path, options: &[&str]) -> Result<(), String> {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
+    // In a container everybody is root, and the target is a folder of our own.
+    pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(PACKAGES);
+    let output = pip.output().map_err(|error| format!("this test needs python3 on the path: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "this test compares with {}, and pip could not install them. It needs pip (`python3 -m pip`) and a package \
+         index that it reaches: pypi.org, or the one that PIP_INDEX_URL names. pip said:\n{said}",
+        PACKAGES.join(" and ")
+    ))
+}
+
+/// Port 9 of this machine is no package index.
+#[test]
+fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        ["--index-url", "http://127.0.0.1:9/simple", "--retries", "0", "--no-cache-dir", "--isolated"];
+    let why = install(folder.path(), &options).unwrap_err();
+    assert!(why.contains("fitparse==1.2.0 and fitdecode==0.11.0"), "{why}");
+    assert!(why.contains("PIP_INDEX_URL") && why.contains("pip said:\nERROR: "), "{why}");
 }
 
 /// What is compared of a record and of a session.

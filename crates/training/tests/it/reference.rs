@@ -3,15 +3,21 @@
 use std::path::Path;
 
 use holdshort_training::metrics::{Caveat, Metric};
-use holdshort_training::{Code, Level, Measure, PARTS, Severity, csv_headers};
+use holdshort_training::tools::Parameter;
+use holdshort_training::{
+    Analyst, Code, Level, Measure, PARTS, RefusalCode, Severity, catalogue, compute, csv_headers,
+};
 
-/// The rows of the table below a heading, each as its cells.
-fn rows(heading: &str) -> Vec<Vec<String>> {
+fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/training.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    let (_, below) =
-        page.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
-    let part = below.split("\n## ").next().unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The rows of the tables below a heading, up to the next one, each as its cells.
+fn rows(heading: &str) -> Vec<Vec<String>> {
+    let page = page();
+    let (_, below) = page.split_once(&format!("# {heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
+    let part = below.split("\n##").next().unwrap();
     let rows = part.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect()).collect()
 }
@@ -72,7 +78,7 @@ fn every_measure_has_its_row_with_the_headers_of_tables() {
         let plausible = format!("{least} to {most}");
         [code(measure.name()), level.into(), measure.unit().into(), plausible, headers.join(", ")]
     };
-    assert_eq!(rows("Measures"), Measure::ALL.map(of).to_vec());
+    assert_eq!(rows("Measures"), Measure::ALL.iter().copied().map(of).collect::<Vec<_>>());
 }
 
 #[test]
@@ -81,16 +87,56 @@ fn every_part_has_its_row() {
     assert_eq!(names, PARTS.map(code));
 }
 
+#[test]
+fn every_tool_and_parameter_has_its_row() {
+    let names = |entry: &holdshort_training::tools::Entry| {
+        let properties = entry.parameters["properties"].as_object().unwrap();
+        let named = Parameter::ALL.iter().filter(|parameter| properties.contains_key(parameter.name()));
+        let (day, others): (Vec<&Parameter>, Vec<&Parameter>) =
+            named.partition(|parameter| **parameter == Parameter::AsOf);
+        let listed: Vec<String> = others.into_iter().chain(day).map(|each| code(each.name())).collect();
+        [code(entry.name), entry.description.into(), listed.join(", ")]
+    };
+    assert_eq!(rows("Tools"), catalogue().iter().map(names).collect::<Vec<_>>());
+    let expected: Vec<_> =
+        Parameter::ALL.iter().map(|each| [code(each.name()), each.description().into()]).collect();
+    assert_eq!(rows("Parameters"), expected);
+    let expected: Vec<_> =
+        RefusalCode::ALL.iter().map(|each| [code(each.name()), each.what_to_do().into()]).collect();
+    assert_eq!(rows("Answers"), expected);
+}
+
+#[test]
+fn every_analyst_has_its_parts() {
+    let parts: Vec<String> =
+        rows("What each analyst is given").into_iter().map(|row| row[3].clone()).collect();
+    let joined =
+        |analyst: &Analyst| analyst.parts().iter().map(|part| code(part)).collect::<Vec<_>>().join(", ");
+    assert_eq!(parts, Analyst::ALL.iter().map(joined).collect::<Vec<_>>());
+}
+
+/// The answer that the page shows is that over the sample.
+#[test]
+fn the_answer_of_the_page_is_that_of_the_tool() {
+    let page = page();
+    let shown = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let shown: serde_json::Value = serde_json::from_str(shown).unwrap();
+    let season = crate::support::read_all(&crate::sample::kept()).season;
+    let parameters = serde_json::json!({"scale": "session_rpe"});
+    let found = compute("acute_load", &season, &crate::tools::settings(), &parameters).unwrap();
+    let found = serde_json::to_value(found).unwrap();
+    assert_eq!(crate::computed::difference(&found, &shown, ""), None);
+}
+
 /// The tables that the page shows are read as they stand.
 #[test]
 fn every_example_is_read_without_a_word() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/training.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = page();
     let examples: Vec<&str> =
         page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(examples.len(), 2);
     for example in examples {
-        let reading = crate::xml::read_utc("example.csv", example);
+        let reading = crate::support::read_utc("example.csv", example);
         assert_eq!(reading.problems, [], "{example}");
         assert_eq!(reading.season.activities.len() + reading.season.days.len(), 1, "{example}");
     }

@@ -18,7 +18,7 @@ use jiff::tz::Offset;
 
 use crate::fit_writer::{ENUM, FitWriter, U8, U16, U32, time};
 use crate::generated::Random;
-use crate::order::read_generated;
+use crate::support::read_all;
 
 /// A Monday.
 const FIRST: Date = date(2026, 1, 5);
@@ -222,6 +222,12 @@ fn files() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
+/// The sample as it lies in the repository.
+pub(crate) fn kept() -> Vec<(String, Vec<u8>)> {
+    let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
+    files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sample")
 }
@@ -241,7 +247,7 @@ fn the_sample_is_the_season_that_is_generated() {
 
 #[test]
 fn the_sample_has_something_to_ask_about() {
-    let reading = read_generated(&files());
+    let reading = read_all(&files());
     let mut told: Vec<Code> = reading.problems.iter().map(|problem| problem.code).collect();
     told.sort();
     told.dedup();

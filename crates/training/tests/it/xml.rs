@@ -1,14 +1,8 @@
 //! GPX and TCX.
 
-use holdshort_training::{Code, Measure, Options, Sport};
-use jiff::tz::TimeZone;
+use holdshort_training::{Code, Measure, Sport};
 
-use crate::fit::codes;
-
-pub(crate) fn read_utc(name: &str, text: &str) -> holdshort_training::Reading {
-    let file = holdshort_training::File { name, bytes: text.as_bytes() };
-    holdshort_training::read(&[file], &Options { zone: Some(TimeZone::UTC) })
-}
+use crate::support::{codes, read_utc, told};
 
 /// Four points on a meridian, ten seconds and 0.0001° apart, with a pause between the second and the third.
 const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -98,16 +92,20 @@ fn a_file_that_ends_too_early_counts_as_far_as_it_goes() {
 
 #[test]
 fn what_is_no_such_file_is_refused_and_a_route_is_told() {
-    for (name, text, code) in [
-        ("a.gpx", "", Code::XmlSyntax),
-        ("a.gpx", "no XML at all", Code::XmlSyntax),
-        ("a.gpx", "<gpx><trk></gpx>", Code::XmlSyntax),
-        ("a.gpx", "<gpx><trk><name>&bomb;</name></trk></gpx>", Code::XmlSyntax),
-        ("a.gpx", "<gpx><rte><rtept lat=\"1\" lon=\"2\"/></rte></gpx>", Code::NoActivity),
-        ("a.gpx", "<gpx><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>", Code::NoActivity),
-        ("a.tcx", "<TrainingCenterDatabase/>", Code::NoActivity),
+    for (name, text, expected) in [
+        ("a.gpx", "", &[Code::XmlSyntax][..]),
+        ("a.gpx", "no XML at all", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><trk></gpx>", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><trk><name>&bomb;</name></trk></gpx>", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><rte><rtept lat=\"1\" lon=\"2\"/></rte></gpx>", &[Code::NoActivity]),
+        (
+            "a.gpx",
+            "<gpx><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>",
+            &[Code::NoActivity, Code::NoTime],
+        ),
+        ("a.tcx", "<TrainingCenterDatabase/>", &[Code::NoActivity]),
     ] {
-        assert_eq!(codes(&read_utc(name, text)), [code], "{text}");
+        assert_eq!(codes(&read_utc(name, text)), expected, "{text}");
     }
     let deep = format!("<gpx>{}", "<a>".repeat(100_000));
     assert_eq!(codes(&read_utc("a.gpx", &deep)), [Code::TooNested]);
@@ -115,24 +113,11 @@ fn what_is_no_such_file_is_refused_and_a_route_is_told() {
 
 #[test]
 fn a_time_that_is_none_is_told_with_its_line() {
-    let reading = read_utc("a.gpx", &GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
-    let [problem] = &reading.problems[..] else { panic!("{:?}", reading.problems) };
-    assert_eq!((problem.code, problem.source.to_string()), (Code::BadDate, "a.gpx:11".to_owned()));
-}
-
-#[test]
-fn more_than_is_read_is_refused_whole() {
-    let most = holdshort_training::limits::SAMPLES + 2;
-    for (name, text) in [
-        ("a.gpx", format!("<gpx><trk><trkseg>{}</trkseg></trk></gpx>", "<trkpt/>".repeat(most))),
-        ("a.tcx", format!("<T><Activities><Activity>{}</Activity></Activities></T>", "<Lap/>".repeat(most))),
-        ("b.tcx", format!("<T><Activities><Activity><Track>{}", "<Trackpoint/>".repeat(most))),
-    ] {
-        assert!(codes(&read_utc(name, &text)).contains(&Code::TooManySamples), "{name}");
-    }
-    let most = holdshort_training::limits::ACTIVITIES + 2;
-    let text = format!("<T><Activities>{}</Activities></T>", "<Activity/>".repeat(most));
-    assert_eq!(codes(&read_utc("a.tcx", &text)), [Code::TooManyActivities]);
+    let reading = read_utc("a.gpx", GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
+    assert_eq!(
+        told(&reading),
+        ["a.gpx:5 no_time: 1 of 4 points have no time", "a.gpx:11 bad_date: `yesterday` is no time"]
+    );
 }
 
 /// What a file says is shown to people, in terminals too.

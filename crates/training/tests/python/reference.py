@@ -72,7 +72,7 @@ class Athlete:
 
 
 def trimp(activity, athlete):
-    if None in (athlete.sex, athlete.max, athlete.rest):
+    if None in (athlete.sex, athlete.max, athlete.rest) or athlete.max <= athlete.rest:
         return None
     duration = measure(activity, "duration")
     pieces = held(activity, "heart_rate")
@@ -104,7 +104,7 @@ def tss(activity, athlete):
     if power is not None and athlete.ftp is not None:
         return duration / 3600 * (power / athlete.ftp) ** 2 * 100
     impulse = trimp(activity, athlete)
-    if impulse is None or athlete.threshold is None:
+    if impulse is None or athlete.threshold is None or not athlete.rest < athlete.threshold <= athlete.max:
         return None
     return impulse / (60 * athlete.impulse_per_minute(athlete.threshold)) * 100
 
@@ -146,11 +146,9 @@ def window(series, days):
 
 
 def moving(series, days):
-    if series is None or len(series) < days:
+    if window(series, days) is None:
         return None
     known = [load for load in series if load is not None]
-    if not known:
-        return None
     lam, average = 2 / (days + 1), known[0]
     for load in known[1:]:
         average += lam * (load - average)
@@ -243,7 +241,7 @@ def best_run(season, as_of):
         seconds, metres = measure(activity, "duration"), measure(activity, "distance")
         if seconds is not None and metres is not None and metres >= 1500 and seconds >= 210:
             value = vdot(seconds, metres)
-            if value <= 90:
+            if 0 < value <= 90:
                 found.append((value, activity["id"], seconds, metres))
     return max(found) if found else None
 

@@ -1,6 +1,6 @@
 //! The columns of a table: which header means which measure, in which unit.
 
-use crate::measure::Measure;
+use crate::measure::{Level, Measure};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,18 @@ pub(super) enum Column {
     Number(Measure, f64),
     /// `1:02:03` or `62:03`.
     Clock(Measure),
+}
+
+impl Column {
+    /// The tables that the column belongs to; none where it may stand in both.
+    pub(super) const fn level(self) -> Option<Level> {
+        match self {
+            Self::Date => Some(Level::Day),
+            Self::Start | Self::Sport => Some(Level::Activity),
+            Self::Remark => None,
+            Self::Number(measure, _) | Self::Clock(measure) => Some(measure.level()),
+        }
+    }
 }
 
 /// Why a header is none.

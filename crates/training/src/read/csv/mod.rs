@@ -1,14 +1,16 @@
 //! Tables of the user: one row a day (`date`) or one row an activity (`start`).
 //!
 //! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point, or in files with `;` or tabs a decimal
-//! comma; never both in one file, and never marks for thousands: a number is not guessed.
+//! comma. A cell with another mark than its file, or with marks for thousands, is told and absent: it is not guessed.
 
 mod columns;
 
-use jiff::civil::Date;
+use std::cmp::Ordering;
+
+use csv_core::ReadFieldResult;
 
 use self::columns::{Column, Unread};
-use super::draft::{Draft, DraftDay, Drafts};
+use super::draft::{Draft, DraftDay, Drafts, too_many};
 use super::{Context, Refused, date};
 use crate::limits;
 use crate::measure::{Level, Measure};
@@ -32,6 +34,12 @@ struct Row {
     cells: Vec<String>,
 }
 
+/// A header that is read, and what it means.
+struct Named {
+    name: String,
+    column: Column,
+}
+
 pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let first = text.lines().next().unwrap_or_default();
     let separator = separator(first);
@@ -40,8 +48,8 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         return Err(context.refuse(Code::CsvHeader, Place::File, "the file is empty"));
     }
     let header = rows.remove(0);
-    let columns = header_columns(&header, context)?;
-    let has = |wanted: Column| columns.contains(&Some(wanted));
+    let mut columns = header_columns(&header, context)?;
+    let has = |wanted: Column| columns.iter().flatten().any(|named| named.column == wanted);
     let level = match (has(Column::Date), has(Column::Start)) {
         (true, false) => Level::Day,
         (false, true) => Level::Activity,
@@ -50,19 +58,27 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
             return Err(context.refuse(Code::CsvHeader, Place::Line(header.line), message));
         }
     };
-    let decimal = decimal(&rows, &columns, separator, context)?;
-    for row in rows {
-        if row.cells.iter().all(String::is_empty) {
-            continue;
+    for column in &mut columns {
+        if let Some(named) = column.take_if(|named| named.column.level().is_some_and(|of| of != level)) {
+            let tables = if level == Level::Day { "activities" } else { "days" };
+            let message = format!("the column `{}` is of tables of {tables}", shortened(&named.name));
+            context.warn(Code::CsvUnknownColumn, Place::Line(header.line), message);
         }
-        if row.cells.len() != columns.len() {
+    }
+    rows.retain(|row| row.cells.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|row| {
+        let is_whole = row.cells.len() == columns.len();
+        if !is_whole {
             let message = format!("{} cells under {} names", row.cells.len(), columns.len());
             context.warn(Code::CsvRow, Place::Line(row.line), message);
-            continue;
         }
+        is_whole
+    });
+    let table = Table { decimal: decimal(&rows, &columns, separator), columns, separator };
+    for row in rows {
         match level {
-            Level::Day => day(&row, &columns, decimal, context, drafts),
-            Level::Activity => drafts.activities.extend(activity(&row, &columns, decimal, context)),
+            Level::Day => table.day(&row, context, drafts)?,
+            Level::Activity => table.activity(&row, context, drafts)?,
         }
     }
     Ok(())
@@ -78,52 +94,99 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
+/// Row by row and cell by cell: what goes beyond a limit is not held.
 fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
-    let mut reader = ::csv::ReaderBuilder::new();
-    reader.delimiter(separator).has_headers(false).flexible(true).trim(::csv::Trim::All);
-    let mut rows = Vec::new();
-    for record in reader.from_reader(text.as_bytes()).into_records() {
-        let record =
-            record.map_err(|error| context.refuse(Code::CsvHeader, Place::File, error.to_string()))?;
-        let line = record.position().map_or(1, ::csv::Position::line);
-        if record.len() > limits::CSV_COLUMNS {
-            let message = format!("{} columns; at most {} are read", record.len(), limits::CSV_COLUMNS);
-            return Err(context.refuse(Code::CsvHeader, Place::Line(line), message));
+    let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
+    let mut left = text.as_bytes();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut row = Row { line: 1, cells: Vec::new() };
+    let mut cell = Cell::default();
+    let mut buffer = [0; 1_024];
+    loop {
+        // Before the first cell of a row: where it begins, below empty lines.
+        if row.cells.is_empty() && cell.is_new() {
+            while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
+                reader.set_line(reader.line() + u64::from(*end == b'\n'));
+                left = rest;
+            }
+            row.line = reader.line();
         }
-        if rows.len() > limits::ACTIVITIES {
-            let message = format!("more than {} rows", limits::ACTIVITIES);
-            return Err(context.refuse(Code::TooManyActivities, Place::Line(line), message));
+        let (found, read, written) = reader.read_field(left, &mut buffer);
+        left = &left[read..];
+        cell.say(&buffer[..written]);
+        let ends_row = match found {
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => continue,
+            ReadFieldResult::Field { record_end } => record_end,
+            ReadFieldResult::End => return Ok(rows),
+        };
+        if row.cells.len() >= limits::CSV_COLUMNS {
+            let message = too_many(limits::CSV_COLUMNS, "columns");
+            return Err(context.refuse(Code::CsvHeader, Place::Line(row.line), message));
         }
-        rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
+        row.cells.push(std::mem::take(&mut cell).text());
+        if ends_row {
+            // The header, and the rows below it.
+            if rows.len() > limits::CSV_ROWS {
+                let message = too_many(limits::CSV_ROWS, "rows");
+                return Err(context.refuse(Code::TooManyActivities, Place::Line(row.line), message));
+            }
+            rows.push(std::mem::replace(&mut row, Row { line: 0, cells: Vec::new() }));
+        }
     }
-    Ok(rows)
+}
+
+/// The text of a cell as far as it is held.
+#[derive(Default)]
+struct Cell {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Cell {
+    const fn is_new(&self) -> bool {
+        self.bytes.is_empty() && !self.is_cut
+    }
+
+    fn say(&mut self, bytes: &[u8]) {
+        let room = limits::CELL_CHARS.saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
+        self.bytes.extend(bytes.iter().take(room));
+    }
+
+    /// What is cut has a mark at its end, and is no number.
+    fn text(self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let mut text = text.trim().to_owned();
+        if self.is_cut {
+            text.push('…');
+        }
+        text
+    }
 }
 
 /// What each column holds; none for one that is told and not read.
-fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<Column>>, Refused> {
+fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<Named>>, Refused> {
     let place = || Place::Line(header.line);
-    let mut columns: Vec<Option<Column>> = Vec::new();
+    let mut columns: Vec<Option<Named>> = Vec::new();
     for name in &header.cells {
         let column = match columns::column(name) {
-            Ok(column) => Some(column),
+            Ok(column) => column,
             Err(Unread::Unit(units)) => {
                 let message = format!("`{}` names no unit that is known; {units} are", shortened(name));
                 return Err(context.refuse(Code::CsvUnit, place(), message));
             }
             Err(Unread::Unknown) => {
                 context.warn(Code::CsvUnknownColumn, place(), format!("the column `{}`", shortened(name)));
-                None
+                columns.push(None);
+                continue;
             }
         };
-        let measures = |other: &Option<Column>| match (other, &column) {
-            (Some(other), Some(column)) => kind(*other) == kind(*column) && *column != Column::Remark,
-            (None, _) | (_, None) => false,
-        };
-        if columns.iter().any(measures) {
+        let is_twice = |other: &Named| kind(other.column) == kind(column) && column != Column::Remark;
+        if columns.iter().flatten().any(is_twice) {
             let message = format!("`{}` is there twice", shortened(name));
             return Err(context.refuse(Code::CsvColumnTwice, place(), message));
         }
-        columns.push(column);
+        columns.push(Some(Named { name: name.clone(), column }));
     }
     Ok(columns)
 }
@@ -136,90 +199,145 @@ fn kind(column: Column) -> Column {
     }
 }
 
-/// How the file writes numbers: told apart over all of its cells, or refused.
-fn decimal(
-    rows: &[Row],
-    columns: &[Option<Column>],
-    separator: u8,
-    context: &Context<'_>,
-) -> Result<Decimal, Refused> {
-    let mut found: Option<Decimal> = None;
+/// How the file writes numbers; none where it can not be told.
+///
+/// Cells with one mark tell, and those alone that can not be marked thousands (`1.234`), where there are such.
+/// The mark that most of them have is that of the file: cells with the other one are told and left out.
+fn decimal(rows: &[Row], columns: &[Option<Named>], separator: u8) -> Option<Decimal> {
+    if separator == b',' {
+        return Some(Decimal::Point);
+    }
+    let (mut sure, mut all) = ([0_usize; 2], [0_usize; 2]);
     for row in rows {
-        for (cell, column) in row.cells.iter().zip(columns) {
-            if !matches!(column, Some(Column::Number(..))) {
+        for (cell, named) in row.cells.iter().zip(columns) {
+            if !matches!(named, Some(Named { column: Column::Number(..), .. })) {
                 continue;
             }
-            let (points, commas) = (cell.matches('.').count(), cell.matches(',').count());
-            let mark = match (points, commas) {
-                (0, 0) => continue,
-                (1, 0) => Decimal::Point,
-                (0, 1) => Decimal::Comma,
-                _ => {
-                    let message = format!("`{}` has several marks", shortened(cell));
-                    return Err(context.refuse(Code::CsvMixedDecimals, Place::Line(row.line), message));
+            let Some((mark, is_sure)) = mark(cell) else { continue };
+            all[mark as usize] += 1;
+            sure[mark as usize] += usize::from(is_sure);
+        }
+    }
+    let [points, commas] = if sure == [0, 0] { all } else { sure };
+    match points.cmp(&commas) {
+        Ordering::Greater => Some(Decimal::Point),
+        Ordering::Less => Some(Decimal::Comma),
+        // Without a mark there is nothing to be told apart.
+        Ordering::Equal => (points == 0).then_some(Decimal::Point),
+    }
+}
+
+/// The only mark of a cell, and whether it is certainly not one for thousands.
+fn mark(cell: &str) -> Option<(Decimal, bool)> {
+    let mut marks = cell.char_indices().filter(|(_, c)| ['.', ','].contains(c));
+    let (at, mark) = marks.next()?;
+    if marks.next().is_some() {
+        return None;
+    }
+    let behind = &cell[at + 1..];
+    let is_sure = behind.len() != 3 || !behind.bytes().all(|byte| byte.is_ascii_digit());
+    Some((if mark == '.' { Decimal::Point } else { Decimal::Comma }, is_sure))
+}
+
+/// A table as its header and its numbers say it.
+struct Table {
+    columns: Vec<Option<Named>>,
+    separator: u8,
+    decimal: Option<Decimal>,
+}
+
+impl Table {
+    /// The measures of a row. A cell that is none is told, and absent.
+    fn measures(&self, row: &Row, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
+        let mut found = Vec::new();
+        for (cell, named) in row.cells.iter().zip(&self.columns) {
+            let Some(named) = named.as_ref().filter(|_| !cell.is_empty()) else { continue };
+            let (measure, value) = match named.column {
+                Column::Number(measure, factor) => (measure, self.number(cell).map(|value| value * factor)),
+                Column::Clock(measure) => {
+                    let hours = if measure == Measure::Sleep { 3_600.0 } else { 1.0 };
+                    (measure, clock(cell).map(|seconds| seconds / hours).ok_or(Code::BadNumber))
                 }
+                Column::Date | Column::Start | Column::Sport | Column::Remark => continue,
             };
-            if mark == Decimal::Comma && separator == b',' {
-                let message =
-                    format!("`{}` has a comma in a file that is separated by commas", shortened(cell));
-                return Err(context.refuse(Code::CsvDecimalComma, Place::Line(row.line), message));
+            match value {
+                Ok(value) => found.push((measure, value)),
+                Err(code) => {
+                    let message = format!("`{}` in the column `{}`", shortened(cell), shortened(&named.name));
+                    context.warn(code, Place::Line(row.line), message);
+                }
             }
-            if found.is_some_and(|before| before != mark) {
-                let message = format!("`{}` has another decimal mark than a number above", shortened(cell));
-                return Err(context.refuse(Code::CsvMixedDecimals, Place::Line(row.line), message));
+        }
+        found
+    }
+
+    /// A number as this table writes them: it is not guessed what a mark means.
+    fn number(&self, cell: &str) -> Result<f64, Code> {
+        let marks = cell.matches(['.', ',']).count();
+        let has_comma = cell.contains(',');
+        let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte));
+        if !is_plain {
+            // `inf`, `nan` and `1e9` are no numbers that a person writes here.
+            return Err(Code::BadNumber);
+        }
+        match self.decimal {
+            _ if has_comma && self.separator == b',' => Err(Code::CsvDecimalComma),
+            _ if marks > 1 => Err(Code::CsvMixedDecimals),
+            None if marks > 0 => Err(Code::CsvMixedDecimals),
+            Some(decimal) if marks > 0 && has_comma != (decimal == Decimal::Comma) => {
+                Err(Code::CsvMixedDecimals)
             }
-            found = Some(mark);
+            Some(_) | None => cell.replace(',', ".").parse().map_err(|_| Code::BadNumber),
         }
     }
-    Ok(found.unwrap_or(Decimal::Point))
-}
 
-/// The measures of a row, with what is wrong told.
-fn measures(
-    row: &Row,
-    columns: &[Option<Column>],
-    decimal: Decimal,
-    level: Level,
-    context: &mut Context<'_>,
-) -> Vec<(Measure, f64)> {
-    let mut found = Vec::new();
-    for (cell, column) in row.cells.iter().zip(columns) {
-        if cell.is_empty() {
-            continue;
-        }
-        let (measure, value) = match column {
-            Some(Column::Number(measure, factor)) => {
-                (*measure, number(cell, decimal).map(|value| value * factor))
+    fn cell<'a>(&self, row: &'a Row, wanted: Column) -> &'a str {
+        let is_wanted = |named: &Option<Named>| named.as_ref().is_some_and(|named| named.column == wanted);
+        let at = self.columns.iter().position(is_wanted);
+        at.and_then(|at| row.cells.get(at)).map_or("", |cell| cell)
+    }
+
+    fn day(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+        let place = Place::Line(row.line);
+        let text = self.cell(row, Column::Date);
+        let date = match date(text) {
+            Ok(date) => date,
+            Err(code) => {
+                context.warn(code, place, format!("`{}`", shortened(text)));
+                return Ok(());
             }
-            Some(Column::Clock(measure)) => {
-                let hours = if *measure == Measure::Sleep { 3_600.0 } else { 1.0 };
-                (*measure, clock(cell).map(|seconds| seconds / hours))
-            }
-            Some(Column::Date | Column::Start | Column::Sport | Column::Remark) | None => continue,
         };
-        match value {
-            Some(value) if measure.level() == level => found.push((measure, value)),
-            // A column of the other level is as good as unknown.
-            Some(_) => {}
-            None => {
-                let message = format!("`{}` as {}", shortened(cell), measure.name());
-                context.warn(Code::BadNumber, Place::Line(row.line), message);
-            }
+        for (measure, value) in self.measures(row, context) {
+            drafts.day(DraftDay { date, measure, value, place: place.clone() }, context)?;
         }
+        Ok(())
     }
-    found
-}
 
-fn number(cell: &str, decimal: Decimal) -> Option<f64> {
-    let text = if decimal == Decimal::Comma { cell.replace(',', ".") } else { cell.to_owned() };
-    // `inf`, `nan` and `1e9` are no numbers that a person writes here.
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".-+".contains(&byte));
-    plain.then(|| text.parse().ok()).flatten()
+    fn activity(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+        let place = Place::Line(row.line);
+        let text = self.cell(row, Column::Start);
+        let (start, clock) = match Draft::starts(text, context) {
+            Ok(found) => found,
+            Err(code) => {
+                context.warn(code, place, format!("`{}`", shortened(text)));
+                return Ok(());
+            }
+        };
+        let found = self.measures(row, context);
+        let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
+        let sport = Sport::named(&shortened(self.cell(row, Column::Sport)));
+        let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place };
+        drafts.activity(draft, context)
+    }
 }
 
 /// Seconds of `1:02:03` or `62:03`.
 fn clock(cell: &str) -> Option<f64> {
-    let parts: Option<Vec<f64>> = cell.split(':').map(|part| number(part, Decimal::Point)).collect();
+    let part = |part: &str| {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        is_plain.then(|| part.parse().ok()).flatten()
+    };
+    let parts: Option<Vec<f64>> = cell.split(':').map(part).collect();
     match parts?[..] {
         [hours, minutes, seconds] if minutes < 60.0 && seconds < 60.0 => {
             Some(hours * 3_600.0 + minutes * 60.0 + seconds)
@@ -227,49 +345,6 @@ fn clock(cell: &str) -> Option<f64> {
         [minutes, seconds] if seconds < 60.0 => Some(minutes * 60.0 + seconds),
         _ => None,
     }
-}
-
-fn cell<'a>(row: &'a Row, columns: &[Option<Column>], wanted: Column) -> &'a str {
-    let at = columns.iter().position(|column| *column == Some(wanted));
-    at.and_then(|at| row.cells.get(at)).map_or("", |cell| cell)
-}
-
-fn day(
-    row: &Row,
-    columns: &[Option<Column>],
-    decimal: Decimal,
-    context: &mut Context<'_>,
-    drafts: &mut Drafts,
-) {
-    let text = cell(row, columns, Column::Date);
-    let date: Date = match date(text) {
-        Ok(date) => date,
-        Err(code) => return context.warn(code, Place::Line(row.line), format!("`{}`", shortened(text))),
-    };
-    for (measure, value) in measures(row, columns, decimal, Level::Day, context) {
-        drafts.days.push(DraftDay { date, measure, value, place: Place::Line(row.line) });
-    }
-}
-
-fn activity(
-    row: &Row,
-    columns: &[Option<Column>],
-    decimal: Decimal,
-    context: &mut Context<'_>,
-) -> Option<Draft> {
-    let place = Place::Line(row.line);
-    let text = cell(row, columns, Column::Start);
-    let (start, clock) = match Draft::starts(text, context) {
-        Ok(found) => found,
-        Err(code) => {
-            context.warn(code, place, format!("`{}`", shortened(text)));
-            return None;
-        }
-    };
-    let found = measures(row, columns, decimal, Level::Activity, context);
-    let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
-    let sport = Sport::named(&shortened(cell(row, columns, Column::Sport)));
-    Some(Draft { start, clock, sport, measures, samples: Vec::new(), place })
 }
 
 /// What a problem quotes of a cell.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use self::protocol::{Broken, Message, Segment};
-use super::draft::{Clock, Draft, DraftDay, Drafts};
+use super::draft::{Clock, Draft, DraftDay, Drafts, too_many};
 use super::{Context, Refused};
 use crate::limits;
 use crate::measure::Measure;
@@ -88,14 +88,15 @@ struct Found {
 }
 
 impl Found {
-    /// The limit that is passed.
-    fn beyond(&self) -> Option<Code> {
+    /// The limit that is passed: its code, and what it is.
+    fn beyond(&self) -> Option<(Code, String)> {
         let limits = [
-            (self.records.len(), limits::SAMPLES, Code::TooManySamples),
-            (self.sessions.len(), limits::ACTIVITIES, Code::TooManyActivities),
-            (self.days.len(), limits::DAYS * Measure::ALL.len(), Code::TooManyDays),
+            (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
+            (self.sessions.len(), limits::ACTIVITIES, Code::TooManyActivities, "sessions"),
+            (self.days.len(), limits::DAY_VALUES, Code::TooManyDays, "values of days"),
         ];
-        limits.into_iter().find(|(count, most, _)| count > most).map(|(_, _, code)| code)
+        let (_, most, code, what) = limits.into_iter().find(|(count, most, ..)| count > most)?;
+        Some((code, too_many(most, what)))
     }
 }
 
@@ -108,7 +109,7 @@ struct Session {
 }
 
 pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
-    let mut begins = 0;
+    let (mut begins, mut segments) = (0, 0);
     while begins < bytes.len() {
         let (segment, next) = match protocol::segment(bytes, begins) {
             Ok(found) => found,
@@ -119,16 +120,20 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             }
             Err(broken) => return Err(refuse(context, begins, broken)),
         };
+        segments += 1;
+        if segments > limits::FIT_SEGMENTS {
+            let message = too_many(limits::FIT_SEGMENTS, "FIT files in one");
+            return Err(context.refuse(Code::FitChain, byte(begins), message));
+        }
         if segment.truncated {
             context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data does");
         }
         let found = collect(segment, context).map_err(|broken| refuse(context, begins, broken))?;
-        if let Some(code) = found.beyond() {
-            return Err(context.refuse(code, byte(begins), "more than is read of one file"));
+        if let Some((code, message)) = found.beyond() {
+            return Err(context.refuse(code, byte(begins), message));
         }
-        put(found, begins, context, drafts);
+        put(found, begins, context, drafts)?;
         // Files may be chained.
-        drafts.check(context)?;
         begins = next;
     }
     if bytes.is_empty() {
@@ -155,7 +160,7 @@ fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
 fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Found, Broken> {
     let mut found = Found::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
-        take(&message, &mut found);
+        take(&message, &mut found, context);
         // The file is refused: what follows is not looked at.
         if found.beyond().is_some() {
             break;
@@ -168,18 +173,29 @@ fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Found,
     Ok(found)
 }
 
-fn take(message: &Message, found: &mut Found) {
+fn take(message: &Message, found: &mut Found, context: &mut Context<'_>) {
+    let mut no_time = |what: &str| {
+        context.warn(Code::NoTime, byte(message.at), format!("{what} has no time"));
+    };
     match message.number {
-        message::RECORD => {
-            if let Some(time) = message.time() {
-                found.records.push((time, record(message)));
-            }
-        }
-        message::SESSION => found.sessions.extend(session(message)),
+        message::RECORD => match message.time() {
+            Some(time) => found.records.push((time, record(message))),
+            None => no_time("a record"),
+        },
+        message::SESSION => match session(message) {
+            Some(session) => found.sessions.push(session),
+            None => no_time("a session"),
+        },
         message::SPORT => found.sport = message.number_of(0).map(sport),
         message::ACTIVITY => {
             let local = message.time_of(ACTIVITY_LOCAL_TIME);
-            found.offset = local.zip(message.time()).and_then(|(local, time)| offset(local - time));
+            if let Some(difference) = local.zip(message.time()).map(|(local, time)| local - time) {
+                found.offset = offset(difference);
+                if found.offset.is_none() {
+                    let message_text = format!("the local time is {difference} s from UTC");
+                    context.warn(Code::Implausible, byte(message.at), message_text);
+                }
+            }
         }
         message::FIELD_DESCRIPTION => {
             let name = message.text_of(FIELD_NAME).unwrap_or("one without a name");
@@ -188,10 +204,13 @@ fn take(message: &Message, found: &mut Found) {
             }
         }
         number => {
-            let measures = DAYS.iter().filter(|(of, ..)| *of == number);
-            found.days.extend(measures.filter_map(|(_, field, scale, measure)| {
-                Some((message.time()?, *measure, message.number_of(*field)? / scale, message.at))
-            }));
+            for (_, field, scale, measure) in DAYS.iter().filter(|(of, ..)| *of == number) {
+                let Some(value) = message.number_of(*field) else { continue };
+                match message.time() {
+                    Some(time) => found.days.push((time, *measure, value / scale, message.at)),
+                    None => no_time(measure.name()),
+                }
+            }
         }
     }
 }
@@ -244,34 +263,40 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-fn put(mut found: Found, begins: usize, context: &mut Context<'_>, drafts: &mut Drafts) {
+/// A time of a FIT file is within 32 bits from 1989: there is no later one.
+fn instant(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
+}
+
+fn put(
+    mut found: Found,
+    begins: usize,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
     for (time, measure, value, at) in std::mem::take(&mut found.days) {
-        if let Ok(time) = Timestamp::from_second(time) {
-            let date = found
-                .offset
-                .map_or_else(|| context.zone().to_datetime(time), |offset| offset.to_datetime(time));
-            drafts.days.push(DraftDay { date: date.date(), measure, value, place: byte(at) });
-        }
+        let offset = found.offset.unwrap_or_else(|| context.zone().to_offset(instant(time)));
+        let date = offset.to_datetime(instant(time)).date();
+        drafts.day(DraftDay { date, measure, value, place: byte(at) }, context)?;
     }
-    if found.sessions.is_empty() {
-        let first = found.records.iter().map(|(time, _)| *time).min();
-        let last = found.records.iter().map(|(time, _)| *time).max();
-        if let (Some(starts), Some(ends)) = (first, last) {
-            context.warn(Code::FitNoSession, byte(begins), "records without a session");
-            let sport = found.sport.clone().unwrap_or(Sport::Unknown);
-            found.sessions.push(Session { at: begins, starts, ends, sport, measures: Vec::new() });
-        }
+    found.records.sort_by_key(|(time, _)| *time);
+    if let ([], Some((starts, _)), Some((ends, _))) =
+        (&found.sessions[..], found.records.first(), found.records.last())
+    {
+        context.warn(Code::FitNoSession, byte(begins), "records without a session");
+        let sport = found.sport.clone().unwrap_or(Sport::Unknown);
+        let (starts, ends) = (*starts, *ends);
+        found.sessions.push(Session { at: begins, starts, ends, sport, measures: Vec::new() });
     }
     if found.sessions.len() > 1 {
         let mut sports: Vec<&str> = found.sessions.iter().map(|session| session.sport.name()).collect();
         sports.sort_unstable();
         context.warn(Code::SeveralSports, byte(begins), format!("sessions of {}", sports.join(", ")));
     }
-    found.records.sort_by_key(|(time, _)| *time);
     found.sessions.sort_by_key(|session| (session.starts, session.ends));
     let starts: Vec<i64> = found.sessions.iter().map(|session| session.starts).collect();
+    let (all, mut taken) = (found.records.len(), 0);
     for (index, session) in found.sessions.into_iter().enumerate() {
-        let Ok(start) = Timestamp::from_second(session.starts) else { continue };
         // A record of the very moment in which a session ends is the next one's first.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
         let from = found.records.partition_point(|(time, _)| *time < session.starts);
@@ -279,18 +304,23 @@ fn put(mut found: Found, begins: usize, context: &mut Context<'_>, drafts: &mut 
         #[expect(clippy::cast_precision_loss, reason = "a session is shorter than 2^53 seconds")]
         let sample =
             |(time, sample): &(i64, Sample)| Sample { at_s: (time - session.starts) as f64, ..*sample };
-        let samples = found.records.get(from..to).unwrap_or_default().iter().map(sample);
-        drafts.activities.push(Draft {
-            start,
+        let records = found.records.get(from..to).unwrap_or_default();
+        taken += records.len();
+        let measures =
+            session.measures.into_iter().map(|(measure, value)| (measure, value, byte(session.at)));
+        let draft = Draft {
+            start: instant(session.starts),
             clock: found.offset.map_or(Clock::Utc, Clock::Offset),
             sport: session.sport,
-            measures: session
-                .measures
-                .into_iter()
-                .map(|(measure, value)| (measure, value, byte(session.at)))
-                .collect(),
-            samples: samples.collect(),
+            measures: measures.collect(),
+            samples: records.iter().map(sample).collect(),
             place: byte(session.at),
-        });
+        };
+        drafts.activity(draft, context)?;
     }
+    if taken < all {
+        let message = format!("{} of {all} records are outside of any session", all - taken);
+        context.warn(Code::OutsideActivity, byte(begins), message);
+    }
+    Ok(())
 }
