@@ -122,6 +122,14 @@ pub(crate) enum Verb {
     },
     /// Start an agent in a repository of yours, and stay beside it
     Run(Run),
+    /// Write a commented configuration of a workflow to edit; never over a file that is there
+    Init {
+        /// `coach` has one.
+        workflow: String,
+        /// Where to write it.
+        #[arg(default_value = "coach.yaml")]
+        file: PathBuf,
+    },
     /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
     Chat(Chat),
     /// Keep a server running, for you and for agents of other frameworks
@@ -302,7 +310,8 @@ pub(crate) struct Run {
     /// The workflow: `pair` is one agent in a repository.
     pub workflow: String,
     /// What is to be done.
-    #[arg(required_unless_present = "input", conflicts_with = "input")]
+    #[arg(required_unless_present_any = ["input", "config", "init_config"],
+          conflicts_with_all = ["input", "config", "init_config"])]
     pub task: Option<String>,
     /// The folder that the agent works in, and never leaves.
     #[arg(long, value_name = "PATH")]
@@ -310,6 +319,15 @@ pub(crate) struct Run {
     /// The run's input as JSON, for workflows that take more than a task (`-`: standard input).
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Of `coach`: the athlete, where their training data lies, and what to look at.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace", "init_config"])]
+    pub config: Option<PathBuf>,
+    /// Of `coach`: writes a commented configuration to edit, and starts nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]
+    pub init_config: Option<PathBuf>,
+    /// Of `coach`: where the reports go [default: what the configuration says].
+    #[arg(long, value_name = "DIR", requires = "config")]
+    pub output_dir: Option<PathBuf>,
     /// The session it belongs to: grants of that session hold [default: a new one].
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -25,6 +25,8 @@ pub struct Job {
     pub work: Work,
     pub definition: Arc<Definition>,
     pub config: Config,
+    /// What the run was started with.
+    pub input: Value,
     /// Whether what it gets from the web may lead it on.
     pub follow: Follow,
 }

@@ -7,6 +7,7 @@ use holdshort_core::web::FETCH;
 use serde_json::{Value, json};
 
 use crate::limits;
+use crate::training::SERIES;
 
 /// Every built-in tool, those that open an interrupt included.
 pub fn catalogue() -> Vec<Spec> {
@@ -22,6 +23,7 @@ pub fn catalogue() -> Vec<Spec> {
         request_review(),
     ];
     specs.extend(["ask_human", "ask_user", "communicate_with_human"].map(ask));
+    specs.extend(training_tools());
     specs.extend(phase_tools());
     specs
 }
@@ -197,6 +199,61 @@ fn ask(name: &str) -> Spec {
             },
         }),
     )
+}
+
+/// What agents that coach work with: the training data in the workspace, and nothing that a model computed.
+fn training_tools() -> [Spec; 5] {
+    let given = |name: &str, of: &str| {
+        let description = format!(
+            "Returns what is known of {of}, from the files of training data in the workspace, with the unit and the source of \
+             every value, and names the metrics that can be computed of it."
+        );
+        spec(name, description, READS, &[], &json!({}))
+    };
+    let entries = holdshort_training::catalogue();
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let listed: Vec<String> = entries
+        .iter()
+        .map(|entry| {
+            let parameters = entry.parameters["properties"].as_object().into_iter().flatten();
+            let names: Vec<&str> = parameters.map(|(name, _)| name.as_str()).collect();
+            format!("{}({}): {} [{}]", entry.name, names.join(", "), entry.description, entry.unit)
+        })
+        .collect();
+    let metric =
+        format!("Computes a metric of the training data. Never compute one yourself.\n{}", listed.join("\n"));
+    [
+        given("read_load_data", "training load, fitness and how they change, week by week"),
+        given("read_activity_data", "what was done, activity by activity"),
+        given(
+            "read_physiology_data",
+            "recovery: heart-rate variability, resting heart rate, sleep, stress, weight",
+        ),
+        spec(
+            "compute_metric",
+            metric,
+            READS,
+            &["metric"],
+            &json!({
+                "metric": {"enum": names, "description": "Which metric."},
+                "parameters": {
+                    "type": "object",
+                    "description": "Its parameters, those in brackets. `as_of` is a day such as 2026-03-01, and today where \
+                                    it is left out; `scale` is trimp, tss or session_rpe.",
+                },
+            }),
+        ),
+        spec(
+            "plot_series",
+            "Has the report draw a series of the training data.".into(),
+            READS,
+            &["series", "title"],
+            &json!({
+                "series": {"enum": SERIES, "description": "What to draw."},
+                "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What it shows."},
+            }),
+        ),
+    ]
 }
 
 /// The phases of the registry as tools, the chain of them, and the other name of the checkpoint (contract A25).

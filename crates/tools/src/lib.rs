@@ -14,6 +14,7 @@ mod refusal;
 mod request;
 pub mod sandbox;
 mod tools;
+mod training;
 mod trial;
 mod turns;
 pub mod undo;

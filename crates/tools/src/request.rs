@@ -1,11 +1,13 @@
 //! The arguments of a call as types. The JSON Schemas beside them are in `catalogue`; never looser here.
 
 use holdshort_core::web::FETCH;
+use holdshort_training::Analyst;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::refusal::Refusal;
+use crate::training::{OnTraining, ReadData};
 
 /// A call of a tool that runs here.
 #[derive(Debug)]
@@ -13,6 +15,7 @@ pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
+    Training(OnTraining),
 }
 
 /// A call that works on files in this process.
@@ -99,6 +102,11 @@ impl Request {
             "edit_file" => Self::Files(OnFiles::Change(Change::Edit(typed(arguments)?))),
             "run_command" => Self::Command(typed(arguments)?),
             FETCH => Self::Fetch(typed(arguments)?),
+            "compute_metric" => Self::Training(OnTraining::Metric(typed(arguments)?)),
+            "plot_series" => Self::Training(OnTraining::Plot(typed(arguments)?)),
+            "read_load_data" => data(arguments, Analyst::Metrics)?,
+            "read_activity_data" => data(arguments, Analyst::Activities)?,
+            "read_physiology_data" => data(arguments, Analyst::Physiology)?,
             other => {
                 return Err(Refusal::new(
                     "unknown_tool",
@@ -107,6 +115,10 @@ impl Request {
             }
         })
     }
+}
+
+fn data(arguments: &Value, analyst: Analyst) -> Result<Request, Refusal> {
+    typed::<ReadData>(arguments).map(|ReadData {}| Request::Training(OnTraining::Data(analyst)))
 }
 
 fn typed<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {

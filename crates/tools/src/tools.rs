@@ -24,6 +24,7 @@ use crate::places;
 use crate::refusal::Refusal;
 use crate::request::{OnFiles, Request};
 use crate::sandbox;
+use crate::training;
 use crate::trial::{self, Layers, Tried};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
@@ -72,6 +73,8 @@ pub struct Settings {
     pub layers: Layers,
     /// Called while a changeset is committed.
     pub step: Step,
+    /// What the run was started with: the tools of training read in it whose data it is, and of which day.
+    pub input: Value,
 }
 
 impl Settings {
@@ -90,6 +93,7 @@ impl Settings {
             write_bytes: limits::WRITE_BYTES,
             layers: Layers::Overlay,
             step: |_| {},
+            input: Value::Null,
         }
     }
 }
@@ -176,6 +180,12 @@ impl Tools {
                 let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
+            Request::Training(request) => {
+                let ran = self.blocking(move |inner: &Inner| {
+                    training::run(&inner.workspace, &inner.settings.input, &request)
+                });
+                ran.await.and_then(|ran| ran).unwrap_or_else(Outcome::from)
+            }
         }
     }
 
@@ -196,7 +206,7 @@ impl Tools {
             Ok(Request::Command(request)) => {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
-            Ok(Request::Files(_) | Request::Fetch(_)) => {
+            Ok(Request::Files(_) | Request::Fetch(_) | Request::Training(_)) => {
                 Tried::Impossible { why: "it is no command".to_owned() }
             }
             Err(refusal) => Tried::Failed { text: refusal.message },
@@ -314,6 +324,8 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             inspection.proposed = Some(Box::new(planned.proposed(workspace)?));
             bodies = planned.into_bodies();
         }
+        // They read the workspace, all of it, and nothing else.
+        Request::Training(_) => {}
         Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;

@@ -12,6 +12,7 @@ use holdshort_protocol::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::card::{self, View};
+use super::coach::Runner;
 use super::input::{Input, Line};
 use super::paint::Paint;
 use super::progress::Progress;
@@ -96,6 +97,7 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         known: run.seq,
         asking: None,
         held: Vec::new(),
+        coach: Runner::of(&run.workflow),
         run: run.id,
     };
     let outcome = follower.follow(Events::follow(client, &follower.run, 0, Watched::now())).await;
@@ -121,6 +123,8 @@ struct Follower<'a> {
     asking: Option<Prompt>,
     /// Events that came while a card is shown.
     held: Vec<Event>,
+    /// Of a coach's run: how its questions are asked.
+    coach: Option<Runner>,
 }
 
 /// Whether to go on.
@@ -272,9 +276,19 @@ impl Follower<'_> {
     fn ask(&mut self, interrupt: Interrupt) {
         let paint = Paint::stderr();
         tell("");
-        let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
-        tell_all(&card::render(&interrupt, view));
-        tell_all(&card::options(&interrupt, paint));
+        match &mut self.coach {
+            Some(runner) if Runner::asks(&interrupt) => {
+                tell_all(&runner.screen(&interrupt, self.open.len()));
+                if !interrupt.suggestions().is_empty() {
+                    tell_all(&card::options(&interrupt, paint));
+                }
+            }
+            Some(_) | None => {
+                let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
+                tell_all(&card::render(&interrupt, view));
+                tell_all(&card::options(&interrupt, paint));
+            }
+        }
         let prompt = Prompt::new(interrupt);
         tell_all(&prompt.keys(paint));
         if let Some(input) = &mut self.input {
@@ -302,7 +316,10 @@ impl Follower<'_> {
                 "  That is longer than a terminal can hand over, and was not sent; e opens an editor."
                     .to_owned(),
             ]),
-            Line::Text(text) => prompt.line(&text, paint),
+            Line::Text(text) => match &mut self.coach {
+                Some(runner) if Runner::asks(&prompt.interrupt) => runner.line(prompt, &text, paint),
+                Some(_) | None => prompt.line(&text, paint),
+            },
         };
         self.react(reaction).await
     }

@@ -10,6 +10,10 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use super::{card, diff, naming};
 
+mod fields;
+
+use fields::{Filled, Filling};
+
 #[derive(Debug)]
 pub(crate) struct Prompt {
     pub interrupt: Interrupt,
@@ -23,6 +27,8 @@ enum Stage {
     Choose,
     /// An option is chosen that needs words.
     Words(String),
+    /// An answer of data, part by part.
+    Fill(Filling),
     /// Shown back; Enter or a yes sends it, a no drops it.
     Confirm(Decision),
 }
@@ -71,7 +77,8 @@ impl Form {
 
 impl Prompt {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        Self { interrupt, stage: Stage::Choose, hinted: false }
+        let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
+        Self { interrupt, stage, hinted: false }
     }
 
     /// What stands before the cursor.
@@ -79,6 +86,7 @@ impl Prompt {
         match &self.stage {
             Stage::Choose => "> ",
             Stage::Words(_) => "your words> ",
+            Stage::Fill(_) => "your answer> ",
             Stage::Confirm(_) => "Enter sends it, n drops it, or type something else> ",
         }
     }
@@ -95,6 +103,11 @@ impl Prompt {
             Some(_) => "a number, or your own words to refuse it",
             None => "a number",
         };
+        if let Stage::Fill(filling) = &self.stage {
+            let keys = "  e the whole answer as JSON · o the other options · ? explain · v all of it · d leave";
+            let keys = paint.fold(keys, 2).into_iter().map(|line| paint.dim(&line));
+            return keys.chain([filling.ask()]).collect();
+        }
         let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
         let some = if self.interrupt.keeping().is_some() { " · f by file" } else { "" };
         let keys = format!("  {typed}{edit}{some} · ? explain · v all of it · d leave");
@@ -112,6 +125,7 @@ impl Prompt {
                 Reaction::Decide(self.decision(&option, Some(line.to_owned())))
             }
             Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
+            Stage::Fill(filling) => self.fill(filling, line, paint),
             Stage::Choose => self.choose(line, paint),
         }
     }
@@ -153,12 +167,46 @@ impl Prompt {
         }
     }
 
+    /// A line of a form. What is JSON is the whole answer.
+    fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
+        if matches!(line, "?" | "help" | "d" | "detach" | "v" | "e") || line.starts_with('{') {
+            let reaction = self.choose(line, paint);
+            if self.is_choosing() {
+                self.stage = Stage::Fill(filling);
+            }
+            return reaction;
+        }
+        if line == "o" {
+            let mut shown = card::options(&self.interrupt, paint);
+            shown.extend(self.keys(paint));
+            return Reaction::Ask(shown);
+        }
+        match filling.line(line) {
+            Filled::On(told) => {
+                let shown = told.into_iter().chain([filling.ask()]).collect();
+                self.stage = Stage::Fill(filling);
+                Reaction::Ask(shown)
+            }
+            Filled::Whole(answer) => match naming::natural(&self.interrupt).map(|offer| offer.id.clone()) {
+                Some(option) => self.data(&option, &answer.to_string(), paint),
+                None => Reaction::Ask(Vec::new()),
+            },
+        }
+    }
+
     /// What is said to a decision that was shown back.
     fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
             "" | "y" | "yes" | "ok" => return Reaction::Decide(decision),
-            "n" | "no" => return Reaction::Ask(vec!["  Not sent.".to_owned()]),
+            "n" | "no" => {
+                let mut shown = vec!["  Not sent.".to_owned()];
+                if let Some(filling) = filling(&self.interrupt) {
+                    shown.push(filling.ask());
+                    self.stage = Stage::Fill(filling);
+                }
+                return Reaction::Ask(shown);
+            }
             "?" | "help" | "v" => {
                 self.stage = Stage::Confirm(decision);
                 return if word == "v" { Reaction::Uncut } else { Reaction::Help };
@@ -373,6 +421,13 @@ impl Prompt {
         let text = card::readable(&self.interrupt.draft());
         Editing { option: offer.id.clone(), text, form }
     }
+}
+
+/// The form of a question whose answer is data.
+fn filling(interrupt: &Interrupt) -> Option<Filling> {
+    let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
+    let schema = interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question && takes_data)?;
+    Filling::of(schema)
 }
 
 #[cfg(test)]

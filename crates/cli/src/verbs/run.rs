@@ -7,11 +7,11 @@ use anyhow::Context;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
-use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
+use holdshort_protocol::{Info, Run, RunConfig, StartRun, Status, plain};
 use holdshort_server::AGENT_REQUESTS;
 use serde_json::{Value, json};
 
-use super::{Scene, system};
+use super::{Scene, coach, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
@@ -36,16 +36,10 @@ pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped wor
                            `holdshort run NAME --model rehearsal`";
 
 pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
-    let start = StartRun {
-        workflow: args.workflow.clone(),
-        input: input(&args)?,
-        session: args.session.clone(),
-        config: Some(RunConfig {
-            workspace: workspace(args.workspace.as_deref())?,
-            unattended: args.unattended,
-            ..RunConfig::default()
-        }),
-    };
+    if let Some(path) = &args.init_config {
+        return coach::init_of(&args.workflow, path);
+    }
+    let start = start(&args)?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
@@ -83,6 +77,21 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     exit
 }
 
+fn start(args: &crate::args::Run) -> anyhow::Result<StartRun> {
+    let (input, config) = match coach::prepared(args)? {
+        Some(prepared) => {
+            let workspace = workspace(Some(&prepared.data))?;
+            (prepared.input.clone(), prepared.config(workspace))
+        }
+        None => {
+            let workspace = workspace(args.workspace.as_deref())?;
+            (input(args)?, RunConfig { workspace, ..RunConfig::default() })
+        }
+    };
+    let config = RunConfig { unattended: args.unattended, ..config };
+    Ok(StartRun { workflow: args.workflow.clone(), input, session: args.session.clone(), config: Some(config) })
+}
+
 async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, again: &str) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let run: Run = client.post("/v1/runs", &start).await?;
@@ -101,7 +110,9 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     }
     let info: Info = client.get("/v1/info").await?;
     if let Some(config) = &mut start.config {
-        config.model.clone_from(&args.model.model);
+        if args.model.model.is_some() {
+            config.model.clone_from(&args.model.model);
+        }
     }
     let run: Value = match client.post("/v1/runs", &start).await {
         Err(error)
@@ -148,7 +159,7 @@ fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
             known.join(", ")
         )));
     };
-    if args.workspace.is_none() && definition.works_on_files() {
+    if args.workspace.is_none() && args.config.is_none() && definition.works_on_files() {
         return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
     }
     Ok(())
@@ -213,16 +224,22 @@ pub(super) async fn beside(
         system::warn(client).await;
     }
     let outcome = follow::follow(client, run, form).await?;
+    let left: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let written = coach::save(client, &left).await?;
     match &outcome {
         Outcome::Ended(run) if !json => ended(run),
         Outcome::Ended(_) => {}
         Outcome::Left(left) => leave(client, run, *left, embedded).await,
     }
+    if !json && !written.is_empty() {
+        let folder = left.input["output_directory"].as_str().unwrap_or_default();
+        let partial = if left.status == Status::Completed { "" } else { ", as far as it came" };
+        say_all(&Paint::stdout().message(&format!("  In {}{partial}: {}", plain::line(folder), written.join(", ")), 2));
+    }
     Ok(outcome.exit())
 }
 
 fn ended(run: &Run) {
-    use holdshort_protocol::Status;
     let paint = Paint::stdout();
     let why = run.end_message.as_deref().map(|text| format!(": {}", plain::text(text))).unwrap_or_default();
     let reason = run.end_reason.as_deref().unwrap_or_default();

@@ -61,6 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 work,
                 definition: loaded.run.definition.clone(),
                 config: loaded.run.config().cloned().unwrap_or_default(),
+                input: loaded.run.started.as_ref().map(|started| started.input.clone()).unwrap_or_default(),
                 follow,
             };
             self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));

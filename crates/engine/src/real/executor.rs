@@ -133,7 +133,8 @@ impl RealExecutor {
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
-        tools(&self.data, &self.sandbox_program, workspace, &run.definition, Follow::never(), step)
+        let input = run.started.as_ref().map(|started| &started.input).unwrap_or(&Value::Null);
+        tools(&self.data, &self.sandbox_program, workspace, &run.definition, input, Follow::never(), step)
     }
 }
 
@@ -289,6 +290,7 @@ fn tools(
     sandbox_program: &Path,
     workspace: Option<&str>,
     definition: &Definition,
+    input: &Value,
     follow: Follow,
     commit_step: Option<Step>,
 ) -> Result<Tools, String> {
@@ -298,6 +300,7 @@ fn tools(
     settings.network = definition.network;
     settings.allow_addresses.clone_from(&definition.web.allow_addresses);
     settings.follow = follow;
+    settings.input.clone_from(input);
     settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
 }
@@ -319,8 +322,15 @@ impl Worker {
         let (definition, follow) = (&*job.definition, &job.follow);
         let tools = || {
             let follow = follow.clone();
-            let tools =
-                tools(&self.data, &self.sandbox_program, workspace, definition, follow, self.commit_step)?;
+            let tools = tools(
+                &self.data,
+                &self.sandbox_program,
+                workspace,
+                definition,
+                &job.input,
+                follow,
+                self.commit_step,
+            )?;
             Ok::<_, String>(tools.stopped_by(self.stop.clone()))
         };
         match &job.work {

@@ -1,4 +1,4 @@
-//! The season of the sample in `crates/training/sample/`: written by this test, and the same every time.
+//! The season of the sample in `workflows/coach/sample/`: written by this test, and the same every time.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-training sample` rewrites it.
 //!
 //! Ten weeks of one athlete: three of build and one of recovery, twice, and then more than before. The last week is on
@@ -229,7 +229,7 @@ pub(crate) fn kept() -> Vec<(String, Vec<u8>)> {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/coach/sample")
 }
 
 #[test]

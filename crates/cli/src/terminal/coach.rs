@@ -1,0 +1,103 @@
+//! Questions of a coach's agents, as its runner has always shown and read them (contract C4, C6, C9, E14).
+
+use holdshort_protocol::{Decision, Interrupt, Kind, plain};
+
+use super::paint::Paint;
+use super::prompt::{Prompt, Reaction};
+
+/// The workflow whose questions look like this.
+const WORKFLOW: &str = "coach";
+
+/// The width of the lines around a question.
+const WIDTH: usize = 70;
+
+/// Words that leave for good: alone on a line, in any case.
+const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
+
+/// What is sent for an answer that is empty twice (contract C1).
+const NOTHING: &str = "No response provided";
+
+/// What the runner keeps between questions.
+#[derive(Debug, Default)]
+pub(super) struct Runner {
+    /// Of questions that are open together: which one is shown, and how many there were.
+    at: usize,
+    of: usize,
+    /// An empty line was typed, and the question asked again.
+    was_empty: bool,
+}
+
+impl Runner {
+    pub(super) fn of(workflow: &str) -> Option<Self> {
+        (workflow == WORKFLOW).then(Self::default)
+    }
+
+    /// The screen of a question; `open`: how many are open with it.
+    pub(super) fn screen(&mut self, interrupt: &Interrupt, open: usize) -> Vec<String> {
+        self.was_empty = false;
+        let line = "=".repeat(WIDTH);
+        let mut lines = vec![line.clone()];
+        if self.at >= self.of {
+            (self.at, self.of) = (0, open);
+            if open > 1 {
+                lines.push(format!("{open} AGENT QUESTIONS"));
+                lines.push(line.clone());
+            }
+        }
+        self.at += 1;
+        let part = |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let asker = plain::line(part("asker")).to_uppercase();
+        lines.push(if self.of > 1 {
+            format!("Question {} [{asker}]", self.at)
+        } else {
+            format!("AGENT QUESTION [{asker}]")
+        });
+        if !part("context").is_empty() {
+            lines.extend(plain::text(part("context")).lines().map(str::to_owned));
+        }
+        lines.push(String::new());
+        let mut question = plain::text(part("question")).lines().map(str::to_owned).collect::<Vec<_>>();
+        if let Some(first) = question.first_mut() {
+            *first = format!("Question: {first}");
+        }
+        lines.extend(question);
+        lines.push(line);
+        lines
+    }
+
+    /// What a line says to a question. Words are an answer as they are typed.
+    pub(super) fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
+        let word = line.trim().to_lowercase();
+        if LEAVES.contains(&&*word) {
+            return Reaction::Decide(decision(prompt, "cancel", None));
+        }
+        if word.is_empty() && prompt.is_choosing() {
+            if self.was_empty {
+                // Nothing is no data, either.
+                let is_data = prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
+                let option = if is_data { "skip" } else { "answer" };
+                return Reaction::Decide(decision(prompt, option, Some(NOTHING.to_owned())));
+            }
+            self.was_empty = true;
+            return Reaction::Ask(vec![
+                "  An answer, please; Enter again goes on without one, quit ends the run.".to_owned(),
+            ]);
+        }
+        self.was_empty = false;
+        prompt.said(line, false, paint)
+    }
+
+    /// Whether this interrupt is asked in its way.
+    pub(super) fn asks(interrupt: &Interrupt) -> bool {
+        interrupt.kind == Kind::Question
+    }
+}
+
+fn decision(prompt: &Prompt, option: &str, text: Option<String>) -> Decision {
+    Decision {
+        option: option.to_owned(),
+        text,
+        edit: serde_json::Value::Null,
+        version: Some(prompt.interrupt.version),
+    }
+}

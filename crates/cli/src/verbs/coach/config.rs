@@ -1,0 +1,295 @@
+//! `coach.yaml`: what a person says of an athlete, and what that makes the input of a run (contract C2, C7, C9).
+//!
+//! Keys and defaults are those of the coach that this stands in for; `data` and `models` are our own. What does nothing
+//! here is taken and named, what is not known is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Bytes of a configuration: contexts are a few pages at most.
+const BYTES: u64 = 256 * 1024;
+/// Days that may be looked at: a year.
+const DAYS: u16 = 366;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Config {
+    athlete: Athlete,
+    #[serde(default)]
+    context: Context,
+    #[serde(default)]
+    data: Option<PathBuf>,
+    #[serde(default)]
+    extraction: Extraction,
+    #[serde(default)]
+    models: Models,
+    #[serde(default)]
+    competitions: Option<Vec<Competition>>,
+    current_date: Option<String>,
+    week_dates: Option<Value>,
+    style_guide: Option<String>,
+    #[serde(default)]
+    output: Output,
+    /// Of the service that upstream gets its data from: nothing is got here.
+    credentials: Option<Value>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Athlete {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sex: Option<Sex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    birth_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_zone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resting_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold_power: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Sex {
+    Female,
+    Male,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Context {
+    analysis: Option<String>,
+    planning: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Extraction {
+    activities_days: u16,
+    metrics_days: u16,
+    ai_mode: Mode,
+    enable_plotting: bool,
+    hitl_enabled: bool,
+}
+
+impl Default for Extraction {
+    fn default() -> Self {
+        Self {
+            activities_days: 7,
+            metrics_days: 14,
+            ai_mode: Mode::Development,
+            enable_plotting: false,
+            hitl_enabled: true,
+        }
+    }
+}
+
+/// Contract E37.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[serde(alias = "cost_effective")]
+    Development,
+    #[serde(alias = "standard")]
+    Production,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Models {
+    production: Option<String>,
+    development: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Competition {
+    name: String,
+    date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    race_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<Priority>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_time: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+enum Priority {
+    A,
+    B,
+    C,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Output {
+    directory: Option<PathBuf>,
+}
+
+/// What a run is started with.
+#[derive(Debug)]
+pub(in super::super) struct Prepared {
+    pub input: Value,
+    /// Where the training data lies.
+    pub data: PathBuf,
+    pub output: PathBuf,
+    pub model: Option<String>,
+    pub asks: bool,
+    pub plots: bool,
+    /// What is taken and does nothing.
+    pub notices: Vec<String>,
+}
+
+impl Config {
+    /// Reads and checks a file; the error is one line.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+        if !["yaml", "yml", "json"].contains(&&*ending) {
+            return Err(format!("{shown}: a configuration is a .yaml, .yml or .json file"));
+        }
+        let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
+        if length > BYTES {
+            return Err(format!("{shown}: {length} bytes; a configuration has {BYTES} at most"));
+        }
+        let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+        let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
+            .map_err(|error| format!("{shown}: {error}"))?;
+        config.check().map_err(|error| format!("{shown}: {error}"))?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
+        if !email.contains('@') {
+            return Err("athlete.email is missing: it says whose answers these are".to_owned());
+        }
+        for (key, days) in [
+            ("activities_days", self.extraction.activities_days),
+            ("metrics_days", self.extraction.metrics_days),
+        ] {
+            if !(1..=DAYS).contains(&days) {
+                return Err(format!("extraction.{key} is {days}: from 1 to {DAYS} days are looked at"));
+            }
+        }
+        let dates = [("current_date", &self.current_date), ("athlete.birth_date", &self.athlete.birth_date)];
+        let named = dates.into_iter().filter_map(|(key, date)| Some((key.to_owned(), date.as_deref()?)));
+        let races = self.competitions.iter().flatten().enumerate();
+        let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
+        for (key, text) in named.chain(races) {
+            if text.parse::<Date>().is_err() {
+                return Err(format!("{key} is `{text}`: a day is written 2026-05-10"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `beside`: the folder of the file. `today` counts where the file names no day.
+    pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> Prepared {
+        let mut notices = Vec::new();
+        if self.credentials.is_some() {
+            notices.push("credentials do nothing here: your training data is read from files".to_owned());
+        }
+        let task = self.task(today);
+        let own = |path: Option<PathBuf>, usual: &str| beside.join(path.unwrap_or_else(|| usual.into()));
+        let output = output.map_or_else(|| own(self.output.directory.clone(), "coach"), Path::to_owned);
+        let data = own(self.data.clone(), "data");
+        let model = match self.extraction.ai_mode {
+            Mode::Production => self.models.production,
+            Mode::Development => self.models.development,
+        };
+        let input = json!({
+            "task": task,
+            "subject": self.athlete.email,
+            "athlete": self.athlete,
+            "current_date": self.current_date.unwrap_or_else(|| today.to_string()),
+            "activities_days": self.extraction.activities_days,
+            "metrics_days": self.extraction.metrics_days,
+            "competitions": self.competitions.unwrap_or_default(),
+            "output_directory": output,
+        });
+        Prepared {
+            input,
+            data,
+            output,
+            model,
+            asks: self.extraction.hitl_enabled,
+            plots: self.extraction.enable_plotting,
+            notices,
+        }
+    }
+
+    /// What every agent reads first. Texts of the person are passed on as they are.
+    fn task(&self, today: Date) -> String {
+        let Self { athlete, context, .. } = self;
+        let name = athlete.name.as_deref().unwrap_or("not named");
+        let day = self.current_date.clone().unwrap_or_else(|| today.to_string());
+        let mut task = format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
+        let weeks = self.week_dates.as_ref().map(|dates| match dates {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let parts = [
+            ("Days of the weekly plan", weeks.as_ref()),
+            ("What the analysts should know", context.analysis.as_ref()),
+            ("What the plan should know", context.planning.as_ref()),
+            ("How to write", self.style_guide.as_ref()),
+        ];
+        for (label, text) in parts {
+            if let Some(text) = text.map(|text| text.trim()).filter(|text| !text.is_empty()) {
+                task.push_str(&format!("\n\n{label}:\n{text}"));
+            }
+        }
+        let races: Vec<String> = self.competitions.iter().flatten().map(Competition::line).collect();
+        if !races.is_empty() {
+            task.push_str(&format!("\n\nCompetitions:\n{}", races.join("\n")));
+        }
+        task
+    }
+}
+
+impl Competition {
+    fn line(&self) -> String {
+        let mut line = format!("- {}, {}", self.name, self.date);
+        let priority = self.priority.map(|priority| format!("priority {priority:?}"));
+        let parts = [self.race_type.clone(), priority, self.target_time.clone()];
+        for part in parts.into_iter().flatten() {
+            line.push_str(", ");
+            line.push_str(&part);
+        }
+        line
+    }
+}
+
+fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
+        with_snippet: false,
+        emit_comments: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let error = error.without_snippet();
+        let at = error.location().map(|at| format!("line {}: ", at.line().max(1))).unwrap_or_default();
+        format!("{at}{}", error.to_string().lines().next().unwrap_or_default())
+    })
+}

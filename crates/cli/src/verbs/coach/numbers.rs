@@ -1,0 +1,90 @@
+//! The table of the report: every number that a tool computed, with its formula and what it was computed from.
+
+use holdshort_report::Computed;
+use serde_json::Value;
+
+use super::story::Story;
+
+/// Rows of the table: beyond it a reader looks at the summary.
+const ROWS: usize = 200;
+
+/// A row for each value of each result, in the order of the calls; equal calls count once.
+pub(super) fn of(story: &Story) -> Vec<Computed> {
+    let entries = holdshort_training::catalogue();
+    let mut seen: Vec<&Value> = Vec::new();
+    let mut rows = Vec::new();
+    for (_, computed) in &story.computed {
+        if seen.contains(&computed) {
+            continue;
+        }
+        seen.push(computed);
+        let metric = computed["metric"].as_str().unwrap_or_default();
+        let how = entries.iter().find(|entry| entry.name == metric);
+        let how = how.map(|entry| format!("{} ({})", entry.formula, entry.source)).unwrap_or_default();
+        for piece in computed["results"].as_array().into_iter().flatten() {
+            rows.extend(piece_rows(metric, piece, &how, rows.len()));
+        }
+    }
+    rows.truncate(ROWS);
+    rows
+}
+
+fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Computed> {
+    let of = piece["of"].as_object().into_iter().flatten();
+    let of: Vec<String> = of.filter_map(|(_, name)| Some(name.as_str()?.to_owned())).collect();
+    let values: Vec<&Value> = piece["values"].as_array().into_iter().flatten().collect();
+    let inputs = inputs(piece);
+    let row = |(at, value): (usize, &&Value)| {
+        let name = value["name"].as_str().unwrap_or_default();
+        let mut label = metric.replace('_', " ");
+        if name != metric {
+            label = format!("{label}: {}", name.replace('_', " "));
+        }
+        if !of.is_empty() {
+            label = format!("{label} ({})", of.join(", "));
+        }
+        Computed {
+            id: format!("n{}", before + at + 1),
+            label,
+            value: written(value["value"].as_f64().unwrap_or_default()),
+            unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
+            how: how.to_owned(),
+            inputs: inputs.clone(),
+        }
+    };
+    values.iter().enumerate().map(row).collect()
+}
+
+/// `6 activities, 7 days, 4 files; resting of days`.
+fn inputs(piece: &Value) -> String {
+    let count = |key: &str, one: &str, many: &str| {
+        let count = piece["inputs"][key].as_array().map_or(0, Vec::len);
+        match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {many}")),
+        }
+    };
+    let counted = [
+        count("activities", "activity", "activities"),
+        count("days", "day", "days"),
+        count("files", "file", "files"),
+    ];
+    let mut text = counted.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let caveats = piece["caveats"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let caveats: Vec<String> = caveats.map(|caveat| caveat.replace('_', " ")).collect();
+    if !caveats.is_empty() {
+        text.push_str(&format!("; {}", caveats.join(", ")));
+    }
+    text
+}
+
+/// With as many decimals as its size is worth, as the tool says it to the agent.
+fn written(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}

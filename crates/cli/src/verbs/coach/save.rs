@@ -1,0 +1,201 @@
+//! The files of a run of the coach: two pages, a text for each agent, a summary (contract C7, C9, E38).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use holdshort_engine::real::REHEARSAL;
+use holdshort_protocol::{Run, Status};
+use holdshort_report::{Assumption, Competition, Known, Question, Report, Section, html};
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use super::story::{self, Story};
+use super::{WORKFLOW, charts, numbers};
+use crate::client::Client;
+
+/// An agent's part: its step, its file, its title, and whether it plans.
+struct Part(&'static str, &'static str, &'static str, bool);
+
+const PARTS: [Part; 6] = [
+    Part("metrics", "metrics_result.md", "Training load", false),
+    Part("activity", "activity_result.md", "Sessions", false),
+    Part("physiology", "physiology_result.md", "Recovery", false),
+    Part("synthesis", "synthesis.md", "What matters", false),
+    Part("season_plan", "season_plan.md", "Season plan", true),
+    Part("weekly_plan", "weekly_plan.md", "Weekly plan", true),
+];
+
+const SUMMARY: &str = "summary.json";
+
+/// Writes what there is of a run into the folder that its input names, and returns the names of the files. Nothing of a
+/// run of another workflow.
+pub(in super::super) async fn save(client: &Client, run: &Run) -> anyhow::Result<Vec<String>> {
+    let folder = run.input["output_directory"].as_str().filter(|_| run.workflow == WORKFLOW);
+    let Some(folder) = folder.map(Path::new) else { return Ok(Vec::new()) };
+    let story = story::read(client, run).await?;
+    let mut written = Vec::new();
+    for Part(step, name, _, _) in &PARTS {
+        if let Some(text) = story.texts.get(*step) {
+            put(folder, name, text)?;
+            written.push((*name).to_owned());
+        }
+    }
+    for (name, title, plans) in [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)] {
+        let page = page(run, &story, title, plans);
+        if !page.sections.is_empty() {
+            put(folder, name, &html(&page))?;
+            written.push(name.to_owned());
+        }
+    }
+    written.sort();
+    written.push(SUMMARY.to_owned());
+    let summary = summary(run, &story, &written);
+    put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
+    Ok(written)
+}
+
+/// Whole or not at all: somebody may be reading the one before.
+fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let shown = || folder.join(name).display().to_string();
+    fs::create_dir_all(folder).with_context(shown)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(shown)?;
+    std::io::Write::write_all(&mut file, text.as_bytes()).with_context(shown)?;
+    file.persist(folder.join(name)).with_context(shown)?;
+    Ok(())
+}
+
+fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
+    let of_input = |pointer: &str| run.input.pointer(pointer).and_then(Value::as_str);
+    let date = of_input("/current_date").and_then(|date| date.parse().ok()).unwrap_or(Date::ZERO);
+    let athlete = of_input("/athlete/name").or(of_input("/athlete/email")).unwrap_or("the athlete");
+    let mut report = Report::new(title, athlete, date);
+    report.is_rehearsal = run.config.model.as_deref() == Some(REHEARSAL);
+    report.partial = unfinished(run);
+    let own = PARTS.iter().filter(|part| part.3 == plans);
+    report.sections = own.filter_map(|Part(step, _, title, plans)| {
+        Some(Section {
+            id: (*step).to_owned(),
+            title: (*title).to_owned(),
+            agent: (*step).to_owned(),
+            text: story.texts.get(*step)?.clone(),
+            plans: *plans,
+        })
+    })
+    .collect();
+    report.competitions = competitions(&run.input);
+    report.known = known(run, story);
+    let mine = |agent: &Value| {
+        let of_page = |Part(step, ..): &&Part| agent.as_str().is_some_and(|agent| belongs(agent, step));
+        PARTS.iter().find(of_page).is_none_or(|part| part.3 == plans)
+    };
+    report.questions = story.questions.iter().filter(|it| mine(&it["agent"])).map(question).collect();
+    report.assumptions = story.assumptions.iter().filter(|it| mine(&it["agent"])).map(assumption).collect();
+    if !plans {
+        report.charts = charts::of(story);
+        report.computed = numbers::of(story);
+    }
+    report
+}
+
+/// The planners are named after what they do.
+fn belongs(agent: &str, step: &str) -> bool {
+    agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
+}
+
+/// Why the run did not come to its end.
+fn unfinished(run: &Run) -> Option<String> {
+    let why = run.end_message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+    match run.status {
+        Status::Completed => None,
+        Status::Failed => Some(format!("the run has failed{why}")),
+        Status::Cancelled => Some(format!("the run was cancelled{why}")),
+        Status::Queued | Status::Running => Some("the run goes on".to_owned()),
+        Status::Waiting => Some("the run waits for an answer".to_owned()),
+        Status::Paused => Some("the run is paused".to_owned()),
+    }
+}
+
+/// Everything that an analysis may quote: what tools brought, what the person stated, asked and answered.
+fn known(run: &Run, story: &Story) -> Known {
+    let mut known = Known::default();
+    known.json(&run.input);
+    story.given.iter().chain(story.computed.iter().map(|(_, it)| it)).for_each(|it| known.json(it));
+    for question in &story.questions {
+        known.json(&question["answer"]);
+    }
+    known
+}
+
+fn competitions(input: &Value) -> Vec<Competition> {
+    let text = |race: &Value, key: &str| race[key].as_str().map(str::to_owned);
+    let races = input["competitions"].as_array().into_iter().flatten();
+    races
+        .map(|race| Competition {
+            name: text(race, "name").unwrap_or_default(),
+            date: text(race, "date").unwrap_or_default(),
+            priority: text(race, "priority"),
+            target: text(race, "target_time"),
+        })
+        .collect()
+}
+
+fn question(it: &Value) -> Question {
+    let text = |key: &str| it[key].as_str().map(str::to_owned);
+    let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {
+        (None, _) => "open",
+        (Some("answered"), Some("skip")) => "left to the agent",
+        (Some("answered"), _) => "answered",
+        (Some("expired"), _) => "no answer in time",
+        (Some(_), _) => "not answered",
+    };
+    let answer = match &it["answer"] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        data => Some(data.to_string()),
+    };
+    Question {
+        agent: text("agent").unwrap_or_default(),
+        question: text("question").unwrap_or_default(),
+        kind: text("kind"),
+        context: text("context"),
+        outcome: outcome.to_owned(),
+        answer,
+        by: text("by"),
+        at: text("at"),
+    }
+}
+
+fn assumption(it: &Value) -> Assumption {
+    let text = |key: &str| it[key].as_str().map(str::to_owned);
+    Assumption {
+        agent: text("agent").unwrap_or_default(),
+        assumption: text("assumption"),
+        question: text("question"),
+        why: text("why"),
+    }
+}
+
+fn summary(run: &Run, story: &Story, files: &[String]) -> Value {
+    let dollars = run.cost.as_ref().filter(|cost| cost.currency == "USD");
+    let dollars = dollars.and_then(|cost| cost.amount.parse::<f64>().ok());
+    let tokens = run.usage.as_ref().map(|usage| usage.input_tokens + usage.output_tokens);
+    let names: BTreeMap<&str, &Value> =
+        ["name", "email"].into_iter().map(|key| (key, &run.input["athlete"][key])).collect();
+    json!({
+        "athlete": names,
+        "analysis_date": run.input["current_date"],
+        "competitions": run.input["competitions"],
+        "total_cost_usd": dollars,
+        "total_tokens": tokens,
+        "execution_id": run.id,
+        "trace_id": run.session,
+        "root_run_id": run.id,
+        "files_generated": files,
+        "status": run.status,
+        "unfinished": unfinished(run),
+        "questions": story.questions,
+        "assumptions": story.assumptions,
+    })
+}

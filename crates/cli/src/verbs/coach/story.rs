@@ -1,0 +1,139 @@
+//! What a run of the coach holds for its files, read from its journal: texts of agents, what tools computed, what was
+//! asked and assumed. Of a run that has not ended it is what there is so far.
+
+use std::collections::{BTreeMap, HashMap};
+
+use holdshort_protocol::{Event, Run};
+use serde_json::Value;
+
+use crate::client::Client;
+
+/// The parts of a run, in the order in which people read them.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    /// What each step brought, by its id.
+    pub texts: BTreeMap<String, String>,
+    /// Results of `compute_metric`, each with the agent that asked for it.
+    pub computed: Vec<(String, Value)>,
+    /// Series that agents have drawn.
+    pub plots: Vec<Value>,
+    /// What analysts were given: numbers that are known without being computed.
+    pub given: Vec<Value>,
+    pub questions: Vec<Value>,
+    pub assumptions: Vec<Value>,
+}
+
+pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
+    let mut reader = Reader::default();
+    let mut since = 0;
+    while since < run.seq {
+        let page: Value = client.get(&format!("/v1/runs/{}/events?since={since}", run.id)).await?;
+        let events: Vec<Event> = serde_json::from_value(page["items"].clone())?;
+        let Some(last) = events.last() else { break };
+        since = last.seq;
+        events.iter().for_each(|event| reader.event(event));
+    }
+    let mut story = reader.story;
+    // The run itself says it best where it has completed.
+    for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
+        if let Some(told) = run.result.get(key).and_then(Value::as_array) {
+            list.clone_from(told);
+        }
+    }
+    Ok(story)
+}
+
+#[derive(Default)]
+struct Reader {
+    story: Story,
+    agents: HashMap<String, String>,
+    /// Of each call: agent, tool and arguments.
+    calls: HashMap<String, (String, String, Value)>,
+    /// The place of each question in the list.
+    asked: HashMap<String, usize>,
+}
+
+impl Reader {
+    fn event(&mut self, event: &Event) {
+        let data = &event.data;
+        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+        match &*event.kind {
+            "step_started" => {
+                self.agents.insert(text("step"), text("agent"));
+            }
+            "model_replied" => self.replied(data),
+            "tool_finished" => self.finished(data),
+            "step_ended" if data["end"] == "completed" => {
+                if let Some(said) = data["content"]["text"].as_str().filter(|said| !said.trim().is_empty()) {
+                    self.story.texts.insert(text("step"), said.to_owned());
+                }
+            }
+            "interrupt_opened" if data["kind"] == "question" => self.asked(data),
+            "interrupt_resolved" => {
+                if let Some(at) = self.asked.get(&text("interrupt")) {
+                    self.story.questions[*at]["outcome"] = data["outcome"].clone();
+                    self.story.questions[*at]["option"] = data["option"].clone();
+                }
+            }
+            "decision_made" => {
+                if let Some(at) = self.asked.get(&text("interrupt")) {
+                    let question = &mut self.story.questions[*at];
+                    let content = &data["content"];
+                    question["answer"] =
+                        if content["data"].is_null() { content["text"].clone() } else { content["data"].clone() };
+                    question["by"] = event.actor.id.clone().into();
+                    question["at"] = event.at.clone().into();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn replied(&mut self, data: &Value) {
+        let agent = data["step"].as_str().and_then(|step| self.agents.get(step)).cloned().unwrap_or_default();
+        let arguments = &data["content"]["data"]["arguments"];
+        for (at, call) in data["calls"].as_array().into_iter().flatten().enumerate() {
+            let part = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
+            self.calls.insert(part("call"), (agent.clone(), part("tool"), arguments[at].clone()));
+        }
+    }
+
+    fn finished(&mut self, data: &Value) {
+        let call = data["call"].as_str().unwrap_or_default();
+        let Some((agent, tool, arguments)) = self.calls.get(call) else { return };
+        if data["end"] != "done" {
+            return;
+        }
+        let brought = &data["content"]["data"];
+        match &**tool {
+            "compute_metric" if brought["computed"].is_object() => {
+                self.story.computed.push((agent.clone(), brought["computed"].clone()));
+            }
+            "plot_series" => self.story.plots.push(brought["plot"].clone()),
+            "read_load_data" | "read_activity_data" | "read_physiology_data" => {
+                self.story.given.push(brought["given"].clone());
+            }
+            "record_assumption" => {
+                let mut assumption = arguments.clone();
+                assumption["agent"] = agent.clone().into();
+                self.story.assumptions.push(assumption);
+            }
+            _ => {}
+        }
+    }
+
+    fn asked(&mut self, data: &Value) {
+        let content = &data["content"]["data"];
+        let interrupt = data["interrupt"].as_str().unwrap_or_default().to_owned();
+        let mut question = serde_json::json!({
+            "interrupt": interrupt, "agent": data["agent"], "question": content["payload"]["question"], "outcome": null,
+        });
+        for key in ["context", "kind"] {
+            if !content["payload"][key].is_null() {
+                question[key] = content["payload"][key].clone();
+            }
+        }
+        self.asked.insert(interrupt, self.story.questions.len());
+        self.story.questions.push(question);
+    }
+}

@@ -1,0 +1,369 @@
+//! The tools of agents that coach: what an analyst is given of the data in the workspace, one metric, and a picture.
+//!
+//! All numbers come from the crate `holdshort-training`; this module finds the files, and says whose data it is: the
+//! input of the run does.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::fs::Dir;
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::Outcome;
+use holdshort_training::tools::Piece;
+use holdshort_training::{
+    Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Sex, Summary, compute, parts,
+    summary,
+};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::workspace::Workspace;
+
+/// A call of one of these tools.
+#[derive(Debug)]
+pub(crate) enum OnTraining {
+    Data(Analyst),
+    Metric(ComputeMetric),
+    Plot(PlotSeries),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadData {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ComputeMetric {
+    metric: String,
+    #[serde(default)]
+    parameters: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlotSeries {
+    series: Series,
+    title: String,
+}
+
+/// What can be drawn.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Series {
+    WeeklyHours,
+    HeartRateVariability,
+    RestingHeartRate,
+    Sleep,
+    Weight,
+}
+
+pub(crate) const SERIES: [&str; 5] =
+    ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
+
+/// What the input of a run says of the athlete; the rest of it is for the agents.
+#[derive(Debug, Deserialize)]
+struct Stated {
+    #[serde(default)]
+    athlete: Person,
+    current_date: Date,
+    #[serde(default = "a_week")]
+    activities_days: u16,
+    #[serde(default = "two_weeks")]
+    metrics_days: u16,
+}
+
+/// Contract C2.
+const fn a_week() -> u16 {
+    7
+}
+
+const fn two_weeks() -> u16 {
+    14
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Person {
+    sex: Option<Gender>,
+    birth_date: Option<Date>,
+    max_heart_rate: Option<f64>,
+    resting_heart_rate: Option<f64>,
+    threshold_heart_rate: Option<f64>,
+    threshold_power: Option<f64>,
+    time_zone: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Gender {
+    Female,
+    Male,
+}
+
+impl From<Gender> for Sex {
+    fn from(gender: Gender) -> Self {
+        match gender {
+            Gender::Female => Self::Female,
+            Gender::Male => Self::Male,
+        }
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Outcome, Refusal> {
+    let stated = Stated::deserialize(input).map_err(|error| {
+        Refusal::new("bad_input", format!("the input of this run does not say whose data it is: {error}"))
+    })?;
+    let zone = stated.athlete.time_zone.as_deref().map(|name| {
+        let refuse = |_| Refusal::new("bad_input", format!("`{}` is no time zone", name.escape_debug()));
+        TimeZone::get(name).map_err(refuse)
+    });
+    let options = Options { zone: zone.transpose()? };
+    let files = files(workspace)?;
+    let reading = reading(&files, &options);
+    let settings = holdshort_training::Settings {
+        athlete: Athlete {
+            sex: stated.athlete.sex.map(Sex::from),
+            birth_date: stated.athlete.birth_date,
+            max_heart_rate: stated.athlete.max_heart_rate,
+            resting_heart_rate: stated.athlete.resting_heart_rate,
+            threshold_heart_rate: stated.athlete.threshold_heart_rate,
+            threshold_power: stated.athlete.threshold_power,
+        },
+        as_of: stated.current_date,
+        activities_days: stated.activities_days,
+        metrics_days: stated.metrics_days,
+    };
+    match request {
+        OnTraining::Data(analyst) => {
+            let given = summary(&reading.season, &settings, *analyst);
+            Ok(data(&given, &own_parts(&files, *analyst), &reading))
+        }
+        OnTraining::Metric(call) => metric(&reading, &settings, call),
+        OnTraining::Plot(call) => plot(&reading, &settings, call),
+    }
+}
+
+/// What an analyst reads: its summary, its parts of a data file, and what could not be read.
+fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outcome {
+    let problems: Vec<Value> =
+        reading.problems.iter().take(limits::TRAINING_PROBLEMS).map(|it| json!(it)).collect();
+    let more = reading.problems.len() - problems.len() + reading.more_warnings;
+    let mut told = json!({ "given": given, "parts": parts });
+    if !problems.is_empty() {
+        told["not_read"] = json!({ "problems": problems, "more": more });
+    }
+    let mut text = told.to_string();
+    if text.len() > limits::TRAINING_BYTES {
+        text = json!({ "given": given, "left_out": "the parts of the data file: they are too large" })
+            .to_string();
+        text.truncate(text.floor_char_boundary(limits::TRAINING_BYTES));
+    }
+    Outcome::Done { text, data: json!({ "given": given }) }
+}
+
+fn metric(
+    reading: &Reading,
+    settings: &holdshort_training::Settings,
+    call: &ComputeMetric,
+) -> Result<Outcome, Refusal> {
+    match compute(&call.metric, &reading.season, settings, &call.parameters) {
+        Ok(computed) => {
+            Ok(Outcome::Done { text: in_words(&computed), data: json!({ "computed": computed }) })
+        }
+        // That there is nothing to compute it from is an answer, and a number of the report all the same.
+        Err(refusal) if refusal.code == RefusalCode::NotComputable => {
+            let text = format!("{}. {}", refusal.message, refusal.what_to_do);
+            Ok(Outcome::Done { text, data: json!({ "metric": call.metric, "refused": refusal }) })
+        }
+        Err(refusal) => Err(Refusal::new("bad_arguments", json!(refusal).to_string())),
+    }
+}
+
+/// What a model reads of a result: a line for each piece. The exact values are in the data.
+fn in_words(computed: &Computed) -> String {
+    let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
+    lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
+    lines.extend(computed.caveats.values().map(|caveat| format!("Note: {caveat}")));
+    lines.join("\n")
+}
+
+fn line(computed: &Computed, piece: &Piece) -> String {
+    let of: Vec<String> = piece.of.iter().map(|(what, name)| format!("{what} {name}")).collect();
+    let values =
+        piece.values.iter().map(|number| format!("{} {}", number.name, quantity(number.value, number.unit)));
+    let words = piece.words.iter().map(|(what, word)| format!("{what}: {word}"));
+    let values: Vec<String> = values.chain(words).collect();
+    let metric = computed.metric.name();
+    let of = if of.is_empty() { metric.to_owned() } else { format!("{metric}, {}", of.join(", ")) };
+    format!("{of}: {}", values.join(", "))
+}
+
+/// As people write it: as many decimals as its size is worth, and long times in hours as well.
+fn quantity(value: f64, unit: &str) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    let number = format!("{value:.decimals$}");
+    match unit {
+        "s" if value >= 60.0 => format!("{number} s ({})", clock(value)),
+        "1" => number,
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// `1:02:03`, or `4:05` below an hour.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of what a person did")]
+fn clock(seconds: f64) -> String {
+    let whole = seconds.round().max(0.0) as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// The points of a series, which the report draws.
+fn plot(
+    reading: &Reading,
+    settings: &holdshort_training::Settings,
+    call: &PlotSeries,
+) -> Result<Outcome, Refusal> {
+    let (unit, points) = match call.series {
+        Series::WeeklyHours => ("h", weeks(reading, settings)?),
+        Series::HeartRateVariability => days(reading, settings, "hrv"),
+        Series::RestingHeartRate => days(reading, settings, "resting_heart_rate"),
+        Series::Sleep => days(reading, settings, "sleep"),
+        Series::Weight => days(reading, settings, "weight"),
+    };
+    if points.is_empty() {
+        return Err(Refusal::new("no_data", "there are no values of this series in these days"));
+    }
+    let text = format!("The report draws it: {} points, in {unit}.", points.len());
+    let points: Vec<Value> = points.into_iter().map(|(day, value)| json!([day, value])).collect();
+    Ok(Outcome::Done {
+        text,
+        data: json!({ "plot": { "title": call.title, "unit": unit, "points": points } }),
+    })
+}
+
+fn days(
+    reading: &Reading,
+    settings: &holdshort_training::Settings,
+    name: &str,
+) -> (&'static str, Vec<(Date, f64)>) {
+    let given = summary(&reading.season, settings, Analyst::Physiology);
+    let mut unit = "1";
+    let mut points = Vec::new();
+    for day in given.days {
+        for measure in day.measures.iter().filter(|measure| measure.name == name) {
+            unit = measure.unit;
+            points.push((day.date, measure.value));
+        }
+    }
+    (unit, points)
+}
+
+/// Hours of all sports, by the first day of each week.
+fn weeks(reading: &Reading, settings: &holdshort_training::Settings) -> Result<Vec<(Date, f64)>, Refusal> {
+    let weeks = usize::from(settings.metrics_days).div_ceil(7).max(1);
+    let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": weeks }))
+        .map_err(|refusal| Refusal::new("no_data", refusal.message))?;
+    let mut hours: std::collections::BTreeMap<Date, f64> = std::collections::BTreeMap::new();
+    for piece in &computed.results {
+        let Some(week) = piece.of.get("week").and_then(|week| week.parse().ok()) else { continue };
+        let seconds =
+            piece.values.iter().filter(|number| number.name == "duration").map(|number| number.value);
+        *hours.entry(week).or_default() += seconds.sum::<f64>() / 3_600.0;
+    }
+    Ok(hours.into_iter().collect())
+}
+
+fn own_parts(files: &[(String, Vec<u8>)], analyst: Analyst) -> Map<String, Value> {
+    let mut own = Map::new();
+    let is_data = |name: &str| matches!(Format::of(name), Some(Format::Json | Format::Yaml));
+    for (name, bytes) in files.iter().filter(|(name, _)| is_data(name)) {
+        // What is refused is among the problems of the reading.
+        let Ok(parts) = parts(&File { name, bytes }) else { continue };
+        let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
+        own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));
+    }
+    own
+}
+
+/// The training files of the workspace, by their paths. Links are not followed.
+fn files(workspace: &Workspace) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
+    let mut found = Found::default();
+    found.walk(workspace.dir(), "", 0).map_err(|error| {
+        Refusal::new("not_readable", format!("the training data can not be read: {error}"))
+    })?;
+    if found.files.is_empty() {
+        let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
+        return Err(Refusal::new("no_data", format!("there is no file of training data here: {endings}")));
+    }
+    found.files.sort();
+    Ok(found.files)
+}
+
+#[derive(Default)]
+struct Found {
+    files: Vec<(String, Vec<u8>)>,
+    bytes: u64,
+}
+
+impl Found {
+    fn walk(&mut self, dir: &Dir, at: &str, depth: usize) -> io::Result<()> {
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type()?;
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
+            if kind.is_dir() && depth < limits::TRAINING_DEPTH {
+                self.walk(&entry.open_dir()?, &path, depth + 1)?;
+            } else if kind.is_file() && Format::of(&name).is_some() {
+                self.take(&entry, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, entry: &cap_std::fs::DirEntry, path: String) -> io::Result<()> {
+        self.bytes = self.bytes.saturating_add(entry.metadata()?.len());
+        if self.bytes > limits::TRAINING_FILES_BYTES {
+            let most = limits::TRAINING_FILES_BYTES >> 20;
+            return Err(io::Error::other(format!("there are more than {most} MiB of it")));
+        }
+        if self.files.len() == holdshort_training::limits::FILES {
+            return Err(io::Error::other(format!("there are more than {} files of it", self.files.len())));
+        }
+        let mut bytes = Vec::new();
+        entry.open()?.take(limits::TRAINING_FILES_BYTES).read_to_end(&mut bytes)?;
+        self.files.push((path, bytes));
+        Ok(())
+    }
+}
+
+/// What was read of some files, by what they hold: an analyst asks for a dozen metrics of the same ones.
+fn reading(files: &[(String, Vec<u8>)], options: &Options) -> Arc<Reading> {
+    static LAST: Mutex<Vec<(Digest, Arc<Reading>)>> = Mutex::new(Vec::new());
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
+    let named: Vec<(&str, Digest)> =
+        files.iter().map(|(name, bytes)| (name.as_str(), Digest::of(bytes))).collect();
+    let key = Digest::of_json(&(zone, named));
+    if let Some((_, known)) = last().iter().find(|(known, _)| *known == key) {
+        return known.clone();
+    }
+    let borrowed: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
+    let read = Arc::new(holdshort_training::read(&borrowed, options));
+    let mut last = last();
+    if last.len() == limits::TRAINING_READINGS {
+        last.remove(0);
+    }
+    last.push((key, read.clone()));
+    read
+}
