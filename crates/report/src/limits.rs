@@ -1,0 +1,31 @@
+//! The named limits of a report, each with its reason. Holds numbers only.
+
+/// Bytes of an agent's text that are rendered: about 80 pages. What is beyond is counted and said.
+pub const TEXT_BYTES: usize = 256 * 1024;
+/// Bytes of HTML that one text becomes: what escapes and marks add stays in proportion.
+pub const PROSE_BYTES: usize = 2 * 1024 * 1024;
+/// Numbers of one text that are marked: a mark is eighty bytes. The others are counted.
+pub const MARKS: usize = 2_000;
+/// Lists and quotes inside one another, and emphasis inside emphasis: deeper ones are shown at this depth.
+pub const NESTING: usize = 16;
+/// Characters that begin a list or a quote in one line. A line with more is no list: the parser looks at each of
+/// them in every line that follows.
+pub const MARKERS: usize = 64;
+/// Characters of a name, a label or a title.
+pub const LINE_CHARS: usize = 300;
+/// Characters of a question, an answer, a context or an assumption.
+pub const SAID_CHARS: usize = 20_000;
+/// Numbers and days that are known: what is beyond is not known, and marked where an agent writes it.
+pub const KNOWN: usize = 500_000;
+/// Digits of a written number that is compared: a longer one is marked.
+pub const DIGITS: usize = 24;
+/// Series, stacked parts or zones that are drawn: there are as many patterns. The others are in the table.
+pub const SERIES: usize = 6;
+/// Points of a series: more than five years, a day each. The last ones are kept.
+pub const POINTS: usize = 2_000;
+/// Bars: a year, a week each. The last ones are kept.
+pub const BARS: usize = 53;
+/// Rows of shares. The last ones are kept.
+pub const ROWS: usize = 26;
+/// Largest value that is drawn: beyond it the arithmetic of an axis is no longer exact.
+pub const DRAWN: f64 = 1e15;

@@ -1,0 +1,104 @@
+//! A report as data. Texts are as agents, people and tools wrote them: `page.rs` makes them harmless.
+
+use jiff::civil::Date;
+
+use crate::{Chart, Known};
+
+/// One page, from the top to the foot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub title: String,
+    pub athlete: String,
+    pub date: Date,
+    /// Scripted models wrote the texts.
+    pub is_rehearsal: bool,
+    /// Why the run did not finish.
+    pub partial: Option<String>,
+    /// In the order of the page.
+    pub sections: Vec<Section>,
+    pub charts: Vec<Chart>,
+    pub computed: Vec<Computed>,
+    pub competitions: Vec<Competition>,
+    pub questions: Vec<Question>,
+    pub assumptions: Vec<Assumption>,
+    /// Numbers of tool results and inputs. Those of [`Self::computed`], the charts, competitions and answers are
+    /// known without being here.
+    pub known: Known,
+}
+
+impl Report {
+    /// A report with nothing in it.
+    pub fn new(title: impl Into<String>, athlete: impl Into<String>, date: Date) -> Self {
+        Self {
+            title: title.into(),
+            athlete: athlete.into(),
+            date,
+            is_rehearsal: false,
+            partial: None,
+            sections: Vec::new(),
+            charts: Vec::new(),
+            computed: Vec::new(),
+            competitions: Vec::new(),
+            questions: Vec::new(),
+            assumptions: Vec::new(),
+            known: Known::default(),
+        }
+    }
+}
+
+/// What one agent wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Part of the anchor.
+    pub id: String,
+    pub title: String,
+    pub agent: String,
+    /// Markdown.
+    pub text: String,
+    /// Its numbers are proposals of the agent: they are not looked up.
+    pub plans: bool,
+}
+
+/// A number that a tool computed, with what it was computed from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Computed {
+    pub id: String,
+    pub label: String,
+    pub value: String,
+    pub unit: String,
+    /// The formula.
+    pub how: String,
+    /// Which activities and days, and the caveats.
+    pub inputs: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Competition {
+    pub name: String,
+    /// As the athlete wrote it.
+    pub date: String,
+    pub priority: Option<String>,
+    pub target: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub agent: String,
+    pub question: String,
+    pub kind: Option<String>,
+    pub context: Option<String>,
+    /// What became of it, in a word or two.
+    pub outcome: String,
+    pub answer: Option<String>,
+    pub by: Option<String>,
+    pub at: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    pub agent: String,
+    pub assumption: Option<String>,
+    /// What the agent would have asked.
+    pub question: Option<String>,
+    pub why: Option<String>,
+}

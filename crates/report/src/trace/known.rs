@@ -1,0 +1,264 @@
+//! What is known: numbers by their quantity, and days.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::rounding::Decimal;
+use super::scan::{self, Form, Sign};
+use super::unit::Unit;
+use crate::limits::KNOWN;
+
+/// What a number measures, as far as it may be written in another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Of no unit that is known: written as it is, with any unit.
+    Number,
+    /// In a unit of its own, or a count: never written in one of those below.
+    Own,
+    /// A share of one; also written as percent.
+    Ratio,
+    Percent,
+    /// A duration, or a pace in seconds; also written as a clock time, in minutes or hours.
+    Seconds,
+    /// A distance; also written in kilometres.
+    Metres,
+    Beats,
+    Watts,
+    Milliseconds,
+    Kilograms,
+}
+
+impl Quantity {
+    /// What a number in this unit is: `s`, `m`, `bpm`, `%`, `1`. Without a unit it is a [`Self::Number`].
+    pub fn of_unit(unit: &str) -> Self {
+        match unit.trim() {
+            "" => Self::Number,
+            "s/km" => Self::Seconds,
+            "1" | "ratio" => Self::Ratio,
+            unit if unit.starts_with("share") => Self::Ratio,
+            unit => match Unit::of(unit) {
+                Unit::None | Unit::Thousand | Unit::Minute | Unit::Hour | Unit::Kilometre => Self::Own,
+                unit => unit.means().0,
+            },
+        }
+    }
+}
+
+/// A number by its size; both signs of one size are two entries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    quantity: Quantity,
+    size: f64,
+    is_negative: bool,
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.quantity
+            .cmp(&other.quantity)
+            .then_with(|| self.size.total_cmp(&other.size))
+            .then_with(|| self.is_negative.cmp(&other.is_negative))
+    }
+}
+
+/// The numbers and days of tool results and inputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    numbers: BTreeSet<Entry>,
+    days: BTreeSet<Date>,
+}
+
+impl Known {
+    /// A number. One that is not finite is no number.
+    pub fn value(&mut self, value: f64, quantity: Quantity) {
+        if value.is_finite() && self.numbers.len() + self.days.len() < KNOWN {
+            self.numbers.insert(Entry { quantity, size: value.abs(), is_negative: value < 0.0 });
+        }
+    }
+
+    pub fn day(&mut self, day: Date) {
+        if self.numbers.len() + self.days.len() < KNOWN {
+            self.days.insert(day);
+        }
+    }
+
+    /// Every number, clock time and full date of a text that a person or a tool wrote.
+    pub fn text(&mut self, text: &str) {
+        for token in scan::tokens(text) {
+            match token.form {
+                Form::Number { readings, sign, units } => {
+                    for size in readings.iter().filter_map(|text| Decimal::read(text)).map(Decimal::value) {
+                        let value = if sign == Sign::Minus { -size } else { size };
+                        self.measure(value, units[0]);
+                    }
+                }
+                Form::Times(times) => {
+                    for (decimal, unit) in times {
+                        let (quantity, factor) = unit.means();
+                        self.value(decimal.value() * factor, quantity);
+                    }
+                }
+                Form::Days(days) => {
+                    for date in days.iter().filter_map(|day| day.date()) {
+                        self.day(date);
+                    }
+                }
+                Form::Odd => {}
+            }
+        }
+    }
+
+    /// A number in its unit, and as it is written.
+    fn measure(&mut self, value: f64, unit: Unit) {
+        let (quantity, factor) = unit.means();
+        self.scaled(value, quantity, factor);
+    }
+
+    fn scaled(&mut self, value: f64, quantity: Quantity, factor: f64) {
+        self.value(value * factor, quantity);
+        if factor != 1.0 {
+            self.value(value, Quantity::Own);
+        }
+    }
+
+    /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
+    /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others), or
+    /// from the `unit` beside it.
+    pub fn json(&mut self, value: &Value) {
+        self.json_in(value, Quantity::Number);
+    }
+
+    fn json_in(&mut self, value: &Value, quantity: Quantity) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => {
+                if let Some(number) = number.as_f64() {
+                    self.value(number, quantity);
+                }
+            }
+            Value::String(text) => self.text(text),
+            Value::Array(entries) => {
+                if let Ok(count) = u32::try_from(entries.len()) {
+                    self.value(f64::from(count), Quantity::Own);
+                }
+                for entry in entries {
+                    self.json_in(entry, quantity);
+                }
+            }
+            Value::Object(fields) => {
+                let beside = fields.get("unit").and_then(Value::as_str).map(Quantity::of_unit);
+                for (key, value) in fields {
+                    self.text(key);
+                    let (named, factor) = match (quantity_of_key(key), beside) {
+                        (Some((named, factor)), _) => (named, factor),
+                        (None, Some(beside)) => (beside, 1.0),
+                        (None, None) => (quantity, 1.0),
+                    };
+                    match value.as_f64().filter(|_| factor != 1.0) {
+                        Some(number) => {
+                            self.scaled(number, named, factor);
+                        }
+                        None => self.json_in(value, named),
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn has(&self, form: &Form, column: Option<Unit>) -> bool {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let decimals = || readings.iter().filter_map(|text| Decimal::read(text));
+                units
+                    .iter()
+                    .copied()
+                    .chain(column)
+                    .any(|unit| decimals().any(|decimal| self.has_decimal(decimal, *sign, unit)))
+                    || units.contains(&Unit::None)
+                        && *sign == Sign::None
+                        && readings.iter().any(|text| self.has_year(text))
+            }
+            Form::Times(times) => times.iter().any(|(decimal, unit)| self.has_time(*decimal, *unit)),
+            Form::Days(days) => days.iter().any(|day| day.is_in(&self.days)),
+            Form::Odd => false,
+        }
+    }
+
+    fn has_year(&self, text: &str) -> bool {
+        let year = text.parse().ok().filter(|_| text.len() == 4);
+        year.and_then(|year: i16| Some(Date::new(year, 1, 1).ok()?..=Date::new(year, 12, 31).ok()?))
+            .is_some_and(|year| self.days.range(year).next().is_some())
+    }
+
+    fn has_decimal(&self, decimal: Decimal, sign: Sign, unit: Unit) -> bool {
+        unit.ways().iter().any(|(quantity, factor)| self.has_rounding(decimal, sign, *quantity, *factor))
+    }
+
+    /// A clock time is a duration, never the same digits of something else.
+    fn has_time(&self, decimal: Decimal, unit: Unit) -> bool {
+        let ways = unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds);
+        ways.into_iter().any(|(quantity, factor)| self.has_rounding(decimal, Sign::None, *quantity, *factor))
+    }
+
+    fn has_rounding(&self, decimal: Decimal, sign: Sign, quantity: Quantity, factor: f64) -> bool {
+        let (middle, half) = (decimal.value() / factor, decimal.half() / factor);
+        let slack = middle * 1e-12;
+        let entry = |size: f64, is_negative| Entry { quantity, size: size.max(0.0), is_negative };
+        self.numbers
+            .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
+            .filter(|known| match sign {
+                Sign::None => true,
+                Sign::Plus => !known.is_negative,
+                Sign::Minus => known.is_negative || known.size == 0.0,
+            })
+            .any(|known| decimal.is_rounding_of(known.size * factor))
+    }
+}
+
+/// Ends of keys.
+const KEYS: [(&str, Quantity, f64); 25] = [
+    ("heart_rate", Quantity::Beats, 1.0),
+    ("_bpm", Quantity::Beats, 1.0),
+    ("_hr", Quantity::Beats, 1.0),
+    ("power", Quantity::Watts, 1.0),
+    ("_w", Quantity::Watts, 1.0),
+    ("_watts", Quantity::Watts, 1.0),
+    ("_ms", Quantity::Milliseconds, 1.0),
+    ("_kg", Quantity::Kilograms, 1.0),
+    ("percent", Quantity::Percent, 1.0),
+    ("_pct", Quantity::Percent, 1.0),
+    ("ratio", Quantity::Ratio, 1.0),
+    ("share", Quantity::Ratio, 1.0),
+    ("shares", Quantity::Ratio, 1.0),
+    ("_seconds", Quantity::Seconds, 1.0),
+    ("_minutes", Quantity::Seconds, 60.0),
+    ("_hours", Quantity::Seconds, 3600.0),
+    ("_min", Quantity::Seconds, 60.0),
+    ("_km", Quantity::Metres, 1000.0),
+    ("_kilometers", Quantity::Metres, 1000.0),
+    ("_meters", Quantity::Metres, 1.0),
+    ("_metres", Quantity::Metres, 1.0),
+    ("_s", Quantity::Seconds, 1.0),
+    ("_h", Quantity::Seconds, 3600.0),
+    ("_m", Quantity::Metres, 1.0),
+    ("_sec", Quantity::Seconds, 1.0),
+];
+
+fn quantity_of_key(key: &str) -> Option<(Quantity, f64)> {
+    let key = key.to_ascii_lowercase();
+    let whole = ["seconds", "minutes", "hours"].contains(&&*key).then(|| format!("_{key}"));
+    let key = whole.unwrap_or(key);
+    KEYS.iter().find(|(end, ..)| key.ends_with(end)).map(|(_, quantity, factor)| (*quantity, *factor))
+}

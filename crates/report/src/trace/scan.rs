@@ -1,0 +1,348 @@
+//! Finds the numbers of a text: numbers with signs and units, clock times, spans of hours and minutes, dates.
+//!
+//! A digit that belongs to a name is none: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal that begins a line.
+
+use std::ops::Range;
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+use super::dates::{self, Day};
+use super::rounding::Decimal;
+use super::unit::Unit;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    None,
+    Plus,
+    Minus,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// Digits with at most one point: each is a way to read what is written. The first unit is the one behind it;
+    /// another is that of the other end of a range.
+    Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
+    /// Ways to read a clock time or a span: how much of the unit.
+    Times(Vec<(Decimal, Unit)>),
+    /// Ways to read a date.
+    Days(Vec<Day>),
+    /// Digits that are never compared: of other scripts, fractions in one letter, too long ones.
+    Odd,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Token {
+    pub range: Range<usize>,
+    pub form: Form,
+}
+
+/// Words before a small whole number that make it a name. In lower case, without the `s` of more than one.
+const NAMES: [&str; 16] = [
+    "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
+    "figure", "level", "tier", "point", "no",
+];
+
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut at = 0;
+    let mut previous = '\n';
+    // Where the last name such as `zone 2` ends.
+    let mut name_ends = None;
+    while let Some(c) = text[at..].chars().next() {
+        let (end, token) = if c.is_ascii_digit() {
+            digits(text, at, previous, &mut name_ends)
+        } else if c.is_ascii_uppercase() && !previous.is_alphanumeric() {
+            match dates::from_word(text, at) {
+                Some((day, end)) => (end, Some(Token { range: at..end, form: Form::Days(vec![day]) })),
+                None => (at + 1, None),
+            }
+        } else {
+            let end = at + c.len_utf8();
+            let odd = is_odd(c) && !previous.is_alphabetic();
+            (end, odd.then_some(Token { range: at..end, form: Form::Odd }))
+        };
+        if let Some(token) = token {
+            match found.last_mut() {
+                // Digits of another script are one number, and so are those beside them.
+                Some(last) if last.form == Form::Odd && last.range.end == token.range.start => {
+                    last.range.end = token.range.end;
+                }
+                _ => found.push(token),
+            }
+        }
+        previous = text[..end].chars().next_back().unwrap_or('\n');
+        at = end;
+    }
+    share_units(text, &mut found);
+    found
+}
+
+/// A number that is not written in ASCII digits.
+fn is_odd(c: char) -> bool {
+    !c.is_ascii()
+        && matches!(
+            get_general_category(c),
+            GeneralCategory::DecimalNumber | GeneralCategory::LetterNumber | GeneralCategory::OtherNumber
+        )
+}
+
+/// What begins with the digit at this place, and where it ends.
+fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) -> (usize, Option<Token>) {
+    let before = &text[..at];
+    if let Some((days, end)) = dates::from_digit(text, at) {
+        return (end, Some(Token { range: at..end, form: Form::Days(days) }));
+    }
+    if let Some((times, end)) = clock(text, at) {
+        return (end, Some(Token { range: at..end, form: Form::Times(times) }));
+    }
+    let (mut end, readings) = number(text, at);
+    let written = &text[at..end];
+    let is_small = written.len() <= 2 && readings.len() == 1;
+    let is_glued = (previous.is_alphabetic() || previous == '_') && !is_times(before);
+    let (unit, unit_ends) = unit(text, end);
+    if is_small && (is_glued || is_ordinal(text, at, end)) {
+        return (end, None);
+    }
+    if is_small && unit == Unit::None && (follows_name(before) || goes_on_from(before, *name_ends)) {
+        *name_ends = Some(end);
+        return (end, None);
+    }
+    if let Some((decimal, unit, end)) = span(text, written, unit, unit_ends) {
+        return (end, Some(Token { range: at..end, form: Form::Times(vec![(decimal, unit)]) }));
+    }
+    let (sign, start) = sign(before);
+    let form =
+        if readings.is_empty() { Form::Odd } else { Form::Number { readings, sign, units: vec![unit] } };
+    // `80 %` and `45min` are marked with their unit, `45 minutes` without: a word is no part of the number.
+    if unit == Unit::Percent && text[..unit_ends].ends_with('%') {
+        end = unit_ends;
+    }
+    (end, Some(Token { range: start..end, form }))
+}
+
+/// The `x` of `4x8`.
+fn is_times(before: &str) -> bool {
+    let mut back = before.chars().rev();
+    matches!(back.next(), Some('x' | 'X')) && back.next().is_none_or(|c| c.is_ascii_digit() || c == ' ')
+}
+
+/// `1.` or `2)` at the beginning of a line.
+fn is_ordinal(text: &str, at: usize, end: usize) -> bool {
+    let rest = &text[end..];
+    let mut before =
+        text[..at].chars().rev().skip_while(|c| matches!(c, ' ' | '\t' | '#' | '>' | '*' | '-' | '(' | '|'));
+    (rest.starts_with(". ") || rest.starts_with(") ")) && before.next().is_none_or(|c| c == '\n')
+}
+
+fn follows_name(before: &str) -> bool {
+    let before = before.strip_suffix([' ', '\u{a0}', '-', '#']).unwrap_or(before);
+    let start = before
+        .rfind(|c: char| !c.is_ascii_alphabetic())
+        .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
+    let word = before[start..].to_ascii_lowercase();
+    NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
+}
+
+/// The `2` of `zones 1 and 2`.
+fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
+    const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
+    name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
+}
+
+/// A sign that belongs to the number, and where it begins. A hyphen between two words or numbers is none.
+fn sign(before: &str) -> (Sign, usize) {
+    let mut back = before.char_indices().rev();
+    let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
+    let is_free = back.next().is_none_or(|(_, c)| {
+        c.is_whitespace() || matches!(c, '(' | '[' | '"' | '\'' | '=' | ':' | '|' | '≈' | '~' | ',')
+    });
+    match c {
+        '-' | '−' | '–' if is_free => (Sign::Minus, at),
+        '+' if is_free => (Sign::Plus, at),
+        _ => (Sign::None, before.len()),
+    }
+}
+
+/// `45:12`, `1:05:30`, `4:35.2`, and `1:05 h`: the ways to read it.
+fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
+    let digits_at = |from: usize| {
+        let end =
+            text[from..].bytes().position(|byte| !byte.is_ascii_digit()).map_or(text.len(), |len| from + len);
+        (&text[from..end], end)
+    };
+    let (first, end) = digits_at(at);
+    if first.len() > 4 {
+        return None;
+    }
+    let pair = |end: usize| -> Option<(u128, usize)> {
+        let (digits, after) = text[end..].starts_with(':').then(|| digits_at(end + 1))?;
+        let value: u128 = digits.parse().ok()?;
+        (digits.len() == 2 && value < 60).then_some((value, after))
+    };
+    let first: u128 = first.parse().ok()?;
+    let (second, end) = pair(end)?;
+    let Some((third, end)) = pair(end) else {
+        let (whole, end) = decimals(text, end, first * 60 + second);
+        if text[end..].starts_with(':') {
+            return None;
+        }
+        let (unit, _) = unit(text, end);
+        let minutes = (Decimal { digits: first * 60 + second, decimals: 0 }, Unit::Minute);
+        return Some(match (unit, whole.decimals) {
+            (Unit::Hour, 0) => (vec![minutes], end),
+            (Unit::Minute, _) => (vec![(whole, Unit::Second)], end),
+            (_, 0) => (vec![(whole, Unit::Second), minutes], end),
+            _ => (vec![(whole, Unit::Second)], end),
+        });
+    };
+    let (whole, end) = decimals(text, end, first * 3600 + second * 60 + third);
+    (!text[end..].starts_with(':')).then_some((vec![(whole, Unit::Second)], end))
+}
+
+/// Decimals of seconds.
+fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
+    let rest = &text[end..];
+    let count = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    match rest
+        .get(1..=count)
+        .filter(|_| (1..=3).contains(&count))
+        .and_then(|digits| digits.parse::<u128>().ok())
+    {
+        Some(part) => {
+            let scale = [1, 10, 100, 1000][count];
+            (Decimal { digits: whole * scale + part, decimals: count }, end + 1 + count)
+        }
+        None => (Decimal { digits: whole, decimals: 0 }, end),
+    }
+}
+
+/// `1 h 05 min`, `3h25m10s`, `45 min 30 s`: in the smallest unit that is written.
+fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
+    let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
+    let (mut last, mut end) = (unit, end);
+    loop {
+        let smaller = match last {
+            Unit::Hour => [Unit::Minute, Unit::None, Unit::Metre].as_slice(),
+            Unit::Minute => &[Unit::Second],
+            _ => break,
+        };
+        let from = end + text[end..].bytes().take_while(|byte| *byte == b' ').count().min(1);
+        let digits = text[from..].bytes().take_while(u8::is_ascii_digit).count();
+        let Some(value) =
+            text[from..from + digits].parse::<u128>().ok().filter(|value| digits <= 2 && *value < 60)
+        else {
+            break;
+        };
+        let (mut next, mut next_ends) = self::unit(text, from + digits);
+        // `1h05` and `1h 05m`.
+        if last == Unit::Hour && (next == Unit::Metre || next == Unit::None && from == end && digits == 2) {
+            (next, next_ends) = (Unit::Minute, if next == Unit::Metre { next_ends } else { from + digits });
+        } else if !smaller.contains(&next) || next == Unit::None {
+            break;
+        }
+        sum = sum * 60 + value;
+        (last, end) = (next, next_ends);
+    }
+    (last != unit).then_some((Decimal { digits: sum, decimals: 0 }, last, end))
+}
+
+/// The unit behind a number, and where it ends.
+fn unit(text: &str, end: usize) -> (Unit, usize) {
+    let rest = &text[end..];
+    let gap = rest.chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '-'));
+    let from = end + gap.map_or(0, char::len_utf8);
+    let rest = &text[from..];
+    if rest.starts_with('%') {
+        return (Unit::Percent, from + 1);
+    }
+    if gap == Some(' ') && rest.starts_with("per cent") {
+        return (Unit::Percent, from + "per cent".len());
+    }
+    let length = rest.find(|c: char| !c.is_alphabetic() && c != '°').unwrap_or(rest.len());
+    match Unit::of(&rest[..length]) {
+        // `10 K` is no ten thousand.
+        Unit::Thousand if gap.is_some() => (Unit::None, end),
+        Unit::None => (Unit::None, end),
+        unit => (unit, from + length),
+    }
+}
+
+/// A number and the ways to read it: none if it is too long, or written in no way that is known.
+fn number(text: &str, at: usize) -> (usize, Vec<String>) {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let first_ends = run(at);
+    // Groups of three digits behind the same separator.
+    let mut grouped = None;
+    for separator in [",", "\u{a0}", "\u{202f}", "\u{2009}"] {
+        let (mut end, mut digits) = (first_ends, text[at..first_ends].to_owned());
+        while text[end..].starts_with(separator) && run(end + separator.len()) == end + separator.len() + 3 {
+            let from = end + separator.len();
+            digits.push_str(&text[from..from + 3]);
+            end = from + 3;
+        }
+        if end > first_ends && first_ends - at <= 3 {
+            grouped = Some((end, digits));
+            break;
+        }
+    }
+    let (mut end, mut readings) = match grouped {
+        Some((end, digits)) => {
+            let mut readings = vec![digits];
+            if end == first_ends + 4 && bytes[first_ends] == b',' {
+                readings.push(text[at..end].replace(',', "."));
+            }
+            (end, readings)
+        }
+        None if bytes.get(first_ends) == Some(&b',') && digit(first_ends + 1) => {
+            let end = run(first_ends + 1);
+            // `1,2,3` is a list.
+            if bytes.get(end) == Some(&b',') && digit(end + 1) || at > 0 && bytes[at - 1] == b',' {
+                (first_ends, vec![text[at..first_ends].to_owned()])
+            } else {
+                (end, vec![text[at..end].replace(',', ".")])
+            }
+        }
+        None => (first_ends, vec![text[at..first_ends].to_owned()]),
+    };
+    if bytes.get(end) == Some(&b'.') && digit(end + 1) {
+        let from = end;
+        end = run(end + 1);
+        readings.retain(|reading| !reading.contains('.'));
+        for reading in &mut readings {
+            reading.push_str(&text[from..end]);
+        }
+    }
+    // `1.2.3` is no number, and neither are digits with an exponent that is not compared.
+    while matches!(bytes.get(end), Some(b'.')) && digit(end + 1) {
+        end = run(end + 1);
+        readings.clear();
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        if digit(end + 1 + sign) {
+            end = run(end + 1 + sign);
+            readings.clear();
+        }
+    }
+    readings.retain(|reading| Decimal::read(reading).is_some());
+    (end, readings)
+}
+
+/// The first end of a range has the unit of the second: `2.5–3.0 km`.
+fn share_units(text: &str, tokens: &mut [Token]) {
+    const JOINS: [&str; 9] = ["-", "–", " - ", " – ", " to ", " and ", " or ", "/", " vs "];
+    for at in (1..tokens.len()).rev() {
+        let (before, from) = tokens.split_at_mut(at);
+        let (Some(first), second) = (before.last_mut(), &from[0]) else { continue };
+        let gap = text.get(first.range.end..second.range.start).unwrap_or_default();
+        if let (Form::Number { units, .. }, Form::Number { units: of_second, .. }) =
+            (&mut first.form, &second.form)
+            && *units == [Unit::None]
+            && JOINS.contains(&gap)
+        {
+            units.extend(of_second.iter().filter(|unit| **unit != Unit::None));
+        }
+    }
+}

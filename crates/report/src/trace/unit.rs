@@ -1,0 +1,125 @@
+//! Units that are written behind numbers, and which quantities may be written in them.
+
+use super::Quantity;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    None,
+    Percent,
+    Second,
+    Minute,
+    Hour,
+    Metre,
+    Kilometre,
+    /// `10k`.
+    Thousand,
+    Beat,
+    Watt,
+    Millisecond,
+    Kilogram,
+    /// One that nothing else is written in.
+    Other,
+}
+
+/// Whole words, in lower case.
+const WORDS: [(Unit, &[&str]); 12] = [
+    (Unit::Percent, &["%", "percent", "pct"]),
+    (Unit::Second, &["s", "sec", "secs", "second", "seconds"]),
+    (Unit::Minute, &["min", "mins", "minute", "minutes"]),
+    (Unit::Hour, &["h", "hr", "hrs", "hour", "hours"]),
+    (Unit::Metre, &["m", "metre", "metres", "meter", "meters"]),
+    (Unit::Kilometre, &["km", "kms", "kilometre", "kilometres", "kilometer", "kilometers"]),
+    (Unit::Thousand, &["k"]),
+    (Unit::Beat, &["bpm", "beats"]),
+    (Unit::Watt, &["w", "watt", "watts"]),
+    (Unit::Millisecond, &["ms"]),
+    (Unit::Kilogram, &["kg"]),
+    (
+        Unit::Other,
+        &[
+            "day",
+            "days",
+            "week",
+            "weeks",
+            "month",
+            "months",
+            "year",
+            "years",
+            "session",
+            "sessions",
+            "run",
+            "runs",
+            "ride",
+            "rides",
+            "activity",
+            "activities",
+            "time",
+            "times",
+            "kcal",
+            "kj",
+            "rpm",
+            "spm",
+            "au",
+            "tss",
+            "trimp",
+            "°c",
+            "ml",
+            "mmol",
+        ],
+    ),
+];
+
+impl Unit {
+    pub(crate) fn of(word: &str) -> Self {
+        let word = word.to_lowercase();
+        WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
+    }
+
+    /// Known quantities that may be written in this unit, and what they are multiplied by.
+    pub(crate) const fn ways(self) -> &'static [(Quantity, f64)] {
+        match self {
+            Self::None => &[
+                (Quantity::Number, 1.0),
+                (Quantity::Own, 1.0),
+                (Quantity::Ratio, 1.0),
+                (Quantity::Percent, 1.0),
+                (Quantity::Seconds, 1.0),
+                (Quantity::Metres, 1.0),
+                (Quantity::Beats, 1.0),
+                (Quantity::Watts, 1.0),
+                (Quantity::Milliseconds, 1.0),
+                (Quantity::Kilograms, 1.0),
+            ],
+            Self::Percent => &[(Quantity::Percent, 1.0), (Quantity::Ratio, 100.0), (Quantity::Number, 1.0)],
+            Self::Second => &[(Quantity::Seconds, 1.0), (Quantity::Number, 1.0)],
+            Self::Minute => &[(Quantity::Seconds, 1.0 / 60.0), (Quantity::Number, 1.0)],
+            Self::Hour => &[(Quantity::Seconds, 1.0 / 3600.0), (Quantity::Number, 1.0)],
+            Self::Metre => &[(Quantity::Metres, 1.0), (Quantity::Number, 1.0)],
+            Self::Kilometre => &[(Quantity::Metres, 1e-3), (Quantity::Number, 1.0)],
+            Self::Thousand => &[(Quantity::Metres, 1e-3), (Quantity::Number, 1e-3), (Quantity::Number, 1.0)],
+            Self::Beat => &[(Quantity::Beats, 1.0), (Quantity::Number, 1.0)],
+            Self::Watt => &[(Quantity::Watts, 1.0), (Quantity::Number, 1.0)],
+            Self::Millisecond => &[(Quantity::Milliseconds, 1.0), (Quantity::Number, 1.0)],
+            Self::Kilogram => &[(Quantity::Kilograms, 1.0), (Quantity::Number, 1.0)],
+            Self::Other => &[(Quantity::Own, 1.0), (Quantity::Number, 1.0)],
+        }
+    }
+
+    /// What a number in this unit is: the quantity, and what the number is multiplied by.
+    pub(crate) const fn means(self) -> (Quantity, f64) {
+        match self {
+            Self::None | Self::Thousand => (Quantity::Number, 1.0),
+            Self::Percent => (Quantity::Percent, 1.0),
+            Self::Second => (Quantity::Seconds, 1.0),
+            Self::Minute => (Quantity::Seconds, 60.0),
+            Self::Hour => (Quantity::Seconds, 3600.0),
+            Self::Metre => (Quantity::Metres, 1.0),
+            Self::Kilometre => (Quantity::Metres, 1000.0),
+            Self::Beat => (Quantity::Beats, 1.0),
+            Self::Watt => (Quantity::Watts, 1.0),
+            Self::Millisecond => (Quantity::Milliseconds, 1.0),
+            Self::Kilogram => (Quantity::Kilograms, 1.0),
+            Self::Other => (Quantity::Own, 1.0),
+        }
+    }
+}
