@@ -45,7 +45,8 @@ impl Runner {
             }
         }
         self.at += 1;
-        let part = |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let part =
+            |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
         let asker = plain::line(part("asker")).to_uppercase();
         lines.push(if self.of > 1 {
             format!("Question {} [{asker}]", self.at)
@@ -74,7 +75,8 @@ impl Runner {
         if word.is_empty() && prompt.is_choosing() {
             if self.was_empty {
                 // Nothing is no data, either.
-                let is_data = prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
+                let is_data =
+                    prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
                 let option = if is_data { "skip" } else { "answer" };
                 return Reaction::Decide(decision(prompt, option, Some(NOTHING.to_owned())));
             }

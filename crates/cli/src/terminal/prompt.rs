@@ -104,7 +104,8 @@ impl Prompt {
             None => "a number",
         };
         if let Stage::Fill(filling) = &self.stage {
-            let keys = "  e the whole answer as JSON · o the other options · ? explain · v all of it · d leave";
+            let keys =
+                "  e the whole answer as JSON · o the other options · ? explain · v all of it · d leave";
             let keys = paint.fold(keys, 2).into_iter().map(|line| paint.dim(&line));
             return keys.chain([filling.ask()]).collect();
         }
@@ -426,7 +427,8 @@ impl Prompt {
 /// The form of a question whose answer is data.
 fn filling(interrupt: &Interrupt) -> Option<Filling> {
     let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
-    let schema = interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question && takes_data)?;
+    let schema =
+        interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question && takes_data)?;
     Filling::of(schema)
 }
 

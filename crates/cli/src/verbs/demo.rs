@@ -9,11 +9,12 @@ use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_server::AGENT_REQUESTS;
 use holdshort_workflow::{Shipped, shipped};
+use serde_json::Value;
 
-use super::Scene;
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
 use super::serve::refuse_server;
+use super::{Scene, coach};
 use crate::args::ModelArgs;
 use crate::called::holdshort;
 use crate::data_dir::DataDir;
@@ -71,9 +72,11 @@ async fn play(
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let info: Info = client.get("/v1/info").await?;
+    let mut input: Value = serde_json::from_str(sample.input)?;
+    coach::leave_files(sample.name, &mut input, &repository.with_file_name("report"));
     let start = StartRun {
         workflow: sample.name.to_owned(),
-        input: serde_json::from_str(sample.input)?,
+        input,
         session: None,
         config: Some(RunConfig {
             workspace: Some(repository.to_str().context("the temporary folder is no UTF-8 path")?.to_owned()),

@@ -89,7 +89,12 @@ fn start(args: &crate::args::Run) -> anyhow::Result<StartRun> {
         }
     };
     let config = RunConfig { unattended: args.unattended, ..config };
-    Ok(StartRun { workflow: args.workflow.clone(), input, session: args.session.clone(), config: Some(config) })
+    Ok(StartRun {
+        workflow: args.workflow.clone(),
+        input,
+        session: args.session.clone(),
+        config: Some(config),
+    })
 }
 
 async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, again: &str) -> anyhow::Result<Exit> {
@@ -234,7 +239,10 @@ pub(super) async fn beside(
     if !json && !written.is_empty() {
         let folder = left.input["output_directory"].as_str().unwrap_or_default();
         let partial = if left.status == Status::Completed { "" } else { ", as far as it came" };
-        say_all(&Paint::stdout().message(&format!("  In {}{partial}: {}", plain::line(folder), written.join(", ")), 2));
+        say_all(
+            &Paint::stdout()
+                .message(&format!("  In {}{partial}: {}", plain::line(folder), written.join(", ")), 2),
+        );
     }
     Ok(outcome.exit())
 }

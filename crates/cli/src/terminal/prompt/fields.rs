@@ -50,8 +50,13 @@ impl Filling {
         if object.get("type").and_then(Value::as_str) != Some("object") {
             return None;
         }
-        let required: Vec<&str> =
-            object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> = object
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let properties = object.get("properties")?.as_object()?;
         let field = |(name, part): (&String, &Value)| {
             let part = followed(part, schema)?;
@@ -65,7 +70,8 @@ impl Filling {
         };
         let mut fields: Vec<Field> = properties.iter().map(field).collect::<Option<_>>()?;
         // What has to be there comes first, in the order of the schema's own list.
-        fields.sort_by_key(|field| required.iter().position(|name| *name == field.name).unwrap_or(usize::MAX));
+        fields
+            .sort_by_key(|field| required.iter().position(|name| *name == field.name).unwrap_or(usize::MAX));
         let fits = (1..=PARTS).contains(&fields.len());
         fits.then_some(Self { fields, at: 0, values: Map::new() })
     }
@@ -80,7 +86,8 @@ impl Filling {
             Takes::Flag => " (yes or no)".to_owned(),
             Takes::Of(values) => {
                 let shown = values.iter().enumerate();
-                let shown: Vec<String> = shown.map(|(n, value)| format!("{} {}", n + 1, text(value))).collect();
+                let shown: Vec<String> =
+                    shown.map(|(n, value)| format!("{} {}", n + 1, text(value))).collect();
                 format!(" ({})", shown.join(", "))
             }
         };
@@ -101,7 +108,11 @@ impl Filling {
             },
         }
         self.at += 1;
-        if self.at == self.fields.len() { Filled::Whole(self.values.clone().into()) } else { Filled::On(None) }
+        if self.at == self.fields.len() {
+            Filled::Whole(self.values.clone().into())
+        } else {
+            Filled::On(None)
+        }
     }
 }
 

@@ -50,7 +50,8 @@ fn weeks(computed: &Value) -> Option<Chart> {
     };
     let bars: Vec<Bar> = hours.iter().map(bar).collect();
     let parts = sports.iter().map(|sport| (*sport).to_owned()).collect();
-    (!bars.is_empty()).then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
+    (!bars.is_empty())
+        .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
 const ZONES: [(&str, &str); 6] = [
@@ -91,14 +92,16 @@ fn days(story: &Story, (name, title): &(&str, &str)) -> Option<Chart> {
 }
 
 fn plot(plot: &Value) -> Option<Chart> {
-    let points = plot["points"].as_array()?.iter().filter_map(|point| {
-        Some((point[0].as_str()?.parse::<Date>().ok()?, point[1].as_f64()))
-    });
+    let points = plot["points"]
+        .as_array()?
+        .iter()
+        .filter_map(|point| Some((point[0].as_str()?.parse::<Date>().ok()?, point[1].as_f64())));
     line(plot["title"].as_str()?, plot["unit"].as_str()?, points.collect())
 }
 
 fn line(title: &str, unit: &str, points: BTreeMap<Date, Option<f64>>) -> Option<Chart> {
     let series = Series { name: title.to_owned(), points: points.into_iter().collect() };
     let (title, unit) = (title.to_owned(), unit.to_owned());
-    (!series.points.is_empty()).then(|| Chart::Lines(Lines { title, unit, series: vec![series], bands: Vec::new() }))
+    (!series.points.is_empty())
+        .then(|| Chart::Lines(Lines { title, unit, series: vec![series], bands: Vec::new() }))
 }

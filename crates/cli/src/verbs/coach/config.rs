@@ -239,7 +239,8 @@ impl Config {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
         let day = self.current_date.clone().unwrap_or_else(|| today.to_string());
-        let mut task = format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
+        let mut task =
+            format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
         let weeks = self.week_dates.as_ref().map(|dates| match dates {
             Value::String(text) => text.clone(),
             other => other.to_string(),

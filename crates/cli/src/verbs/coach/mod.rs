@@ -11,9 +11,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use holdshort_protocol::{AskingConfig, RunConfig};
+use serde_json::Value;
 
-pub(super) use self::config::Prepared;
 use self::config::Config;
+pub(super) use self::config::Prepared;
 pub(super) use self::save::save;
 use crate::args;
 use crate::called::holdshort;
@@ -66,6 +67,13 @@ impl Prepared {
     }
 }
 
+/// Has a run that is started without a configuration leave its files, too.
+pub(super) fn leave_files(workflow: &str, input: &mut Value, folder: &Path) {
+    if workflow == WORKFLOW {
+        input["output_directory"] = folder.display().to_string().into();
+    }
+}
+
 pub(super) fn init_of(workflow: &str, path: &Path) -> anyhow::Result<Exit> {
     if workflow != WORKFLOW {
         return Err(usage(format!("only `{WORKFLOW}` has a configuration; `{workflow}` has none")));
@@ -84,6 +92,10 @@ pub(super) fn init(path: &Path) -> anyhow::Result<Exit> {
     })?;
     file.write_all(TEMPLATE.as_bytes())?;
     say(&path.display().to_string());
-    tell(&format!("Edit it, put your training data beside it, and say: {} run coach --config {}", holdshort(), path.display()));
+    tell(&format!(
+        "Edit it, put your training data beside it, and say: {} run coach --config {}",
+        holdshort(),
+        path.display()
+    ));
     Ok(Exit::Ok)
 }

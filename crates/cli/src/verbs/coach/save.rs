@@ -74,16 +74,17 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report.is_rehearsal = run.config.model.as_deref() == Some(REHEARSAL);
     report.partial = unfinished(run);
     let own = PARTS.iter().filter(|part| part.3 == plans);
-    report.sections = own.filter_map(|Part(step, _, title, plans)| {
-        Some(Section {
-            id: (*step).to_owned(),
-            title: (*title).to_owned(),
-            agent: (*step).to_owned(),
-            text: story.texts.get(*step)?.clone(),
-            plans: *plans,
+    report.sections = own
+        .filter_map(|Part(step, _, title, plans)| {
+            Some(Section {
+                id: (*step).to_owned(),
+                title: (*title).to_owned(),
+                agent: (*step).to_owned(),
+                text: story.texts.get(*step)?.clone(),
+                plans: *plans,
+            })
         })
-    })
-    .collect();
+        .collect();
     report.competitions = competitions(&run.input);
     report.known = known(run, story);
     let mine = |agent: &Value| {

@@ -79,8 +79,11 @@ impl Reader {
                 if let Some(at) = self.asked.get(&text("interrupt")) {
                     let question = &mut self.story.questions[*at];
                     let content = &data["content"];
-                    question["answer"] =
-                        if content["data"].is_null() { content["text"].clone() } else { content["data"].clone() };
+                    question["answer"] = if content["data"].is_null() {
+                        content["text"].clone()
+                    } else {
+                        content["data"].clone()
+                    };
                     question["by"] = event.actor.id.clone().into();
                     question["at"] = event.at.clone().into();
                 }
