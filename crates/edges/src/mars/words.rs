@@ -100,8 +100,18 @@ const SATISFACTION: &[Word] = &[
         "done",
         "satisfied",
         &[
-            "done", "complete", "completed", "finish", "finished", "approve", "approved", "accept",
-            "continue", "quit", "bye", EXIT,
+            "done",
+            "complete",
+            "completed",
+            "finish",
+            "finished",
+            "approve",
+            "approved",
+            "accept",
+            "continue",
+            "quit",
+            "bye",
+            EXIT,
         ],
     ),
     Word("submit", "needs_changes", &[SUBMIT, "revise", "changes", OWN_WORDS]),
@@ -117,8 +127,19 @@ const TURN: &[Word] = &[
 
 /// Every word of this wire.
 const ALL: [&[Word]; 13] = [
-    AGENT, CALL, PLAN, AFTER_STEP, CHECKPOINT, ERROR, QUESTION, ESCALATION, CONTINUATION, UNKNOWN_OUTCOME,
-    CHOICE, SATISFACTION, TURN,
+    AGENT,
+    CALL,
+    PLAN,
+    AFTER_STEP,
+    CHECKPOINT,
+    ERROR,
+    QUESTION,
+    ESCALATION,
+    CONTINUATION,
+    UNKNOWN_OUTCOME,
+    CHOICE,
+    SATISFACTION,
+    TURN,
 ];
 
 fn words(opened: &Opened) -> &'static [Word] {
@@ -287,7 +308,12 @@ mod tests {
                     assert!(other.is_none(), "`{word}` in {:?}: {other:?} and {id}", opened.kind);
                 }
                 if let Some(meant) = choose(opened, wire) {
-                    assert_eq!((meant.offer.id.as_str(), meant.is_own_words), (*id, false), "{:?}", opened.kind);
+                    assert_eq!(
+                        (meant.offer.id.as_str(), meant.is_own_words),
+                        (*id, false),
+                        "{:?}",
+                        opened.kind
+                    );
                 }
             }
         }
@@ -359,8 +385,7 @@ mod tests {
         let before =
             offering(Kind::Checkpoint, &About::BeforeStep(step()), &["approve", "edit", "skip", "reject"]);
         let after = offering(Kind::Checkpoint, &About::AfterStep(step()), &["continue", "redo", "abort"]);
-        let error =
-            offering(Kind::Error, &About::Failure(step()), &["retry", "skip", "hand_over", "abort"]);
+        let error = offering(Kind::Error, &About::Failure(step()), &["retry", "skip", "hand_over", "abort"]);
         let spent = offering(Kind::Error, &About::Failure(step()), &["skip", "hand_over", "abort"]);
         let round = || About::Round("work".to_owned());
         let turn = offering(Kind::Turn, &round(), &["submit", "new_task", "continue", "done", "exit"]);
@@ -455,7 +480,8 @@ mod tests {
     #[test]
     fn text_that_is_no_word_approves_nothing() {
         for word in ALL.into_iter().flatten().filter(|word| word.2.contains(&OWN_WORDS)) {
-            let rows = Kind::ALL.into_iter().flat_map(|kind| kind.row().options).filter(|row| row.id == word.0);
+            let rows =
+                Kind::ALL.into_iter().flat_map(|kind| kind.row().options).filter(|row| row.id == word.0);
             for effect in rows.flat_map(|row| row.effects) {
                 assert_ne!(effect.outcome(), Outcome::Approved, "{}", word.0);
             }

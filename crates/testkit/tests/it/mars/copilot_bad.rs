@@ -5,27 +5,29 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::copilot::{by_rules, said_to, server};
+use super::copilot::{by_rules, server};
 use super::{Mars, sound, words};
 use crate::play::{count, done, one};
 
-/// Without a question before the work.
+/// Without a question before the work or after it.
 fn at_once(more: &Value) -> Value {
-    let mut config = by_rules(&json!({"intelligentRouting": "minimal"}));
+    let mut config = by_rules(&json!({"intelligentRouting": "minimal", "approval_mode": "none"}));
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     config
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_task_and_one_in_another_script_are_told_whole() {
-    let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
+    let answers = || vec![done().repeat()];
+    let (model, server) = server(&[("engineer", answers()), ("researcher", answers())]).await;
     let long = format!("explain this: {} the end", "word ".repeat(20_000));
+    assert!(long.len() > 100_000);
     let tasks = [&*long, "名簿を長さ順に並べてください。", "رتّب قائمة الأسماء حسب الطول", "Отсортируй список"];
     for (n, task) in tasks.into_iter().enumerate() {
         let mut mars = Mars::start(&server, &format!("t{n}"), task, at_once(&json!({}))).await;
         assert_eq!(mars.wait("workflow_started").await["task_description"], *task);
         mars.wait("workflow_completed").await;
-        assert!(said_to(&model, "engineer", n).contains(task), "{n}");
+        assert!(model.requests()[n].texts().join("\n").contains(task), "{n}");
         sound(&server, &mars).await;
     }
     for task in ["", " \n\t "] {
@@ -81,7 +83,8 @@ async fn an_edit_makes_no_other_tool_of_a_command() {
                            "resolution": "edit", "modifications": edit});
         let refused = mars.refused(&frame).await;
         assert!(words(&refused).1.starts_with("/modifications"), "{edit}: {refused}");
-        assert_eq!(mars.wait("approval_requested").await, asked, "{edit}");
+        let again = mars.wait("approval_requested").await;
+        assert_eq!(again["approval_id"], asked["approval_id"], "{edit}");
     }
     mars.resolve(&asked, "deny", json!({})).await;
     mars.wait("workflow_completed").await;

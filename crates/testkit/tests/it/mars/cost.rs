@@ -32,8 +32,7 @@ fn dollars(told: &[Value]) -> Vec<(Option<f64>, Option<f64>)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reply_costs_what_the_workflow_says() {
-    let models =
-        "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}}\n";
+    let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}}\n";
     let (told, costs, native) = paid(models).await;
     assert_eq!(dollars(&told), [(Some(0.00035), Some(0.00035)), (Some(0.00035), Some(0.0007))], "{told:#?}");
     assert_eq!(told[0]["paid"], json!({"amount": "0.00035", "currency": "USD"}));
@@ -49,8 +48,7 @@ async fn a_reply_costs_what_the_workflow_says() {
 /// The clients count in dollars: what is paid in another currency is none of these, and is told beside them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_currency_is_no_dollar() {
-    let models =
-        "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: EUR}}\n";
+    let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: EUR}}\n";
     let (told, costs, _) = paid(models).await;
     assert_eq!(dollars(&told), [(Some(0.0), Some(0.0)); 2], "{told:#?}");
     assert_eq!(told[1]["paid"], json!({"amount": "0.00035", "currency": "EUR"}));

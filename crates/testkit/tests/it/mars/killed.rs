@@ -42,7 +42,10 @@ fn states() -> Vec<State> {
         lines: 1,
     };
     let mut states = vec![
-        State { task: "fix it", ..state("clarification", by_rules(&json!({})), works(), ("submit", "util.py")) },
+        State {
+            task: "fix it",
+            ..state("clarification", by_rules(&json!({})), works(), ("submit", "util.py"))
+        },
         state("tool_approval", minimal(json!({"toolApproval": "prompt"})), works(), ("allow", "")),
         state(
             "confirm",
@@ -50,7 +53,12 @@ fn states() -> Vec<State> {
             calls(("invoke_hitl_checkpoint", json!({"checkpoint_type": "confirm", "message": "Go on?"}))),
             ("approve", "but carefully"),
         ),
-        state("clarification", minimal(json!({})), calls(("ask_user", json!({"question": "Which?"}))), ("submit", "all")),
+        state(
+            "clarification",
+            minimal(json!({})),
+            calls(("ask_human", json!({"question": "Which?"}))),
+            ("submit", "all"),
+        ),
         state("max_rounds", minimal(json!({"max_rounds": 1})), works(), ("continue", "a hint")),
         State {
             then: "done",
@@ -92,7 +100,10 @@ async fn a_copilot_that_waits_is_found_as_it_was() {
         server.restart().await;
         let mut mars = Mars::connect(&server, "t1").await;
         mars.say(&first(&server, state.task, state.config.clone())).await;
-        assert_eq!(mars.wait("approval_requested").await, asked, "{name}");
+        let again = mars.wait("approval_requested").await;
+        for key in ["approval_id", "checkpoint_type", "position", "options", "description", "expires_at"] {
+            assert_eq!(again[key], asked[key], "{name}: {key}");
+        }
         let after = (model.requests().len(), server.lines("count.txt"), server.events(&run).await);
         assert_eq!(after, before, "{name}: a restart does nothing");
 

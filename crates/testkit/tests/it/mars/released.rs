@@ -17,8 +17,7 @@ fn only<'e>(events: &'e [Value], kind: &str) -> &'e Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
-    let copilot =
-        json!({"mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false, "intelligentRouting": "minimal"});
+    let copilot = json!({"mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false, "intelligentRouting": "minimal"});
     let table = [
         (json!({"tool_approval": "auto_allow_all"}), "tool_approval is auto_allow_all"),
         (json!({"toolApproval": "auto_allow_all"}), "tool_approval is auto_allow_all"),
