@@ -188,8 +188,13 @@ impl Draft<'_> {
             return;
         };
         let digest = self.run.action_digest(call, look, effect.as_ref());
+        let why = match &release {
+            Release::Rule { source, rule } => self.run.rule(*source, *rule, self.cx.system),
+            Release::Grant { .. } | Release::OpensInterrupt => None,
+        };
+        let why = Content::maybe_text(why.and_then(|rule| rule.reason.clone()));
         let by = Authority::Gate(release);
-        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
+        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, why);
     }
 
     fn ask_approval(&mut self, id: &str, call: &Call, digest: Digest, reasons: Vec<Reason>, grantable: bool) {

@@ -90,7 +90,7 @@ impl Run {
         if is_within { Ok(()) } else { Err(reason("changes_elsewhere", CHANGES_ELSEWHERE)) }
     }
 
-    fn rule<'a>(&'a self, source: Source, at: usize, system: &'a System) -> Option<&'a Rule> {
+    pub(super) fn rule<'a>(&'a self, source: Source, at: usize, system: &'a System) -> Option<&'a Rule> {
         let list = match source {
             Source::System => &system.rules,
             Source::Run => &self.config()?.gates.rules,

@@ -278,6 +278,7 @@ pub enum Fact {
     ToolDeferred {
         call: String,
     },
+    /// text: why the rule that released it allows such calls, where the rule says so.
     ToolAuthorised {
         call: String,
         digest: Digest,

@@ -6,7 +6,7 @@ use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Offer, Opened, Outcome};
 use holdshort_core::plan::Subtask;
 use holdshort_core::run::{Fact, Input};
-use holdshort_protocol::{Code, Decision};
+use holdshort_protocol::{Code, Decision, plain};
 use holdshort_store::Tables;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::edit::Edit;
 use super::frame::Resolve;
-use super::words;
+use super::words::{self, Meant};
+use crate::limits::MARS_PROMPT_CHARS;
 
 /// Decides on an approval of this run. `Some`: it was decided on just so already.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
@@ -84,11 +85,14 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         (None, Some(false)) => "reject",
         (None, None) => return Err(Refused::invalid_at("/resolution", "say `resolution`, or `approved`")),
     };
-    let Some(offer) = words::choose(opened, said) else {
+    let Some(Meant { offer, is_own_words }) = words::choose(opened, said) else {
         let offered = words::names(opened).join(", ");
+        let said: String = plain::line(said).chars().take(MARS_PROMPT_CHARS).collect();
         return Err(Refused::invalid_at(
             if resolution.is_some() { "/resolution" } else { "/approved" },
-            format!("`{said}` is not offered here; choose one of: {offered}"),
+            format!(
+                "`{said}` is not offered here; choose one of: {offered}. Words of your own go along as `feedback`"
+            ),
         ));
     };
     // Clients send both; what they mean is what neither contradicts.
@@ -97,12 +101,20 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     if resolution.is_some() && yes && offer.stops() || no && releases {
         return Err(Refused::invalid_at("/approved", format!("contradicts `{said}`")));
     }
-    let text = match (feedback, user_feedback) {
+    let mut text = match (feedback, user_feedback) {
         (Some(a), Some(b)) if a != b => {
             return Err(Refused::invalid_at("/user_feedback", "says something else than `feedback`"));
         }
         (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
     };
+    if (is_own_words || said.trim().is_empty()) && text.is_some() {
+        let offered = words::names(opened).join(", ");
+        let why = format!("stands beside a `resolution` that names no option; choose one of: {offered}");
+        return Err(Refused::invalid_at("/feedback", why));
+    }
+    if is_own_words {
+        text = Some(said.trim().to_owned());
+    }
     // Sent by mistake it would release what it says nothing of (contract E42).
     if words::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
         return Err(Refused::invalid_at("/feedback", "is missing: `submit` sends words"));

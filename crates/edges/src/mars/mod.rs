@@ -15,6 +15,7 @@ mod attached;
 mod calls;
 pub mod config;
 mod console;
+mod cost;
 mod edit;
 mod files;
 mod folder;

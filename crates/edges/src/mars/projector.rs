@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Opened};
-use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Listed, Run, Step, StepRole, undo};
 use holdshort_protocol::plain;
@@ -14,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
-use super::{approval, calls, config, graph, steps, summary};
+use super::{approval, calls, config, cost, graph, steps, summary};
 
 /// The states of a run (contract A29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -190,7 +189,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
         // What a summary says is for the run: this wire has no event for it.
         Fact::ModelReplied { step, model, usage, .. } if is_summariser(run, step) => {
-            vec![("cost_update", spent(run, step, model, usage))]
+            vec![("cost_update", cost::update(run, step, model, *usage))]
         }
         Fact::StepStarted { step, .. }
         | Fact::StepEnded { step, .. }
@@ -214,7 +213,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             let helped = before.step.as_ref().and_then(|before| steps::replied(run, step, before));
             let mut said: Vec<Said> = helped.into_iter().collect();
             said.extend(replied(run, step, calls, content.as_text()));
-            said.push(("cost_update", spent(run, step, model, usage)));
+            said.push(("cost_update", cost::update(run, step, model, *usage)));
             said
         }
         // What an agent had said when a person interrupted it.
@@ -349,16 +348,6 @@ fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
 
 fn is_summariser(run: &Run, step: &str) -> bool {
     run.steps.get(step).is_some_and(|step| step.role == StepRole::Summariser)
-}
-
-/// What a request took. Prices are not known here: they are 0, for a client that adds them up.
-fn spent(run: &Run, step: &str, model: &str, usage: &Usage) -> Value {
-    let (input, output) = (usage.input_tokens, usage.output_tokens);
-    json!({
-        "run_id": run.id.as_str(), "step_id": step, "agent": steps::agent(run, step), "model": model,
-        "tokens": input + output, "input_tokens": input, "output_tokens": output,
-        "cost_usd": 0.0, "total_cost_usd": 0.0,
-    })
 }
 
 /// Nobody is shown what nobody can answer.

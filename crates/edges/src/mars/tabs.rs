@@ -14,6 +14,7 @@ use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::cost::Cost;
 use super::history::{self, text};
 use super::past::Past;
 use super::sessions::{NoQuery, person};
@@ -172,39 +173,7 @@ async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answe
     Ok(files)
 }
 
-/// What requests of a kind took together.
-#[derive(Default)]
-struct Cost {
-    input: u64,
-    output: u64,
-    requests: u64,
-    /// Of the first of them.
-    model: String,
-}
-
-impl Cost {
-    fn add(&mut self, data: &Value) {
-        let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
-        if self.requests == 0 {
-            text(data, "model").clone_into(&mut self.model);
-        }
-        self.input += count("input_tokens");
-        self.output += count("output_tokens");
-        self.requests += 1;
-    }
-
-    /// Prices are not known here.
-    fn row(&self, named: &Value) -> Value {
-        let mut row = json!({
-            "cost": 0.0, "tokens": self.input + self.output, "input_tokens": self.input,
-            "output_tokens": self.output, "call_count": self.requests,
-        });
-        steps::merge(&mut row, named);
-        row
-    }
-}
-
-/// `GET …/costs`: tokens, by model, agent and step.
+/// `GET …/costs`: tokens and money, by model, agent and step.
 pub(super) async fn costs(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let mut all = Cost::default();
@@ -224,11 +193,13 @@ pub(super) async fn costs(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) 
     let by_model = models.iter().map(|(model, cost)| cost.row(&json!({ "model": model })));
     let by_agent =
         agents.iter().map(|(agent, cost)| cost.row(&json!({ "agent": agent, "model": cost.model })));
-    let answer = json!({
-        "total_cost": 0.0, "total_cost_usd": 0.0, "total_tokens": all.input + all.output,
-        "input_tokens": all.input, "output_tokens": all.output,
+    let [tokens, input, output] = all.tokens();
+    let mut answer = json!({
+        "total_cost": all.usd(), "total_cost_usd": all.usd(), "total_tokens": tokens,
+        "input_tokens": input, "output_tokens": output,
         "model_breakdown": by_model.collect::<Vec<_>>(), "agent_breakdown": by_agent.collect::<Vec<_>>(),
         "step_breakdown": (1..).zip(&of_steps).map(step).collect::<Vec<_>>(),
     });
+    steps::merge(&mut answer, &all.paid());
     Ok(past.answer(answer))
 }

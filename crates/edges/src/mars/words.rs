@@ -5,7 +5,8 @@ use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
-/// One option: our id, what this wire calls it, and what else a client may call it.
+/// One option: our id, what this wire calls it, and what else a client may call it: also as the consoles of the source
+/// system have it (contract A31).
 struct Word(&'static str, &'static str, &'static [&'static str]);
 
 /// The web UI's two words for whatever asks for words (contract E42): `submit` is the option that takes them, `exit`
@@ -13,13 +14,21 @@ struct Word(&'static str, &'static str, &'static [&'static str]);
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-const APPROVE: &[&str] = &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed"];
-const REJECT: &[&str] = &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", EXIT];
+/// Beside an option: any text that is no word of this wire means it, and goes along (contract A31). No option that
+/// releases work has it, for this wire can not show a text back before it is sent (contract E34). Nothing that a client
+/// says equals it.
+const OWN_WORDS: &str = "(any other text)";
+/// An empty `resolution`: the end of a console's input.
+const NOTHING: &str = "";
+
+const APPROVE: &[&str] =
+    &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes"];
+const REJECT: &[&str] =
+    &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", "n", "no", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
 /// Where words ride along with an approval: guidance, a note.
 const APPROVE_WITH_WORDS: &[&str] =
-    &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", SUBMIT];
-const CONTINUE: &[&str] = &["continued", "approve", "approved", "accept", "proceed", SUBMIT];
+    &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
 /// In the conversation of an agent, at a checkpoint that it must pass, an approval has the words of A5.
@@ -29,74 +38,125 @@ const AGENT: &[Word] = &[
     Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
     Word("reject", "abort", &["rejected", "deny", "denied", "aborted", "terminate", EXIT]),
 ];
+const CALL: &[Word] = &[
+    Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
+    Word("approve_session", "allow_session", &["allowed_session"]),
+    Word("edit", "edit", &["modify", "modified", "edited"]),
+    Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
+    Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
+];
+const PLAN: &[Word] = &[
+    Word("approve", "approve", APPROVE),
+    Word("edit", "modify", MODIFY),
+    Word("revise", "revise", &["revised", "revision", "replan", SUBMIT, OWN_WORDS]),
+    Word("reject", "reject", REJECT),
+];
+const AFTER_STEP: &[Word] = &[
+    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed", "c", SUBMIT]),
+    Word("redo", "redo", &["redone", "r"]),
+    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
+];
+/// Before a step, at a checkpoint between phases, and of a text.
+const CHECKPOINT: &[Word] = &[
+    Word("approve", "approve", APPROVE_WITH_WORDS),
+    Word("edit", "modify", MODIFY),
+    Word("skip", "skip", &["skipped", "s"]),
+    Word("reject", "reject", REJECT),
+];
+const ERROR: &[Word] = &[
+    Word("retry", "retry", &["retried", "r"]),
+    Word("skip", "skip", &["skipped", "s"]),
+    Word("hand_over", "hand_over", &[SUBMIT]),
+    Word(
+        "abort",
+        "abort",
+        &["aborted", "reject", "rejected", "terminate", "a", "n", "no", "quit", EXIT, OWN_WORDS],
+    ),
+];
+const QUESTION: &[Word] = &[
+    Word("answer", SUBMIT, &["respond", "answered", "submitted"]),
+    Word("skip", "skip", &["skipped"]),
+    Word("cancel", "cancel", &["cancelled", EXIT]),
+];
+const ESCALATION: &[Word] = &[
+    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+    Word("instruct", "provide_instructions", &["instructions", "respond", SUBMIT]),
+    Word("abort", "abort", ABORT),
+];
+const CONTINUATION: &[Word] = &[
+    Word("continue", "continue", &["continued", "approve", "approved", SUBMIT]),
+    Word("finish", "finish", &["done", "finished"]),
+    Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort", EXIT]),
+];
+const UNKNOWN_OUTCOME: &[Word] = &[
+    Word("happened", "happened", &[SUBMIT]),
+    Word("rerun", "rerun", &[]),
+    Word("skip", "skip", &["skipped"]),
+    Word("abort", "abort", ABORT),
+];
+const CHOICE: &[Word] = &[Word("custom", "custom", &[SUBMIT])];
+const SATISFACTION: &[Word] = &[
+    Word(
+        "done",
+        "satisfied",
+        &[
+            "done",
+            "complete",
+            "completed",
+            "finish",
+            "finished",
+            "approve",
+            "approved",
+            "accept",
+            "continue",
+            "quit",
+            "bye",
+            EXIT,
+        ],
+    ),
+    Word("submit", "needs_changes", &[SUBMIT, "revise", "changes", OWN_WORDS]),
+    Word("new_task", "start_over", &["restart", "startover"]),
+];
+const TURN: &[Word] = &[
+    Word("submit", SUBMIT, &["respond", "answer", "answered", OWN_WORDS]),
+    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+    Word("done", "done", &["complete", "completed", "finish", "finished"]),
+    Word("exit", EXIT, &["quit", "bye", "end", "reject", "rejected", "abort", "cancel", NOTHING]),
+    Word("new_task", "new_task", &[]),
+];
+
+/// Every word of this wire.
+const ALL: [&[Word]; 13] = [
+    AGENT,
+    CALL,
+    PLAN,
+    AFTER_STEP,
+    CHECKPOINT,
+    ERROR,
+    QUESTION,
+    ESCALATION,
+    CONTINUATION,
+    UNKNOWN_OUTCOME,
+    CHOICE,
+    SATISFACTION,
+    TURN,
+];
 
 fn words(opened: &Opened) -> &'static [Word] {
     match opened.kind {
         Kind::ToolApproval if is_of_an_agent(opened) => AGENT,
-        Kind::ToolApproval => &[
-            Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
-            Word("approve_session", "allow_session", &["allowed_session"]),
-            Word("edit", "edit", &["modify", "modified", "edited"]),
-            Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
-            Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
-        ],
-        Kind::PlanApproval => &[
-            Word("approve", "approve", APPROVE),
-            Word("edit", "modify", MODIFY),
-            Word("revise", "revise", &["revised", "revision", "replan", SUBMIT]),
-            Word("reject", "reject", REJECT),
-        ],
-        Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => &[
-            Word("continue", "continue", CONTINUE),
-            Word("redo", "redo", &["redone"]),
-            Word("abort", "abort", ABORT),
-        ],
-        Kind::Checkpoint | Kind::Review => &[
-            Word("approve", "approve", APPROVE_WITH_WORDS),
-            Word("edit", "modify", MODIFY),
-            Word("skip", "skip", &["skipped"]),
-            Word("reject", "reject", REJECT),
-        ],
-        Kind::Error => &[
-            Word("retry", "retry", &["retried"]),
-            Word("skip", "skip", &["skipped"]),
-            Word("hand_over", "hand_over", &[SUBMIT]),
-            Word("abort", "abort", ABORT),
-        ],
-        Kind::Question => &[
-            Word("answer", SUBMIT, &["respond", "answered", "submitted"]),
-            Word("skip", "skip", &["skipped"]),
-            Word("cancel", "cancel", &["cancelled", EXIT]),
-        ],
-        Kind::Escalation => &[
-            Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
-            Word("instruct", "provide_instructions", &["instructions", "respond", SUBMIT]),
-            Word("abort", "abort", ABORT),
-        ],
-        Kind::Continuation => &[
-            Word("continue", "continue", &["continued", "approve", "approved", SUBMIT]),
-            Word("finish", "finish", &["done", "finished"]),
-            Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort", EXIT]),
-        ],
-        Kind::UnknownOutcome => &[
-            Word("happened", "happened", &[SUBMIT]),
-            Word("rerun", "rerun", &[]),
-            Word("skip", "skip", &["skipped"]),
-            Word("abort", "abort", ABORT),
-        ],
-        Kind::Choice => &[Word("custom", "custom", &[SUBMIT])],
-        Kind::Turn if asks_satisfaction(opened) => &[
-            Word("done", "satisfied", &["done", "approve", "approved", "accept", "continue", EXIT]),
-            Word("submit", "needs_changes", &[SUBMIT, "revise", "changes"]),
-            Word("new_task", "start_over", &["restart", "startover"]),
-        ],
-        Kind::Turn => &[
-            Word("submit", SUBMIT, &["respond", "answer", "answered"]),
-            Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
-            Word("done", "done", &["complete", "completed", "finish", "finished"]),
-            Word("exit", EXIT, &["quit", "bye", "end", "reject", "rejected", "abort", "cancel"]),
-            Word("new_task", "new_task", &[]),
-        ],
+        Kind::ToolApproval => CALL,
+        Kind::PlanApproval => PLAN,
+        Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => AFTER_STEP,
+        Kind::Checkpoint | Kind::Review => CHECKPOINT,
+        Kind::Error => ERROR,
+        Kind::Question => QUESTION,
+        Kind::Escalation => ESCALATION,
+        Kind::Continuation => CONTINUATION,
+        Kind::UnknownOutcome => UNKNOWN_OUTCOME,
+        Kind::Choice => CHOICE,
+        Kind::Turn if asks_satisfaction(opened) => SATISFACTION,
+        Kind::Turn => TURN,
         Kind::ClientCall => &[],
     }
 }
@@ -129,14 +189,31 @@ pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
 
-/// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.
-pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Offer> {
+/// What a client means by what it says.
+pub(super) struct Meant<'o> {
+    pub(super) offer: &'o Offer,
+    /// What it says is no name of the option, but the words that go with it.
+    pub(super) is_own_words: bool,
+}
+
+/// The option that a client means, if it is on offer: by its name here, by our own, by another word for it, or by words
+/// of the person's own. A word that means something elsewhere on this wire is never one of these.
+pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<Meant<'o>> {
     let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
+    let other = |said: &str| {
+        words(opened).iter().find(|word| word.2.contains(&said)).and_then(|word| offered(word.0))
+    };
     let by_name = words(opened).iter().find(|word| word.1 == said).and_then(|word| offered(word.0));
-    by_name.or_else(|| offered(&said)).or_else(|| {
-        words(opened).iter().find(|word| word.2.contains(&&*said)).and_then(|word| offered(word.0))
-    })
+    let named = by_name.or_else(|| offered(&said)).or_else(|| other(&said));
+    if let Some(offer) = named {
+        return Some(Meant { offer, is_own_words: false });
+    }
+    let is_known = |word: &Word| word.0 == said || word.1 == said || word.2.contains(&&*said);
+    if said.is_empty() || ALL.into_iter().flatten().any(is_known) {
+        return None;
+    }
+    other(OWN_WORDS).map(|offer| Meant { offer, is_own_words: true })
 }
 
 /// Whether it is the word that says something with it.
@@ -199,6 +276,7 @@ fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
 
 #[cfg(test)]
 mod tests {
+    use holdshort_core::interrupt::Outcome;
 
     use super::*;
 
@@ -229,8 +307,13 @@ mod tests {
                     let other = seen.insert(word, id);
                     assert!(other.is_none(), "`{word}` in {:?}: {other:?} and {id}", opened.kind);
                 }
-                if let Some(offer) = choose(opened, wire) {
-                    assert_eq!(offer.id, *id, "{:?}", opened.kind);
+                if let Some(meant) = choose(opened, wire) {
+                    assert_eq!(
+                        (meant.offer.id.as_str(), meant.is_own_words),
+                        (*id, false),
+                        "{:?}",
+                        opened.kind
+                    );
                 }
             }
         }
@@ -278,8 +361,130 @@ mod tests {
             (&question, "exit", Some("cancel")),
         ];
         for (opened, said, meant) in table {
-            let found = choose(opened, said).map(|offer| offer.id.as_str());
+            let found = choose(opened, said).map(|meant| meant.offer.id.as_str());
             assert_eq!(found, meant, "{said} at {:?}", opened.about);
+        }
+    }
+
+    /// What this kind has on offer, asked in this run's words.
+    fn offering(kind: Kind, about: &About, ids: &[&str]) -> Opened {
+        let mut opened = opened(kind, about, &[]);
+        opened.options.retain(|offer| ids.contains(&offer.id.as_str()));
+        opened
+    }
+
+    /// A31 with E34, row by row, and its near misses: the option, and whether what is said are the words that go along.
+    #[test]
+    fn the_words_of_a_console_mean_what_they_did() {
+        let step = || "s".to_owned();
+        let plan = offering(
+            Kind::PlanApproval,
+            &About::Plan("planning".to_owned()),
+            &["approve", "edit", "revise", "reject"],
+        );
+        let before =
+            offering(Kind::Checkpoint, &About::BeforeStep(step()), &["approve", "edit", "skip", "reject"]);
+        let after = offering(Kind::Checkpoint, &About::AfterStep(step()), &["continue", "redo", "abort"]);
+        let error = offering(Kind::Error, &About::Failure(step()), &["retry", "skip", "hand_over", "abort"]);
+        let spent = offering(Kind::Error, &About::Failure(step()), &["skip", "hand_over", "abort"]);
+        let round = || About::Round("work".to_owned());
+        let turn = offering(Kind::Turn, &round(), &["submit", "new_task", "continue", "done", "exit"]);
+        let satisfied = offering(Kind::Turn, &round(), &["submit", "new_task", "done"]);
+        let call = opened(Kind::ToolApproval, &About::Call("call_1".to_owned()), &[Source::Default]);
+        let must = opened(Kind::ToolApproval, &About::Call("call_1".to_owned()), &[Source::Checkpoint]);
+        let limit = offering(Kind::Continuation, &About::Limit(step()), &["continue", "finish", "cancel"]);
+        let mut choice = opened(Kind::Choice, &round(), &[]);
+        choice.options[0].id = "n".to_owned();
+
+        let (name, text) = (|id| Some((id, false)), |id| Some((id, true)));
+        let table = [
+            (&plan, "y", name("approve")),
+            (&plan, " Y ", name("approve")),
+            (&plan, "YES", name("approve")),
+            (&plan, "n", name("reject")),
+            (&plan, "No", name("reject")),
+            (&plan, "add tests", text("revise")),
+            (&plan, "yes, but add tests", text("revise")),
+            (&plan, "Approve it once there are tests", text("revise")),
+            (&plan, "", None),
+            (&plan, "  ", None),
+            (&plan, "s", None),
+            (&plan, "skip", None),
+            (&plan, "retry", None),
+            (&plan, OWN_WORDS, text("revise")),
+            (&before, "y", name("approve")),
+            (&before, "n", name("reject")),
+            (&before, "S", name("skip")),
+            // They would approve, and this wire can not ask back.
+            (&before, "only the fast ones", None),
+            (&before, "maybe", None),
+            (&before, "yy", None),
+            (&before, "c", None),
+            (&before, "", None),
+            (&after, "c", name("continue")),
+            (&after, "R", name("redo")),
+            (&after, "a", name("abort")),
+            (&after, "well done", None),
+            (&after, "y", None),
+            (&after, "n", None),
+            (&after, "s", None),
+            (&after, "", None),
+            (&error, "r", name("retry")),
+            (&error, "s", name("skip")),
+            (&error, "A", name("abort")),
+            (&error, "n", name("abort")),
+            (&error, "leave it", text("abort")),
+            (&error, "y", None),
+            (&error, "approve", None),
+            (&error, "revise", None),
+            (&error, "", None),
+            // Known and not on offer is no text.
+            (&spent, "r", None),
+            (&spent, "retry", None),
+            (&turn, "done", name("done")),
+            (&turn, "Complete", name("done")),
+            (&turn, "finished", name("done")),
+            (&turn, "exit", name("exit")),
+            (&turn, "QUIT", name("exit")),
+            (&turn, "bye", name("exit")),
+            (&turn, "", name("exit")),
+            (&turn, " ", name("exit")),
+            (&turn, "bye for now", text("submit")),
+            (&turn, "the finished ones", text("submit")),
+            (&turn, "shorter", text("submit")),
+            (&turn, "skip", None),
+            (&satisfied, "complete", name("done")),
+            (&satisfied, "bye", name("done")),
+            (&satisfied, "in blue", text("submit")),
+            (&satisfied, "", None),
+            // No console of the source system asks these.
+            (&call, "y", None),
+            (&call, "go ahead", None),
+            (&call, "", None),
+            (&must, "y", None),
+            (&must, "c", None),
+            (&limit, "y", None),
+            (&limit, "go on", None),
+            // An option of its own goes before any word.
+            (&choice, "n", name("n")),
+            (&choice, "y", None),
+            (&choice, "option_9", None),
+        ];
+        for (opened, said, expected) in table {
+            let found = choose(opened, said).map(|meant| (meant.offer.id.as_str(), meant.is_own_words));
+            assert_eq!(found, expected, "`{said}` at {:?} about {:?}", opened.kind, opened.about);
+        }
+    }
+
+    /// E34: whatever is asked, text that is no word of this wire lets nothing go on that somebody has to agree to.
+    #[test]
+    fn text_that_is_no_word_approves_nothing() {
+        for word in ALL.into_iter().flatten().filter(|word| word.2.contains(&OWN_WORDS)) {
+            let rows =
+                Kind::ALL.into_iter().flat_map(|kind| kind.row().options).filter(|row| row.id == word.0);
+            for effect in rows.flat_map(|row| row.effects) {
+                assert_ne!(effect.outcome(), Outcome::Approved, "{}", word.0);
+            }
         }
     }
 }

@@ -8,13 +8,13 @@ use super::{Mars, options, sound};
 use crate::play::{command, count, done, one};
 
 /// A copilot without a router, so that rules route; and the rest of a config.
-fn by_rules(more: &Value) -> Value {
+pub(super) fn by_rules(more: &Value) -> Value {
     let mut config = json!({ "mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false });
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     config
 }
 
-async fn server(scripts: &[(&str, Vec<Scripted>)]) -> (ScriptedModel, TestServer) {
+pub(super) async fn server(scripts: &[(&str, Vec<Scripted>)]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for (agent, script) in scripts {
         model.script(agent, script.clone());
@@ -23,7 +23,7 @@ async fn server(scripts: &[(&str, Vec<Scripted>)]) -> (ScriptedModel, TestServer
     (model, server)
 }
 
-fn said_to(model: &ScriptedModel, agent: &str, n: usize) -> String {
+pub(super) fn said_to(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
 

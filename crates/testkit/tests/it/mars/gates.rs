@@ -295,7 +295,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     sound(&server, &mars).await;
 }
 
-/// `tool_approval` is `none` on this wire unless it is set (E32).
+/// Case 17; `tool_approval` is `none` on this wire unless it is set (E32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_ask_where_tool_approval_is_prompt() {
     let (model, server) = planned(&[]).await;

@@ -2,16 +2,21 @@
 
 mod bad;
 mod changes;
+mod console;
 mod copilot;
+mod copilot_bad;
 mod copilot_panel;
+mod cost;
 mod docs;
 mod example;
 mod gates;
 mod golden;
+mod killed;
 mod modes;
 mod panel;
 mod plans;
 mod reader;
+mod released;
 mod sessions;
 mod sockets;
 mod tabs;

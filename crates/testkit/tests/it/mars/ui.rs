@@ -303,7 +303,7 @@ async fn a_refused_decision_loses_no_panel() {
     assert_eq!(page.panel.asked.as_ref(), Some(&asked));
     // Words without words release nothing (contract E42), nor does what is decided on already.
     let id = &asked["approval_id"];
-    for resolution in ["submit", "maybe"] {
+    for resolution in ["submit", "skip"] {
         page.mars
             .say(&json!({"type": "resolve_approval", "approval_id": id, "resolution": resolution}))
             .await;

@@ -1,0 +1,109 @@
+//! What requests of models took and cost, in the numbers that clients add up (contract A32). Prices are the workflow's;
+//! money is counted in core, and becomes a number only here.
+
+use holdshort_core::message::Usage;
+use holdshort_core::pricing;
+use holdshort_core::run::Run;
+use serde_json::{Value, json};
+
+use super::history::text;
+use super::steps;
+
+/// The currency that the clients count in.
+const CLIENTS: &str = "USD";
+
+/// Of one reply: `cost_update`. `total_cost_usd` is what the run has cost so far.
+pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value {
+    let paid = run
+        .cost_of(step, model, usage)
+        .map(|(cost, currency)| Paid { millionths: cost.millionths(), currency });
+    let all = run
+        .currency()
+        .map(|currency| Paid { millionths: run.spent.cost.millionths(), currency: currency.to_owned() });
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    let mut data = json!({
+        "run_id": run.id.as_str(), "step_id": step, "agent": steps::agent(run, step), "model": model,
+        "tokens": input + output, "input_tokens": input, "output_tokens": output,
+        "cost_usd": dollars(paid.as_ref()), "total_cost_usd": dollars(all.as_ref()),
+    });
+    if let Some(paid) = paid {
+        data["paid"] = paid.to_value();
+    }
+    data
+}
+
+/// Of requests together.
+#[derive(Default)]
+pub(super) struct Cost {
+    input: u64,
+    output: u64,
+    requests: u64,
+    paid: Option<Paid>,
+    /// Of the first of them.
+    pub(super) model: String,
+}
+
+impl Cost {
+    /// `data`: of a `cost_update`.
+    pub(super) fn add(&mut self, data: &Value) {
+        let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
+        if self.requests == 0 {
+            text(data, "model").clone_into(&mut self.model);
+        }
+        self.input += count("input_tokens");
+        self.output += count("output_tokens");
+        self.requests += 1;
+        if let Some(paid) = data.get("paid").and_then(Paid::of) {
+            let before = self.paid.as_ref().map_or(0, |paid| paid.millionths);
+            self.paid = Some(Paid { millionths: before.saturating_add(paid.millionths), ..paid });
+        }
+    }
+
+    pub(super) fn tokens(&self) -> [u64; 3] {
+        [self.input + self.output, self.input, self.output]
+    }
+
+    /// In US dollars.
+    pub(super) fn usd(&self) -> f64 {
+        dollars(self.paid.as_ref())
+    }
+
+    /// What it cost in the workflow's currency; nothing where none of it has a price.
+    pub(super) fn paid(&self) -> Value {
+        self.paid.as_ref().map(|paid| json!({ "paid": paid.to_value() })).unwrap_or_default()
+    }
+
+    pub(super) fn row(&self, named: &Value) -> Value {
+        let [tokens, input, output] = self.tokens();
+        let mut row = json!({
+            "cost": self.usd(), "tokens": tokens, "input_tokens": input, "output_tokens": output,
+            "call_count": self.requests,
+        });
+        steps::merge(&mut row, &self.paid());
+        steps::merge(&mut row, named);
+        row
+    }
+}
+
+/// An amount in the currency of the workflow's prices.
+struct Paid {
+    millionths: u64,
+    currency: String,
+}
+
+impl Paid {
+    fn of(value: &Value) -> Option<Self> {
+        let millionths = pricing::millionths(text(value, "amount"))?;
+        Some(Self { millionths, currency: text(value, "currency").to_owned() })
+    }
+
+    fn to_value(&self) -> Value {
+        json!({ "amount": pricing::amount(self.millionths), "currency": self.currency })
+    }
+}
+
+/// 0 where nothing is known to be paid in dollars: the clients read a number, and no other currency.
+fn dollars(paid: Option<&Paid>) -> f64 {
+    let paid = paid.filter(|paid| paid.currency == CLIENTS);
+    paid.and_then(|paid| pricing::amount(paid.millionths).parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,65 @@
+//! Money on this wire: by the prices of the workflow, in numbers that are never null (contracts A28, A32).
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::tabs::get;
+use super::{Mars, sound};
+use crate::play::{count, done, one};
+
+/// The agents of this edge.
+const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
+
+/// A task of two replies, of 100 tokens in and 10 out each; and the tab of its costs.
+async fn paid(models: &str) -> (Vec<Value>, Value, Value) {
+    let model = ScriptedModel::start().await;
+    model.script("engineer", [one(count("a")), done()]);
+    let setup = TestServer::setup().workflow("mars", &format!("{BASE}{models}"));
+    let server = setup.model(&model).start().await;
+    let mut mars = Mars::start(&server, "t1", "Count it.", json!({"mode": "one-shot"})).await;
+    mars.wait("workflow_completed").await;
+    let told = mars.told().into_iter().filter(|frame| frame["event_type"] == "cost_update");
+    let told = told.map(|frame| frame["data"].clone()).collect();
+    sound(&server, &mars).await;
+    let run = mars.run();
+    (told, get(&server, &format!("runs/{run}/costs")).await, server.run(&run).await["cost"].clone())
+}
+
+fn dollars(told: &[Value]) -> Vec<(Option<f64>, Option<f64>)> {
+    told.iter().map(|data| (data["cost_usd"].as_f64(), data["total_cost_usd"].as_f64())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_costs_what_the_workflow_says() {
+    let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}}\n";
+    let (told, costs, native) = paid(models).await;
+    assert_eq!(dollars(&told), [(Some(0.00035), Some(0.00035)), (Some(0.00035), Some(0.0007))], "{told:#?}");
+    assert_eq!(told[0]["paid"], json!({"amount": "0.00035", "currency": "USD"}));
+    assert_eq!(native["amount"], "0.0007");
+    for key in ["total_cost", "total_cost_usd"] {
+        assert_eq!(costs[key].as_f64(), Some(0.0007), "{costs:#}");
+    }
+    for key in ["model_breakdown", "agent_breakdown", "step_breakdown"] {
+        assert_eq!(costs[key][0]["cost"].as_f64(), Some(0.0007), "{costs:#}");
+    }
+}
+
+/// The clients count in dollars: what is paid in another currency is none of these, and is told beside them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_currency_is_no_dollar() {
+    let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: EUR}}\n";
+    let (told, costs, _) = paid(models).await;
+    assert_eq!(dollars(&told), [(Some(0.0), Some(0.0)); 2], "{told:#?}");
+    assert_eq!(told[1]["paid"], json!({"amount": "0.00035", "currency": "EUR"}));
+    assert_eq!(costs["total_cost"].as_f64(), Some(0.0));
+    assert_eq!(costs["paid"], json!({"amount": "0.0007", "currency": "EUR"}), "{costs:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_price_it_is_zero_and_never_null() {
+    let (told, costs, _) = paid("").await;
+    assert_eq!(dollars(&told), [(Some(0.0), Some(0.0)); 2], "{told:#?}");
+    assert!(told[0].get("paid").is_none() && costs.get("paid").is_none(), "{costs:#}");
+    assert_eq!(costs["total_cost"].as_f64(), Some(0.0));
+}
