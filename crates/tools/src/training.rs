@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::Outcome;
-use holdshort_training::tools::Piece;
+use holdshort_training::tools::{Number, Piece};
 use holdshort_training::{
     Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Sex, Summary, compute, parts,
     summary,
@@ -191,14 +191,16 @@ fn in_words(computed: &Computed) -> String {
 }
 
 fn line(computed: &Computed, piece: &Piece) -> String {
-    let of: Vec<String> = piece.of.iter().map(|(what, name)| format!("{what} {name}")).collect();
-    let values =
-        piece.values.iter().map(|number| format!("{} {}", number.name, quantity(number.value, number.unit)));
-    let words = piece.words.iter().map(|(what, word)| format!("{what}: {word}"));
-    let values: Vec<String> = values.chain(words).collect();
     let metric = computed.metric.name();
-    let of = if of.is_empty() { metric.to_owned() } else { format!("{metric}, {}", of.join(", ")) };
-    format!("{of}: {}", values.join(", "))
+    let of: Vec<&str> = piece.of.values().map(String::as_str).collect();
+    let value = |number: &Number| {
+        let quantity = quantity(number.value, number.unit);
+        if number.name == metric { quantity } else { format!("{} {quantity}", number.name.replace('_', " ")) }
+    };
+    let words = piece.words.iter().map(|(what, word)| format!("{what} what is usual: {word}"));
+    let values: Vec<String> = piece.values.iter().map(value).chain(words).collect();
+    let of = if of.is_empty() { String::new() } else { format!(", {}", of.join(", ")) };
+    format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
 /// As people write it: as many decimals as its size is worth, and long times in hours as well.

@@ -172,7 +172,7 @@ impl Follower<'_> {
             Item::Preview(preview) => {
                 if self.form == Form::Told && matches!(preview.kind, PreviewKind::Text | PreviewKind::Output)
                 {
-                    self.progress.stream(&preview.text);
+                    self.progress.stream(&preview.step, &preview.text);
                 }
             }
             Item::Lost => {

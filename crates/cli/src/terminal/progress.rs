@@ -20,11 +20,19 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
+    /// Whose words these are: of agents who work side by side one is shown at a time.
+    speaker: String,
 }
 
 impl Progress {
     pub(crate) fn new(paint: Paint) -> Self {
-        Self { bar: None, enabled: console::Term::stderr().is_term(), paint, preview: String::new() }
+        Self {
+            bar: None,
+            enabled: console::Term::stderr().is_term(),
+            paint,
+            preview: String::new(),
+            speaker: String::new(),
+        }
     }
 
     /// Something new begins: what was streamed is over.
@@ -44,9 +52,15 @@ impl Progress {
         self.bar = Some(bar);
     }
 
-    /// Text as it arrives.
-    pub(crate) fn stream(&mut self, text: &str) {
+    /// Text of a step as it arrives.
+    pub(crate) fn stream(&mut self, step: &str, text: &str) {
         let Some(bar) = &self.bar else { return };
+        if self.preview.is_empty() {
+            step.clone_into(&mut self.speaker);
+        }
+        if self.speaker != step {
+            return;
+        }
         self.preview.push_str(text);
         if self.preview.len() > KEPT_BYTES {
             let mut cut = self.preview.len() - KEPT_BYTES / 2;

@@ -192,7 +192,7 @@ fn told(interrupt: &Interrupt) -> Value {
         let edit = interrupt.settled_by().map(|vote| vote.edit.clone()).filter(|edit| !edit.is_null());
         told["answer"] = edit.unwrap_or_else(|| json!(interrupt.said()));
         told["by"] = json!(resolution.by);
-        told["at"] = json!(resolution.at);
+        told["at"] = json!(resolution.at.to_string());
     }
     told
 }
