@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::axis::{Days, Scale, date};
 use super::frame::{Anchor, Figure, Plot, Swatch, dash, rule, text};
-use super::{Lines, Series, unit};
+use super::{Lines, Series, in_words, unit};
 use crate::limits::{DRAWN, POINTS, SERIES};
 use crate::number::{pixel, with_unit};
 
@@ -135,8 +135,7 @@ fn draw_series(
 }
 
 fn describe(chart: &Lines, all: &[(&Series, Vec<(Date, Option<f64>)>)]) -> String {
-    let mut words =
-        format!("Lines over days, in {}.", if chart.unit.is_empty() { "no unit" } else { unit(&chart.unit) });
+    let mut words = format!("Lines over days{}.", in_words(&chart.unit));
     for (series, points) in all {
         let values = || points.iter().filter_map(|(_, value)| *value);
         let value = |value: f64| with_unit(value, &chart.unit);

@@ -135,7 +135,7 @@ fn is_ordinal(text: &str, at: usize, end: usize) -> bool {
 }
 
 fn follows_name(before: &str) -> bool {
-    let before = before.strip_suffix([' ', '\u{a0}', '-', '#']).unwrap_or(before);
+    let before = before.trim_end_matches([' ', '\u{a0}', '-', '#']);
     let start = before
         .rfind(|c: char| !c.is_ascii_alphabetic())
         .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
