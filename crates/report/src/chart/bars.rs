@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::axis::Scale;
-use super::frame::{Anchor, Figure, LETTER, Plot, Swatch, rule, text};
+use super::frame::{self, Anchor, Figure, LETTER, Plot, Swatch, rule, text};
 use super::hatch::{self, Area};
 use super::{Bar, Bars, in_words, unit};
 use crate::limits::{BARS, DRAWN, SERIES};
@@ -40,22 +40,22 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
         // A single part has the name of the chart.
         if legend.len() > 1 {
-            figure.legend(out, &legend);
+            frame::legend(out, &legend);
         }
         figure.open_drawing(out, HEIGHT);
         draw_bars(out, chart, drawn);
-        figure.close_drawing(out);
+        out.push_str("</svg>\n");
     } else {
-        figure.nothing(out);
+        frame::nothing(out);
     }
     if drawn.iter().any(is_gap) && !drawn.iter().all(is_gap) {
-        figure.note(out, "×: no data.");
+        frame::note(out, "×: no data.");
     }
     if chart.bars.len() > drawn.len() {
-        figure.note(out, &format!("The last {BARS} of {} bars are shown.", chart.bars.len()));
+        frame::note(out, &format!("The last {BARS} of {} bars are shown.", chart.bars.len()));
     }
     if chart.parts.len() > SERIES {
-        figure.note(
+        frame::note(
             out,
             &format!("The first {SERIES} of {} parts are drawn; the table has all.", chart.parts.len()),
         );
@@ -66,10 +66,10 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         .flatten()
         .any(|value| value.is_finite() && value.abs() > DRAWN)
     {
-        figure.note(out, "Values that are too large to be drawn are in the table only.");
+        frame::note(out, "Values that are too large to be drawn are in the table only.");
     }
     let (headers, rows) = table(chart, drawn);
-    figure.close(out, &headers, &rows);
+    frame::close(out, &headers, &rows);
 }
 
 fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
@@ -105,7 +105,7 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
         if is_gap(bar) {
             text(out, (middle, plot.y(scale.place(0.0)) - 5.0), Anchor::Middle, "tick", "×", 1);
         }
-        if (drawn.len() - 1 - at) % every == 0 {
+        if (drawn.len() - 1 - at).is_multiple_of(every) {
             let half = label_width / 2.0;
             let x = middle.min(super::frame::WIDTH - half + 3.0).max(half - 3.0);
             text(out, (x, plot.bottom + 17.0), Anchor::Middle, "tick", &bar.label, LABEL);

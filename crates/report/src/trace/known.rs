@@ -125,7 +125,7 @@ impl Known {
 
     fn scaled(&mut self, value: f64, quantity: Quantity, factor: f64) {
         self.value(value * factor, quantity);
-        if factor != 1.0 {
+        if factor.total_cmp(&1.0).is_ne() {
             self.value(value, Quantity::Own);
         }
     }

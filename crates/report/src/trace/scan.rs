@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use super::dates::{self, Day};
+use super::dates::{self, DateParts};
 use super::rounding::Decimal;
 use super::unit::Unit;
 
@@ -25,7 +25,7 @@ pub(crate) enum Form {
     /// Ways to read a clock time or a span: how much of the unit.
     Times(Vec<(Decimal, Unit)>),
     /// Ways to read a date.
-    Days(Vec<Day>),
+    Days(Vec<DateParts>),
     /// Digits that are never compared: of other scripts, fractions in one letter, too long ones.
     Odd,
 }

@@ -101,7 +101,7 @@ fn enter(page: &mut Page, open: &[String], tag: &quick_xml::events::BytesStart<'
     for attribute in tag.attributes() {
         let attribute = attribute.unwrap();
         let (key, value) = (attribute.key.as_ref(), attribute.value.as_ref());
-        page.attributes.push(format!("{name} {}={}", key, value));
+        page.attributes.push(format!("{name} {key}={value}"));
     }
     page.elements.push(name.clone());
     name

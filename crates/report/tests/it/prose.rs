@@ -178,7 +178,7 @@ fn what_would_not_be_seen_is_made_visible() {
 fn a_megabyte_of_anything_is_bounded() {
     let deep = "> ".repeat(30_000) + &"\n".repeat(60_000);
     let lists = "- ".repeat(30_000) + "x\n" + &"\n".repeat(60_000) + "y";
-    let steps: String = (0..600).map(|at| format!("{}- x\n", "  ".repeat(at))).collect();
+    let steps = (0..600).fold(String::new(), |text, at| text + &"  ".repeat(at) + "- x\n");
     let table = "|a".repeat(20_000) + "\n" + &"|-".repeat(20_000) + "\n" + &"|b\n".repeat(60_000);
     let texts = [deep, lists, steps, table].into_iter().chain(
         [
