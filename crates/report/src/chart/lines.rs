@@ -59,7 +59,10 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             let mut legend: Vec<(Swatch, usize, &str)> =
                 drawn.iter().enumerate().map(|(at, (series, _))| (Swatch::Line, at, &*series.name)).collect();
             legend.extend(bands.iter().map(|band| (Swatch::Band, 0, &*band.name)));
-            frame::legend(out, &legend);
+            // A single line that is named as the chart needs no legend.
+            if legend.len() > 1 || legend[0].2 != chart.title {
+                frame::legend(out, &legend);
+            }
             figure.open_drawing(out, HEIGHT);
             let ends = bands.iter().flat_map(|band| [band.low, band.high]);
             let scale = Scale::around(values().filter(|value| is_drawn(*value)).chain(ends), &chart.unit);

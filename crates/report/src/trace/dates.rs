@@ -166,6 +166,15 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
         return None;
     };
     let readings: Vec<DateParts> = readings.into_iter().filter(|day| day.is_real()).collect();
+    // The time of a timestamp is no duration.
+    if third.len() == 2 && rest.rest().starts_with('T') {
+        let time = rest
+            .rest()
+            .bytes()
+            .skip(1)
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.' | b'+' | b'-' | b'Z'));
+        rest.at += 1 + time.count();
+    }
     let goes_on = rest.rest().starts_with(|c: char| c.is_ascii_digit());
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
