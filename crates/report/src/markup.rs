@@ -1,5 +1,7 @@
 //! Text as HTML that is text: made plain, cut at a named limit, escaped. The only way of a text into the page.
 
+use std::fmt::Write;
+
 use holdshort_protocol::plain;
 
 use crate::limits::{LINE_CHARS, SAID_CHARS};
@@ -40,7 +42,7 @@ pub(crate) fn said(text: &str) -> String {
     let mut out = String::new();
     escape(&mut out, &plain::text(shown));
     if rest > 0 {
-        out.push_str(&format!("… <em>({rest} more characters)</em>"));
+        let _ = write!(out, "… <em>({rest} more characters)</em>");
     }
     out
 }

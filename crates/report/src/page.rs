@@ -43,7 +43,10 @@ fn known(report: &Report) -> Known {
     let mut known = report.known.clone();
     known.day(report.date);
     for computed in &report.computed {
-        known.text(&format!("{} {}", computed.value, computed.unit));
+        known.text(&match &*computed.unit {
+            "1" => computed.value.clone(),
+            unit => format!("{} {unit}", computed.value),
+        });
         for text in [&computed.label, &computed.how, &computed.inputs] {
             known.text(text);
         }
@@ -226,14 +229,16 @@ fn computed(out: &mut String, computed: &[Computed], contents: &mut Vec<(String,
         while !anchors.insert(anchor.clone()) {
             anchor.push_str("-again");
         }
+        // A ratio is written without the unit that it is computed in.
+        let unit = if number.unit == "1" { "" } else { &number.unit };
         let _ = writeln!(
             out,
             "<tr id=\"{anchor}\"><th scope=\"row\">{}</th><td class=\"value\">{}{}{}</td><td class=\"how\">{}</td>\
              <td class=\"how\">{}</td></tr>",
             line(&number.label),
             line(&number.value),
-            if number.unit.is_empty() { "" } else { "\u{a0}" },
-            line(&number.unit),
+            if unit.is_empty() { "" } else { "\u{a0}" },
+            line(unit),
             line(&number.how),
             line(&number.inputs)
         );

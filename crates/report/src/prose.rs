@@ -144,7 +144,13 @@ impl<'a> Writer<'a> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.pieces.push(Piece::Text(shown(&text))),
+            // All but the first are switched off, or can not be written without `<` and `[`.
+            Event::Text(text)
+            | Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text)
+            | Event::FootnoteReference(text) => self.pieces.push(Piece::Text(shown(&text))),
             Event::Code(text) => {
                 self.pieces.push(Piece::Tag("<code>"));
                 self.pieces.push(Piece::Text(shown(&text)));
@@ -159,12 +165,6 @@ impl<'a> Writer<'a> {
                 self.line(None);
                 self.out.push_str("<hr/>\n");
             }
-            // These are switched off, or can not be written without `<` and `[`.
-            Event::Html(text)
-            | Event::InlineHtml(text)
-            | Event::InlineMath(text)
-            | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => self.pieces.push(Piece::Text(shown(&text))),
             Event::TaskListMarker(_) => {}
         }
     }

@@ -8,6 +8,8 @@ use crate::number::{duration, exponent, fixed};
 const TICKS: f64 = 6.0;
 /// Ticks that days have at most.
 const DAY_TICKS: usize = 6;
+/// Steps of a period that are looked at.
+const SPAN: i32 = 12;
 
 /// A range of values whose ends are ticks.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,13 +167,13 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 impl Every {
     /// Whether it is not much too fine: a year has no tick for each day.
     fn is_for(self, first: Date, last: Date) -> bool {
-        let days = i64::from(days_between(first, last));
+        let days = days_between(first, last);
         let each = match self {
-            Self::Days(days) => i64::from(days),
-            Self::Months(months) => i64::from(months) * 28,
-            Self::Years(years) => i64::from(years) * 365,
+            Self::Days(days) => days,
+            Self::Months(months) => i32::from(months) * 28,
+            Self::Years(years) => i32::from(years) * 365,
         };
-        days / each <= 2 * DAY_TICKS as i64
+        days / each <= SPAN
     }
 
     fn ticks(self, first: Date, last: Date) -> Vec<(Date, String)> {

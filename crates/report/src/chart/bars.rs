@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::axis::Scale;
-use super::frame::{Anchor, Figure, LETTER, Plot, Swatch, rule, text};
+use super::frame::{self, Anchor, Figure, LETTER, Plot, Swatch, rule, text};
 use super::hatch::{self, Area};
-use super::{Bar, Bars, unit};
+use super::{Bar, Bars, in_words, unit};
 use crate::limits::{BARS, DRAWN, SERIES};
 use crate::markup::line;
 use crate::number::with_unit;
@@ -19,6 +19,11 @@ const LABEL: usize = 12;
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))
+}
+
+/// Whether nothing is known of a bar: it is not zero.
+fn is_gap(bar: &Bar) -> bool {
+    bar.values.iter().flatten().all(|value| !value.is_finite())
 }
 
 pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
@@ -35,19 +40,22 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
         // A single part has the name of the chart.
         if legend.len() > 1 {
-            figure.legend(out, &legend);
+            frame::legend(out, &legend);
         }
         figure.open_drawing(out, HEIGHT);
         draw_bars(out, chart, drawn);
-        figure.close_drawing(out);
+        out.push_str("</svg>\n");
     } else {
-        figure.nothing(out);
+        frame::nothing(out);
+    }
+    if drawn.iter().any(is_gap) && !drawn.iter().all(is_gap) {
+        frame::note(out, "×: no data.");
     }
     if chart.bars.len() > drawn.len() {
-        figure.note(out, &format!("The last {BARS} of {} bars are shown.", chart.bars.len()));
+        frame::note(out, &format!("The last {BARS} of {} bars are shown.", chart.bars.len()));
     }
     if chart.parts.len() > SERIES {
-        figure.note(
+        frame::note(
             out,
             &format!("The first {SERIES} of {} parts are drawn; the table has all.", chart.parts.len()),
         );
@@ -58,10 +66,10 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         .flatten()
         .any(|value| value.is_finite() && value.abs() > DRAWN)
     {
-        figure.note(out, "Values that are too large to be drawn are in the table only.");
+        frame::note(out, "Values that are too large to be drawn are in the table only.");
     }
     let (headers, rows) = table(chart, drawn);
-    figure.close(out, &headers, &rows);
+    frame::close(out, &headers, &rows);
 }
 
 fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
@@ -94,7 +102,10 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
             hatch::draw(out, part, area);
             out.push_str("</g>\n");
         }
-        if (drawn.len() - 1 - at) % every == 0 {
+        if is_gap(bar) {
+            text(out, (middle, plot.y(scale.place(0.0)) - 5.0), Anchor::Middle, "tick", "×", 1);
+        }
+        if (drawn.len() - 1 - at).is_multiple_of(every) {
             let half = label_width / 2.0;
             let x = middle.min(super::frame::WIDTH - half + 3.0).max(half - 3.0);
             text(out, (x, plot.bottom + 17.0), Anchor::Middle, "tick", &bar.label, LABEL);
@@ -107,7 +118,10 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
 
 fn told(chart: &Bars, bar: &Bar, part: usize, value: f64) -> String {
     let name = chart.parts.get(part).map_or(String::new(), |name| format!(", {name}"));
-    let suffix = if chart.unit == "s" { String::new() } else { format!(" {}", chart.unit) };
+    let suffix = match &*chart.unit {
+        "s" | "1" | "" => String::new(),
+        unit => format!(" {unit}"),
+    };
     format!("{}{name}: {}{suffix}", bar.label, with_unit(value, &chart.unit))
 }
 
@@ -117,8 +131,7 @@ fn total(bar: &Bar) -> Option<f64> {
 }
 
 fn describe(chart: &Bars, drawn: &[Bar]) -> String {
-    let mut words =
-        format!("Bars, in {}.", if chart.unit.is_empty() { "no unit" } else { unit(&chart.unit) });
+    let mut words = format!("Bars{}.", in_words(&chart.unit));
     for bar in drawn {
         let value = total(bar).map_or("no data".to_owned(), |total| with_unit(total, &chart.unit));
         let _ = write!(words, " {}: {value}.", bar.label);

@@ -25,7 +25,7 @@ pub(crate) fn dash(at: usize) -> &'static str {
     DASHES[at % DASHES.len()]
 }
 
-/// A chart on the page.
+/// What a chart says of itself.
 pub(crate) struct Figure<'a> {
     pub number: usize,
     pub title: &'a str,
@@ -46,34 +46,7 @@ impl Figure<'_> {
         out.push_str("</figcaption>\n");
     }
 
-    /// The legend: one entry says nothing that the title does not say, unless it has a name.
-    pub(crate) fn legend(&self, out: &mut String, entries: &[(Swatch, usize, &str)]) {
-        if entries.iter().all(|(_, _, name)| name.is_empty()) {
-            return;
-        }
-        out.push_str("<ul class=\"legend\">");
-        for (swatch, at, name) in entries {
-            out.push_str("<li><svg class=\"swatch\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">");
-            let _ = match swatch {
-                Swatch::Line => write!(
-                    out,
-                    "<path class=\"line k{}\" d=\"M0 6H28\" stroke-dasharray=\"{}\"/>",
-                    at + 1,
-                    dash(*at)
-                ),
-                Swatch::Area => {
-                    hatch::draw(out, *at, Area { x: 0.0, y: 0.0, width: 28.0, height: 12.0 });
-                    Ok(())
-                }
-                Swatch::Band => {
-                    write!(out, "<rect class=\"band\" x=\"0.5\" y=\"0.5\" width=\"27\" height=\"11\"/>")
-                }
-            };
-            let _ = write!(out, "</svg>{}</li>", line(name));
-        }
-        out.push_str("</ul>\n");
-    }
-
+    /// Opens the drawing: `</svg>` ends it.
     pub(crate) fn open_drawing(&self, out: &mut String, height: f64) {
         let number = self.number;
         let _ = write!(
@@ -87,44 +60,68 @@ impl Figure<'_> {
             crate::markup::said(&self.description)
         );
     }
+}
 
-    pub(crate) fn close_drawing(&self, out: &mut String) {
-        out.push_str("</svg>\n");
+/// The legend: one entry says nothing that the title does not say, unless it has a name.
+pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
+    if entries.iter().all(|(_, _, name)| name.is_empty()) {
+        return;
     }
-
-    /// Says in words that there is nothing to draw.
-    pub(crate) fn nothing(&self, out: &mut String) {
-        out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
-    }
-
-    /// What was left out of the drawing.
-    pub(crate) fn note(&self, out: &mut String, note: &str) {
-        let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
-    }
-
-    /// Closes the figure behind the table of its data. The first cell of a row is its header.
-    pub(crate) fn close(&self, out: &mut String, headers: &[String], rows: &[Vec<String>]) {
-        if !rows.is_empty() {
-            out.push_str("<details><summary>Data of this chart</summary>\n");
-            out.push_str("<div class=\"scroll\" role=\"region\" aria-label=\"Data of the chart\" tabindex=\"0\"><table class=\"data\">\n<thead><tr>");
-            for header in headers {
-                let _ = write!(out, "<th scope=\"col\">{}</th>", line(header));
+    out.push_str("<ul class=\"legend\">");
+    for (swatch, at, name) in entries {
+        out.push_str("<li><svg class=\"swatch\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">");
+        let _ = match swatch {
+            Swatch::Line => write!(
+                out,
+                "<path class=\"line k{}\" d=\"M0 6H28\" stroke-dasharray=\"{}\"/>",
+                at + 1,
+                dash(*at)
+            ),
+            Swatch::Area => {
+                hatch::draw(out, *at, Area { x: 0.0, y: 0.0, width: 28.0, height: 12.0 });
+                Ok(())
             }
-            out.push_str("</tr></thead>\n<tbody>\n");
-            for row in rows {
-                out.push_str("<tr>");
-                for (at, cell) in row.iter().enumerate() {
-                    let _ = match at {
-                        0 => write!(out, "<th scope=\"row\">{}</th>", line(cell)),
-                        _ => write!(out, "<td class=\"r\">{}</td>", line(cell)),
-                    };
-                }
-                out.push_str("</tr>\n");
+            Swatch::Band => {
+                write!(out, "<rect class=\"band\" x=\"0.5\" y=\"0.5\" width=\"27\" height=\"11\"/>")
             }
-            out.push_str("</tbody></table></div></details>\n");
+        };
+        let _ = write!(out, "</svg>{}</li>", line(name));
+    }
+    out.push_str("</ul>\n");
+}
+
+/// Says in words that there is nothing to draw.
+pub(crate) fn nothing(out: &mut String) {
+    out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
+}
+
+/// What was left out of the drawing.
+pub(crate) fn note(out: &mut String, note: &str) {
+    let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
+}
+
+/// Closes the figure behind the table of its data. The first cell of a row is its header.
+pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
+    if !rows.is_empty() {
+        out.push_str("<details><summary>Data of this chart</summary>\n");
+        out.push_str("<div class=\"scroll\" role=\"region\" aria-label=\"Data of the chart\" tabindex=\"0\"><table class=\"data\">\n<thead><tr>");
+        for header in headers {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", line(header));
         }
-        out.push_str("</figure>\n");
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            out.push_str("<tr>");
+            for (at, cell) in row.iter().enumerate() {
+                let _ = match at {
+                    0 => write!(out, "<th scope=\"row\">{}</th>", line(cell)),
+                    _ => write!(out, "<td class=\"r\">{}</td>", line(cell)),
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div></details>\n");
     }
+    out.push_str("</figure>\n");
 }
 
 /// Where the anchor of a text is.

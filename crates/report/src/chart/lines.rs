@@ -6,15 +6,19 @@ use std::fmt::Write;
 use jiff::civil::Date;
 
 use super::axis::{Days, Scale, date};
-use super::frame::{Anchor, Figure, Plot, Swatch, dash, rule, text};
-use super::{Lines, Series, unit};
+use super::frame::{self, Anchor, Figure, Plot, Swatch, dash, rule, text};
+use super::{Lines, Series, in_words, unit};
 use crate::limits::{DRAWN, POINTS, SERIES};
 use crate::number::{pixel, with_unit};
 
 const HEIGHT: f64 = 230.0;
 
+type Points = Vec<(Date, Option<f64>)>;
+/// A series with its points in order.
+type Line<'a> = (&'a Series, Points);
+
 /// Points in the order of their days, the last ones of too many. Of two values of a day the later one counts.
-fn points(series: &Series) -> Vec<(Date, Option<f64>)> {
+fn points(series: &Series) -> Points {
     let by_day: BTreeMap<Date, Option<f64>> =
         series.points.iter().map(|(day, value)| (*day, value.filter(|value| value.is_finite()))).collect();
     let skipped = by_day.len().saturating_sub(POINTS);
@@ -26,8 +30,7 @@ fn is_drawn(value: f64) -> bool {
 }
 
 pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
-    let all: Vec<(&Series, Vec<(Date, Option<f64>)>)> =
-        chart.series.iter().map(|series| (series, points(series))).collect();
+    let all: Vec<Line<'_>> = chart.series.iter().map(|series| (series, points(series))).collect();
     let drawn = &all[..all.len().min(SERIES)];
     let values = || drawn.iter().flat_map(|(_, points)| points).filter_map(|(_, value)| *value);
     let days = || drawn.iter().flat_map(|(_, points)| points).map(|(day, _)| *day);
@@ -56,7 +59,10 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             let mut legend: Vec<(Swatch, usize, &str)> =
                 drawn.iter().enumerate().map(|(at, (series, _))| (Swatch::Line, at, &*series.name)).collect();
             legend.extend(bands.iter().map(|band| (Swatch::Band, 0, &*band.name)));
-            figure.legend(out, &legend);
+            // A single line that is named as the chart needs no legend.
+            if legend.len() > 1 || legend[0].2 != chart.title {
+                frame::legend(out, &legend);
+            }
             figure.open_drawing(out, HEIGHT);
             let ends = bands.iter().flat_map(|band| [band.low, band.high]);
             let scale = Scale::around(values().filter(|value| is_drawn(*value)).chain(ends), &chart.unit);
@@ -78,13 +84,13 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             for (at, (_, points)) in drawn.iter().enumerate() {
                 draw_series(out, points, at, &plot, &scale, &axis);
             }
-            figure.close_drawing(out);
+            out.push_str("</svg>\n");
         }
-        None => figure.nothing(out),
+        None => frame::nothing(out),
     }
-    notes(out, &figure, chart, values().any(|value| !is_drawn(value)));
+    notes(out, chart, values().any(|value| !is_drawn(value)));
     let (headers, rows) = table(chart, &all);
-    figure.close(out, &headers, &rows);
+    frame::close(out, &headers, &rows);
 }
 
 fn draw_days(out: &mut String, plot: &Plot, days: &Days) {
@@ -134,9 +140,8 @@ fn draw_series(
     }
 }
 
-fn describe(chart: &Lines, all: &[(&Series, Vec<(Date, Option<f64>)>)]) -> String {
-    let mut words =
-        format!("Lines over days, in {}.", if chart.unit.is_empty() { "no unit" } else { unit(&chart.unit) });
+fn describe(chart: &Lines, all: &[Line<'_>]) -> String {
+    let mut words = format!("Lines over days{}.", in_words(&chart.unit));
     for (series, points) in all {
         let values = || points.iter().filter_map(|(_, value)| *value);
         let value = |value: f64| with_unit(value, &chart.unit);
@@ -161,22 +166,22 @@ fn describe(chart: &Lines, all: &[(&Series, Vec<(Date, Option<f64>)>)]) -> Strin
     words
 }
 
-fn notes(out: &mut String, figure: &Figure<'_>, chart: &Lines, is_beyond: bool) {
+fn notes(out: &mut String, chart: &Lines, is_beyond: bool) {
     if chart.series.len() > SERIES {
-        figure.note(
+        frame::note(
             out,
             &format!("The first {SERIES} of {} lines are drawn; the table has all.", chart.series.len()),
         );
     }
     if chart.series.iter().any(|series| series.points.len() > POINTS) {
-        figure.note(out, &format!("The last {POINTS} days of a line are shown."));
+        frame::note(out, &format!("The last {POINTS} days of a line are shown."));
     }
     if is_beyond {
-        figure.note(out, "Values that are too large to be drawn are in the table only.");
+        frame::note(out, "Values that are too large to be drawn are in the table only.");
     }
 }
 
-fn table(chart: &Lines, all: &[(&Series, Vec<(Date, Option<f64>)>)]) -> (Vec<String>, Vec<Vec<String>>) {
+fn table(chart: &Lines, all: &[Line<'_>]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut headers = vec!["Day".to_owned()];
     headers.extend(all.iter().map(|(series, _)| match &*series.name {
         "" => unit(&chart.unit).to_owned(),

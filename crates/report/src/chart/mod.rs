@@ -94,23 +94,19 @@ impl Chart {
     pub(crate) fn tell(&self, known: &mut Known) {
         match self {
             Self::Lines(lines) => {
-                let quantity = Quantity::of_unit(&lines.unit);
                 for (day, value) in lines.series.iter().flat_map(|series| &series.points) {
                     known.day(*day);
-                    known.value(value.unwrap_or(f64::NAN), quantity);
+                    known.in_unit(value.unwrap_or(f64::NAN), &lines.unit);
                 }
-                for band in &lines.bands {
-                    known.value(band.low, quantity);
-                    known.value(band.high, quantity);
+                for value in lines.bands.iter().flat_map(|band| [band.low, band.high]) {
+                    known.in_unit(value, &lines.unit);
                 }
             }
             Self::Bars(bars) => {
                 for bar in &bars.bars {
                     known.text(&bar.label);
                     let values = || bar.values.iter().copied().flatten();
-                    values()
-                        .chain([values().sum()])
-                        .for_each(|value| known.value(value, Quantity::of_unit(&bars.unit)));
+                    values().chain([values().sum()]).for_each(|value| known.in_unit(value, &bars.unit));
                 }
             }
             Self::Zones(zones) => {
@@ -118,10 +114,10 @@ impl Chart {
                     known.text(&row.label);
                     let total: f64 = row.amounts.iter().sum();
                     for amount in &row.amounts {
-                        known.value(*amount, Quantity::of_unit(&zones.unit));
+                        known.in_unit(*amount, &zones.unit);
                         known.value(amount / total, Quantity::Ratio);
                     }
-                    known.value(total, Quantity::of_unit(&zones.unit));
+                    known.in_unit(total, &zones.unit);
                 }
             }
         }
@@ -130,5 +126,17 @@ impl Chart {
 
 /// The unit as a reader knows it.
 fn unit(unit: &str) -> &str {
-    if unit == "s" { "h:mm:ss" } else { unit }
+    match unit {
+        "s" => "h:mm:ss",
+        "1" => "",
+        unit => unit,
+    }
+}
+
+/// The unit in a description.
+fn in_words(text: &str) -> String {
+    match unit(text) {
+        "" => String::new(),
+        unit => format!(", in {unit}"),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::frame::{Anchor, Figure, Swatch, WIDTH, text};
+use super::frame::{self, Anchor, Figure, Swatch, WIDTH, text};
 use super::hatch::{self, Area};
 use super::{Row, Zones};
 use crate::limits::{DRAWN, ROWS, SERIES};
@@ -34,7 +34,7 @@ pub(crate) fn draw(out: &mut String, chart: &Zones, number: usize) {
     if drawn.iter().any(|row| whole(row).is_some()) {
         let names = chart.zones.iter().take(SERIES);
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
-        figure.legend(out, &legend);
+        frame::legend(out, &legend);
         let height = f64::from(u32::try_from(drawn.len()).unwrap_or(1)) * ROW + 4.0;
         figure.open_drawing(out, height);
         let mut y = 0.0;
@@ -42,18 +42,18 @@ pub(crate) fn draw(out: &mut String, chart: &Zones, number: usize) {
             draw_row(out, chart, row, y);
             y += ROW;
         }
-        figure.close_drawing(out);
+        out.push_str("</svg>\n");
     } else {
-        figure.nothing(out);
+        frame::nothing(out);
     }
     if chart.rows.len() > drawn.len() {
-        figure.note(out, &format!("The last {ROWS} of {} rows are shown.", chart.rows.len()));
+        frame::note(out, &format!("The last {ROWS} of {} rows are shown.", chart.rows.len()));
     }
     if chart.zones.len() > SERIES {
-        figure.note(out, &format!("Shares are of the first {SERIES} of {} zones.", chart.zones.len()));
+        frame::note(out, &format!("Shares are of the first {SERIES} of {} zones.", chart.zones.len()));
     }
     let (headers, rows) = table(chart, drawn);
-    figure.close(out, &headers, &rows);
+    frame::close(out, &headers, &rows);
 }
 
 fn draw_row(out: &mut String, chart: &Zones, row: &Row, y: f64) {

@@ -6,13 +6,13 @@ use jiff::civil::Date;
 
 /// A date, or the part of one that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Day {
+pub(crate) struct DateParts {
     pub year: Option<i16>,
     pub month: i8,
     pub day: Option<i8>,
 }
 
-impl Day {
+impl DateParts {
     pub(crate) fn date(self) -> Option<Date> {
         Date::new(self.year?, self.month, self.day?).ok()
     }
@@ -134,11 +134,11 @@ impl<'a> Rest<'a> {
 }
 
 /// A date that begins with the digit at this place: its readings, and where it ends.
-pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<Day>, usize)> {
+pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
 
-fn in_digits(text: &str, at: usize) -> Option<(Vec<Day>, usize)> {
+fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.digits();
     let separator = ["-", "/", "."].into_iter().find(|separator| rest.rest().starts_with(*separator))?;
@@ -151,38 +151,50 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<Day>, usize)> {
     let third = if rest.take(&[separator]) { rest.digits() } else { "" };
     let number = |text: &str| text.parse::<i8>().ok();
     let readings = if first.len() == 4 && !third.is_empty() && third.len() <= 2 {
-        vec![Day { year: first.parse().ok(), month: number(second)?, day: Some(number(third)?) }]
+        vec![DateParts { year: first.parse().ok(), month: number(second)?, day: Some(number(third)?) }]
     } else if first.len() == 4 && second.len() == 2 && separator == "-" {
         rest.at = month_ends;
-        vec![Day { year: first.parse().ok(), month: number(second)?, day: None }]
+        vec![DateParts { year: first.parse().ok(), month: number(second)?, day: None }]
     } else if first.len() <= 2 && third.len() == 4 && separator != "-" {
         let (first, second) = (number(first)?, number(second)?);
         let year = third.parse().ok();
-        vec![Day { year, month: second, day: Some(first) }, Day { year, month: first, day: Some(second) }]
+        vec![
+            DateParts { year, month: second, day: Some(first) },
+            DateParts { year, month: first, day: Some(second) },
+        ]
     } else {
         return None;
     };
-    let readings: Vec<Day> = readings.into_iter().filter(|day| day.is_real()).collect();
+    let readings: Vec<DateParts> = readings.into_iter().filter(|day| day.is_real()).collect();
+    // The time of a timestamp is no duration.
+    if third.len() == 2 && rest.rest().starts_with('T') {
+        let time = rest
+            .rest()
+            .bytes()
+            .skip(1)
+            .take_while(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.' | b'+' | b'-' | b'Z'));
+        rest.at += 1 + time.count();
+    }
     let goes_on = rest.rest().starts_with(|c: char| c.is_ascii_digit());
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
 /// `12 March`, `12th of March 2026`; of `3–9 March` the first day, which has the month of the second.
-fn day_first(text: &str, at: usize) -> Option<(Vec<Day>, usize)> {
+fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;
     let ends = at + text[at..].bytes().take_while(u8::is_ascii_digit).count();
     let mut second = rest;
     if second.take(&["–", "-", " – ", " - ", " to "]) {
         let (day, _) = day_and_month(text, second.at)?;
-        let first = Day { day: Some(first), ..day };
+        let first = DateParts { day: Some(first), ..day };
         return first.is_real().then_some((vec![first], ends));
     }
     let (day, end) = day_and_month(text, at)?;
     Some((vec![day], end))
 }
 
-fn day_and_month(text: &str, at: usize) -> Option<(Day, usize)> {
+fn day_and_month(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let day = rest.day()?;
     if !rest.spaces() {
@@ -190,17 +202,17 @@ fn day_and_month(text: &str, at: usize) -> Option<(Day, usize)> {
     }
     let _ = rest.take(&["of "]);
     let month = rest.month()?;
-    let day = Day { year: rest.year(), month, day: Some(day) };
+    let day = DateParts { year: rest.year(), month, day: Some(day) };
     day.is_real().then_some((day, rest.at))
 }
 
 /// `March 12`, `Mar 12, 2026`, `March 2026`: a date that begins with the word at this place.
-pub(crate) fn from_word(text: &str, at: usize) -> Option<(Day, usize)> {
+pub(crate) fn from_word(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let month = rest.month()?;
     let mut year_only = rest;
     if let Some(year) = year_only.year() {
-        return Some((Day { year: Some(year), month, day: None }, year_only.at));
+        return Some((DateParts { year: Some(year), month, day: None }, year_only.at));
     }
     if !rest.spaces() {
         return None;
@@ -212,6 +224,6 @@ pub(crate) fn from_word(text: &str, at: usize) -> Option<(Day, usize)> {
     if rest.rest().starts_with([':', '%']) || rest.rest().starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let day = Day { year: rest.year(), month, day: Some(day) };
+    let day = DateParts { year: rest.year(), month, day: Some(day) };
     day.is_real().then_some((day, rest.at))
 }

@@ -31,19 +31,17 @@ pub enum Quantity {
     Kilograms,
 }
 
-impl Quantity {
-    /// What a number in this unit is: `s`, `m`, `bpm`, `%`, `1`. Without a unit it is a [`Self::Number`].
-    pub fn of_unit(unit: &str) -> Self {
-        match unit.trim() {
-            "" => Self::Number,
-            "s/km" => Self::Seconds,
-            "1" | "ratio" => Self::Ratio,
-            unit if unit.starts_with("share") => Self::Ratio,
-            unit => match Unit::of(unit) {
-                Unit::None | Unit::Thousand | Unit::Minute | Unit::Hour | Unit::Kilometre => Self::Own,
-                unit => unit.means().0,
-            },
-        }
+/// What a number in this unit is, and what it is multiplied by.
+fn means(unit: &str) -> (Quantity, f64) {
+    match unit.trim() {
+        "" => (Quantity::Number, 1.0),
+        "s/km" => (Quantity::Seconds, 1.0),
+        "1" | "ratio" => (Quantity::Ratio, 1.0),
+        unit if unit.starts_with("share") => (Quantity::Ratio, 1.0),
+        unit => match Unit::of(unit) {
+            Unit::None | Unit::Thousand => (Quantity::Own, 1.0),
+            unit => unit.means(),
+        },
     }
 }
 
@@ -127,50 +125,41 @@ impl Known {
 
     fn scaled(&mut self, value: f64, quantity: Quantity, factor: f64) {
         self.value(value * factor, quantity);
-        if factor != 1.0 {
+        if factor.total_cmp(&1.0).is_ne() {
             self.value(value, Quantity::Own);
         }
     }
 
-    /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
-    /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others), or
-    /// from the `unit` beside it.
-    pub fn json(&mut self, value: &Value) {
-        self.json_in(value, Quantity::Number);
+    /// A number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. One of no unit may be
+    /// written with any.
+    pub fn in_unit(&mut self, value: f64, unit: &str) {
+        let (quantity, factor) = means(unit);
+        self.scaled(value, quantity, factor);
     }
 
-    fn json_in(&mut self, value: &Value, quantity: Quantity) {
+    /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
+    /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
+    /// or from the `unit` beside it.
+    pub fn json(&mut self, value: &Value) {
+        self.json_in(value, (Quantity::Number, 1.0));
+    }
+
+    fn json_in(&mut self, value: &Value, (quantity, factor): (Quantity, f64)) {
         match value {
             Value::Null | Value::Bool(_) => {}
-            Value::Number(number) => {
-                if let Some(number) = number.as_f64() {
-                    self.value(number, quantity);
-                }
-            }
+            Value::Number(number) => self.scaled(number.as_f64().unwrap_or(f64::NAN), quantity, factor),
             Value::String(text) => self.text(text),
             Value::Array(entries) => {
-                if let Ok(count) = u32::try_from(entries.len()) {
-                    self.value(f64::from(count), Quantity::Own);
-                }
+                self.value(u32::try_from(entries.len()).map_or(f64::NAN, f64::from), Quantity::Own);
                 for entry in entries {
-                    self.json_in(entry, quantity);
+                    self.json_in(entry, (quantity, factor));
                 }
             }
             Value::Object(fields) => {
-                let beside = fields.get("unit").and_then(Value::as_str).map(Quantity::of_unit);
+                let beside = fields.get("unit").and_then(Value::as_str).map(means);
                 for (key, value) in fields {
                     self.text(key);
-                    let (named, factor) = match (quantity_of_key(key), beside) {
-                        (Some((named, factor)), _) => (named, factor),
-                        (None, Some(beside)) => (beside, 1.0),
-                        (None, None) => (quantity, 1.0),
-                    };
-                    match value.as_f64().filter(|_| factor != 1.0) {
-                        Some(number) => {
-                            self.scaled(number, named, factor);
-                        }
-                        None => self.json_in(value, named),
-                    }
+                    self.json_in(value, quantity_of_key(key).or(beside).unwrap_or((quantity, factor)));
                 }
             }
         }
@@ -180,17 +169,18 @@ impl Known {
         match form {
             Form::Number { readings, sign, units } => {
                 let column = column.filter(|_| *units == [Unit::None]);
-                let decimals = || readings.iter().filter_map(|text| Decimal::read(text));
-                units
-                    .iter()
-                    .copied()
-                    .chain(column)
-                    .any(|unit| decimals().any(|decimal| self.has_decimal(decimal, *sign, unit)))
-                    || units.contains(&Unit::None)
-                        && *sign == Sign::None
-                        && readings.iter().any(|text| self.has_year(text))
+                let is_plain = *sign == Sign::None && units.contains(&Unit::None);
+                is_plain && readings.iter().any(|text| self.has_year(text))
+                    || readings.iter().filter_map(|text| Decimal::read(text)).any(|decimal| {
+                        let mut units = units.iter().copied().chain(column);
+                        units.any(|unit| self.has_rounding(decimal, *sign, unit.ways()))
+                    })
             }
-            Form::Times(times) => times.iter().any(|(decimal, unit)| self.has_time(*decimal, *unit)),
+            // A clock time is a duration, never the same digits of something else.
+            Form::Times(times) => times.iter().any(|(decimal, unit)| {
+                let ways = unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds);
+                ways.into_iter().any(|way| self.has_rounding(*decimal, Sign::None, &[*way]))
+            }),
             Form::Days(days) => days.iter().any(|day| day.is_in(&self.days)),
             Form::Odd => false,
         }
@@ -202,28 +192,26 @@ impl Known {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    fn has_decimal(&self, decimal: Decimal, sign: Sign, unit: Unit) -> bool {
-        unit.ways().iter().any(|(quantity, factor)| self.has_rounding(decimal, sign, *quantity, *factor))
-    }
-
-    /// A clock time is a duration, never the same digits of something else.
-    fn has_time(&self, decimal: Decimal, unit: Unit) -> bool {
-        let ways = unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds);
-        ways.into_iter().any(|(quantity, factor)| self.has_rounding(decimal, Sign::None, *quantity, *factor))
-    }
-
-    fn has_rounding(&self, decimal: Decimal, sign: Sign, quantity: Quantity, factor: f64) -> bool {
-        let (middle, half) = (decimal.value() / factor, decimal.half() / factor);
-        let slack = middle * 1e-12;
-        let entry = |size: f64, is_negative| Entry { quantity, size: size.max(0.0), is_negative };
-        self.numbers
-            .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
-            .filter(|known| match sign {
-                Sign::None => true,
-                Sign::Plus => !known.is_negative,
-                Sign::Minus => known.is_negative || known.size == 0.0,
-            })
-            .any(|known| decimal.is_rounding_of(known.size * factor))
+    fn has_rounding(&self, decimal: Decimal, sign: Sign, ways: &[(Quantity, f64)]) -> bool {
+        let (middle, half) = (decimal.value(), decimal.half());
+        let is_of_sign = |known: &Entry| match sign {
+            Sign::None => true,
+            Sign::Plus => !known.is_negative,
+            Sign::Minus => known.is_negative || known.size == 0.0,
+        };
+        ways.iter().any(|(quantity, factor)| {
+            // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
+            let slack = middle * 1e-12;
+            let entry = |size: f64, is_negative| Entry {
+                quantity: *quantity,
+                size: (size / factor).max(0.0),
+                is_negative,
+            };
+            self.numbers
+                .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
+                .filter(|known| is_of_sign(known))
+                .any(|known| decimal.is_rounding_of(known.size * factor))
+        })
     }
 }
 

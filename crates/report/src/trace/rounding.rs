@@ -2,6 +2,12 @@
 
 use crate::limits::DIGITS;
 
+/// Powers of ten.
+const POWERS: [f64; DIGITS + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
+];
+
 /// A number as it is written, without its sign: all digits, and how many of them are decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
@@ -19,13 +25,14 @@ impl Decimal {
         Some(Self { digits: format!("{whole}{rest}").parse().ok()?, decimals: rest.len() })
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "the digits are compared exactly afterwards")]
     pub(crate) fn value(self) -> f64 {
-        format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or(f64::NAN)
+        self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
     /// Half of the last digit that is written.
     pub(crate) fn half(self) -> f64 {
-        format!("5e-{}", self.decimals + 1).parse().unwrap_or(0.0)
+        0.5 / POWERS[self.decimals.min(DIGITS)]
     }
 
     /// Whether a value that is not negative rounds to this: half up, or half to even. The value counts with 15

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use super::dates::{self, Day};
+use super::dates::{self, DateParts};
 use super::rounding::Decimal;
 use super::unit::Unit;
 
@@ -25,7 +25,7 @@ pub(crate) enum Form {
     /// Ways to read a clock time or a span: how much of the unit.
     Times(Vec<(Decimal, Unit)>),
     /// Ways to read a date.
-    Days(Vec<Day>),
+    Days(Vec<DateParts>),
     /// Digits that are never compared: of other scripts, fractions in one letter, too long ones.
     Odd,
 }
@@ -135,7 +135,7 @@ fn is_ordinal(text: &str, at: usize, end: usize) -> bool {
 }
 
 fn follows_name(before: &str) -> bool {
-    let before = before.strip_suffix([' ', '\u{a0}', '-', '#']).unwrap_or(before);
+    let before = before.trim_end_matches([' ', '\u{a0}', '-', '#']);
     let start = before
         .rfind(|c: char| !c.is_ascii_alphabetic())
         .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));

@@ -18,6 +18,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
     ("Of training data", &["training/src/limits.rs"]),
+    ("Of reports", &["report/src/limits.rs"]),
 ];
 /// Its rows are the defaults of a type.
 const OF_WORKFLOWS: &str = "Of a workflow";

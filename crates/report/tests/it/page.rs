@@ -1,0 +1,139 @@
+//! The whole page: well-formed, self-contained, in order, readable in both themes.
+
+use holdshort_report::{Report, html};
+use jiff::civil::date;
+
+use crate::{markup, sample};
+
+#[test]
+fn the_page_of_the_sample_is_well_formed_and_self_contained() {
+    let html = html(&sample::report());
+    let page = markup::read(&html);
+    assert_eq!(
+        page.names().intersection(&["script", "link", "img", "iframe", "form", "object"].into()).count(),
+        0
+    );
+    assert!(html.contains("default-src 'none'; style-src 'unsafe-inline'"));
+    for (text, is_there) in
+        [("http:", false), ("https:", false), ("@import", false), ("url(", false), ("lang=\"en\"", true)]
+    {
+        assert_eq!(html.contains(text), is_there, "{text}");
+    }
+    // Every drawing has a name and a description; swatches have none.
+    let drawings = page.attributes.iter().filter(|it| *it == "svg role=img").count();
+    assert_eq!(drawings, 4);
+    assert_eq!(page.count("desc"), drawings);
+    assert!(html.contains("A rehearsal wrote this report."));
+    assert!(!html.contains("This report is not complete."));
+}
+
+#[test]
+fn ids_are_unique_and_links_lead_to_them() {
+    let mut report = sample::report();
+    let again = report.sections[0].clone();
+    report.sections.push(again);
+    let again = report.computed[0].clone();
+    report.computed.push(again);
+    report.sections[1].id = "\"><b> é".to_owned();
+    let page = markup::read(&html(&report));
+    let of = |key: &str| -> Vec<&str> {
+        page.attributes.iter().filter_map(|it| it.split_once(' ')?.1.strip_prefix(key)).collect()
+    };
+    let ids = of("id=");
+    let unique: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(unique.len(), ids.len());
+    let links =
+        of("href=#").into_iter().chain(of("aria-labelledby=").into_iter().flat_map(|ids| ids.split(' ')));
+    assert_eq!(links.filter(|id| !unique.contains(id)).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn headings_are_in_order() {
+    let page = markup::read(&html(&sample::report()));
+    let levels: Vec<u32> =
+        page.elements.iter().filter_map(|name| name.strip_prefix('h')?.parse().ok()).collect();
+    assert_eq!(levels[0], 1);
+    assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    let report = Report::new("", "", date(2024, 2, 29));
+    let page = markup::read(&html(&report));
+    assert_eq!((page.count("section"), page.count("nav")), (0, 0));
+}
+
+#[test]
+fn a_report_that_is_not_complete_says_so_at_the_top() {
+    let mut report = sample::report();
+    report.partial = Some("the weekly planner failed".to_owned());
+    let html = html(&report);
+    let told = html.find("This report is not complete.").unwrap();
+    assert!(html.contains("the weekly planner failed") && told < html.find("<main>").unwrap());
+}
+
+#[test]
+fn equal_reports_are_equal_bytes() {
+    assert_eq!(html(&sample::report()), html(&sample::report()));
+}
+
+#[test]
+fn an_answer_of_a_megabyte_is_cut_and_counted() {
+    let mut report = sample::report();
+    report.questions[0].answer = Some("é".repeat(1_000_000));
+    let html = html(&report);
+    assert!(html.contains("<em>(980000 more characters)</em>"));
+    assert!(html.len() < 400_000);
+}
+
+/// The contrast of two colours as WCAG 2 has it.
+fn contrast(one: &str, other: &str) -> f64 {
+    let luminance = |color: &str| {
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    };
+    let (a, b) = (luminance(one), luminance(other));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn the_contrast_is_aa_in_both_themes() {
+    let style = include_str!("../../src/page.css");
+    let (light, rest) = style.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
+    let (dark, _) = rest.split_once("*,").unwrap();
+    let pairs = [
+        ("text", "ground", 4.5),
+        ("text", "sheet", 4.5),
+        ("text", "sunk", 4.5),
+        ("soft", "ground", 4.5),
+        ("soft", "sheet", 4.5),
+        ("soft", "sunk", 4.5),
+        ("accent", "ground", 4.5),
+        ("accent", "sheet", 4.5),
+        ("warn", "warn-soft", 4.5),
+        ("band-edge", "sheet", 3.0),
+        ("k1", "band", 3.0),
+        ("k1", "sheet", 3.0),
+        ("k2", "sheet", 3.0),
+        ("k3", "sheet", 3.0),
+        ("k4", "sheet", 3.0),
+        ("k5", "sheet", 3.0),
+        ("k6", "sheet", 3.0),
+        ("ink", "k1", 3.0),
+        ("ink", "k6", 3.0),
+    ];
+    for theme in [light, dark] {
+        let color = |name: &str| {
+            let (_, rest) = theme.split_once(&format!("--{name}: ")).unwrap();
+            &rest[..7]
+        };
+        for (one, other, least) in pairs {
+            let found = contrast(color(one), color(other));
+            assert!(found >= least, "{one} on {other}: {found:.2}, {} on {}", color(one), color(other));
+        }
+    }
+}
