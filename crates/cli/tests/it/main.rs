@@ -15,6 +15,7 @@ mod home;
 mod logs;
 mod models;
 mod plan;
+mod proxy;
 mod serve;
 mod terminal;
 mod tls;

@@ -140,9 +140,9 @@ impl Draft<'_> {
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_decide(actor).is_ok());
         let asked: Vec<(InterruptId, String)> = asked
             .filter(|(_, each)| matches!(each.opened.kind, Kind::Question | Kind::Choice))
-            .filter_map(|(id, each)| match &each.opened.about {
-                About::Round(phase) => Some((id.clone(), phase.clone())),
-                _ => None,
+            .filter_map(|(id, each)| {
+                let About::Round(phase) = &each.opened.about else { return None };
+                Some((id.clone(), phase.clone()))
             })
             .collect();
         let withdraw = |(id, phase): (InterruptId, String)| {
