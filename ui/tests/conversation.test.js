@@ -7,6 +7,7 @@ import { person } from "./harness/browser.js";
 import { card, option } from "./harness/card.js";
 import { box, clear, openIn, openTower, saidIn, say, serveTower, turns } from "./harness/conversation.js";
 import { eventually } from "./harness/eventually.js";
+import { shoot } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
 import { ALL, assertSound } from "./harness/views.js";
@@ -122,18 +123,18 @@ test("a conversation, from its first words on", async (t) => {
   });
 
   await t.test("it is interrupted, spoken to, and goes on", async () => {
-    await button(page, "session.interrupt").click();
+    await button(page, "run.interrupt").click();
     await page.locator("form:has(#message) button.go").waitFor();
-    await page.getByText(text("session.message.turn")).waitFor();
+    await page.getByText(text("run.message.turn")).waitFor();
     await assertSound(page, "an agent that was interrupted", ALL);
     // It waits for nothing but words: not even for what it was at.
-    await button(page, "session.interrupt").waitFor({ state: "detached" });
+    await button(page, "run.interrupt").waitFor({ state: "detached" });
     assert.equal((await openIn(server, session)).position, "interruption");
     await page.locator("form:has(#message) button.go").click();
     await eventually("it listens once more", async () => (await turns(page).getByRole("button", { name: /sh listen\.sh/ }).count()) === 2);
     await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
-    await button(page, "session.interrupt").click();
-    await page.getByText(text("session.message.turn")).waitFor();
+    await button(page, "run.interrupt").click();
+    await page.getByText(text("run.message.turn")).waitFor();
     clear(server);
     await box(page).fill("Now go on.");
     await box(page).press("Enter");
@@ -198,6 +199,32 @@ test("a conversation, from its first words on", async (t) => {
     await page.getByText(text("session.message.closed")).waitFor();
     assert(await box(page).isDisabled());
   });
+});
+
+test("the page of a run interrupts it as the conversation does", async (t) => {
+  const server = await serveTower(t);
+  const page = await person(t, server);
+  const session = await openTower(server);
+  await say(server, session, { text: "Note the wind." });
+  const question = await waits(server, session, "question");
+  await page.goto(`/runs/${question.run}`);
+  await page.locator(`article[data-interrupt="${question.id}"]`).waitFor();
+  assert.equal(await button(page, "run.interrupt").count(), 0, "nothing is at work");
+  await decide(server, question, { option: "answer", text: "from the north" });
+  await decide(server, await waits(server, session, "tool_approval"), { option: "approve" });
+  await page.getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
+  await assertSound(page, "a run at work", ALL);
+  await shoot(page, "run-at-work");
+  await button(page, "run.interrupt").click();
+  await waits(server, session, "turn");
+  await button(page, "run.interrupt").waitFor({ state: "detached" });
+  await page.getByText(text("run.message.turn")).waitFor();
+  clear(server);
+  const message = page.getByRole("textbox", { name: text("run.message"), exact: true });
+  await message.fill("Now go on.");
+  await message.press("Control+Enter");
+  await page.getByText("The wind is from the north, and the tower has cleared us.").first().waitFor();
+  assert.equal(await button(page, "run.interrupt").count(), 0, "it has ended");
 });
 
 test("keys decide on the card that is seen, and only one is", async (t) => {

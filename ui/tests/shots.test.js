@@ -122,7 +122,7 @@ test("pictures of a conversation", async (t) => {
   await box(page).fill("Tell me when it is done.");
   await shoot(page, "conversation-at-work");
   await box(page).press("Enter");
-  await page.getByRole("button", { name: text("session.interrupt") }).click();
+  await page.getByRole("button", { name: text("run.interrupt") }).click();
   await page.locator("form:has(#message) button.go").waitFor();
   await shoot(page, "conversation-interrupted");
   clear(server);

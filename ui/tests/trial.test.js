@@ -160,6 +160,10 @@ test("some of what a command did is kept, by file", async (t) => {
   await option(page, "Keep some of the changes").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("src/fresh.txt").waitFor();
+  await dialog.getByRole("heading", { name: text("trial.affected.dropped") }).waitFor();
+  const dropped = await dialog.getByRole("listitem").allTextContents();
+  assert.deepEqual(dropped.map((each) => each.trim().split(/\s+/).at(-1)).sort(), ["link", "old.txt", "target/cache"]);
+  await assertSound(page, "what is kept and what is dropped");
   await dialog.getByRole("button", { name: "Keep some of the changes" }).click();
   await outcome(page, /approved/).waitFor();
   await asked(server, id, LINES[1]);

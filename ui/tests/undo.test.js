@@ -44,7 +44,7 @@ test("what a run changed is taken back from its page", async (t) => {
   const page = await person(t, server);
   await page.goto(`/runs/${id}`);
   await page.getByRole("button", { name: text("run.undo") }).click();
-  await page.getByRole("heading", { level: 1, name: `Undo what ${id} changed` }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
   await assertSound(page, "the page of an undo");
   await page.getByText("undo_changes").first().waitFor();
   const undo = page.url().split("/").pop();
@@ -64,6 +64,12 @@ test("what a run changed is taken back from its page", async (t) => {
 
   assert.equal(readFileSync(at("three.txt"), "utf8"), "new\n", "nothing has happened yet");
   await option(page, "Undo the changes").click();
+  const listed = (key) => page.getByRole("dialog").locator("section").filter({ hasText: text(key) }).getByRole("listitem").allTextContents();
+  await page.getByRole("dialog").getByText(text("trial.affected.undone")).waitFor();
+  assert.deepEqual((await listed("trial.affected.undone")).map((each) => each.trim()), ["deleted notes/one.txt", "deleted notes a folder", "changed three.txt"]);
+  assert.deepEqual((await listed("trial.affected.left")).map((each) => each.trim()), ["two.txt"]);
+  await assertSound(page, "what an undo takes back");
+  await shoot(page, "undo-sure");
   await page.getByRole("dialog").getByRole("button", { name: "Undo the changes" }).click();
   await outcome(page, /approved/).waitFor();
   await eventually("the files to be as before", () => !existsSync(at("notes")));
@@ -78,6 +84,50 @@ test("what a run changed is taken back from its page", async (t) => {
   // Nothing is left to take back, and the page says so.
   await page.goto(`/runs/${id}`);
   await page.getByRole("button", { name: text("run.undo") }).click();
-  await page.getByRole("heading", { level: 1, name: `Undo what ${id} changed` }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
   await page.getByText("Nothing of what").first().waitFor();
+  // Nothing went wrong.
+  await page.getByText(text("status.completed"), { exact: true }).first().waitFor();
+});
+
+test("what was taken back already is refused where it is asked for, and many files are counted", async (t) => {
+  const calls = Array.from({ length: 25 }, (_, n) => `        - {tool: write_file, arguments: {path: "file${n + 10}.txt", content: "new\\n"}}`);
+  const many = `
+agents:
+  guide:
+    - text: Many files.
+      calls:
+${calls.join("\n")}
+    - text: Done.
+`;
+  const server = await serve(t, { workflows: { writes: { workflow, rehearsal: many } } });
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "writes", input: { task: "Write." }, config });
+  await eventually("the run to end", async () => (await server.api("GET", `/v1/runs/${id}`)).status === "completed");
+  const page = await person(t, server);
+  await page.goto(`/runs/${id}`);
+  await page.getByRole("button", { name: text("run.undo") }).click();
+  await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
+  await option(page, "Undo some of them").click();
+  const boxes = card(page).getByRole("group", { name: text("trial.keep") });
+  await boxes.getByRole("button", { name: text("trial.keep.none") }).click();
+  await boxes.getByRole("checkbox", { name: "file10.txt" }).check();
+  await option(page, "Undo some of them").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("file11.txt").waitFor();
+  await dialog.getByText("file30.txt").waitFor();
+  await dialog.getByText(text("trial.affected.more", { n: 4 })).waitFor();
+  await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
+  await page.getByRole("button", { name: text("card.edit.back"), exact: true }).click();
+  await option(page, "Undo the changes").click();
+  await dialog.getByText(text("trial.affected.more", { n: 5 })).waitFor();
+  await dialog.getByRole("button", { name: "Undo the changes" }).click();
+  await eventually("the files to be gone", () => !existsSync(join(server.workspace, "file34.txt")));
+
+  await page.goto(`/runs/${id}`);
+  const { items: before } = await server.api("GET", "/v1/runs?limit=200");
+  await page.getByRole("button", { name: text("run.undo") }).click();
+  await page.getByRole("alert").getByText("taken back already").waitFor();
+  assert.equal(new URL(page.url()).pathname, `/runs/${id}`);
+  assert.equal((await server.api("GET", "/v1/runs?limit=200")).items.length, before.length);
 });

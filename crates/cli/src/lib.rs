@@ -13,6 +13,7 @@ mod client;
 mod data_dir;
 mod embed;
 mod exit;
+mod limits;
 mod log;
 mod model;
 mod output;

@@ -59,9 +59,10 @@ impl Rehearsal {
         })?;
         let scene = Scene::new(request, steps);
         let at = scene.step();
-        let Some(step) = steps.get(at) else {
+        let Some(step) = steps.get(at).or_else(|| steps.last().filter(|step| step.again)) else {
             return Err(off_script(format!(
-                "the script for agent `{}` has {} replies, and reply {} was asked for",
+                "the script for agent `{}` has {} replies, and reply {} was asked for; a rehearsal says no more than its \
+                 script: with `again: true` its last reply ends every turn",
                 request.agent,
                 steps.len(),
                 at + 1

@@ -134,7 +134,7 @@ impl From<Error> for Refused {
             Error::Undo(why @ NotUndone::NoCommonApprover) => {
                 Self::new(Code::NoCommonApprover, why.to_string())
             }
-            Error::Undo(why @ (NotUndone::Nothing | NotUndone::NoWorkspace(_))) => {
+            Error::Undo(why @ (NotUndone::Nothing | NotUndone::TakenBack | NotUndone::NoWorkspace(_))) => {
                 Self::new(Code::NothingToUndo, why.to_string())
             }
             Error::Store(error) => error.into(),

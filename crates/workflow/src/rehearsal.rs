@@ -15,6 +15,8 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
+//! `again: true` on the last reply of an agent plays it whenever more is asked for. Without it that is a failure.
+//!
 //! Every text, and every string inside `arguments`, is a minijinja template over `task` (the run's task),
 //! `results.LABEL` (the text result of an earlier call labelled `as: LABEL`), `last` (the newest result) and
 //! `messages` (what people said since the previous reply). `expect` must hold for the request that the step
@@ -44,6 +46,8 @@ pub struct Step {
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
+    /// The last one, which is played as often as more is asked for.
+    pub again: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! Projects the events of a run to short lines for a person who follows it. Pure; remembers what it needs to name calls.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_protocol::{Event, Role, plain};
@@ -37,6 +38,8 @@ struct Step {
     name: String,
     /// It helps another step: what it says is for the run, and not for a person.
     aside: bool,
+    /// It writes a plan, which is shown as one.
+    plans: bool,
 }
 
 #[derive(Debug, Default)]
@@ -250,13 +253,28 @@ impl Projector {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
+    /// Whether what a step says is shown while it arrives; `None` before the step is known.
+    pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
+        self.steps.get(step).map(|step| !step.aside && !step.plans)
+    }
+
+    /// What of the words of a step is for a person: of a planner's, what stands around the plan, which its card shows.
+    pub(crate) fn spoken<'t>(&self, step: &str, text: &'t str) -> Cow<'t, str> {
+        if self.steps.get(step).is_some_and(|step| step.plans) {
+            Cow::Owned(holdshort_core::plan::around(text))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
     /// That the same agent begins its next round in a phase is no news.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
         let aside = matches!(string("role"), "overseer" | "router" | "summariser");
         let is_part = data.get("subtask").is_some_and(|part| !part.is_null());
-        self.steps.insert(id.to_owned(), Step { agent: agent.to_owned(), name: name_of_step(data), aside });
+        let (plans, name) = (string("role") == "planner", name_of_step(data));
+        self.steps.insert(id.to_owned(), Step { agent: agent.to_owned(), name, aside, plans });
         if aside {
             return Vec::new();
         }
@@ -290,13 +308,13 @@ impl Projector {
         if self.is_aside(step) {
             return Vec::new();
         }
-        text.clone_into(&mut self.said);
-        if text.trim().is_empty() {
+        self.said = self.spoken(step, text).into_owned();
+        if self.said.trim().is_empty() {
             return Vec::new();
         }
         let agent = self.agent(step);
         let mut out = vec![String::new()];
-        out.extend(quote(text, &self.paint.cyan(&plain::line(&agent)), SAID, self.paint));
+        out.extend(quote(&self.said, &self.paint.cyan(&plain::line(&agent)), SAID, self.paint));
         out
     }
 

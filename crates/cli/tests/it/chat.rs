@@ -8,7 +8,8 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::home::{Home, Ran};
+use crate::home::{Home, Ran, Serving};
+use crate::proxy::Proxy;
 use crate::terminal::{PROMPT, Terminal};
 
 fn finish(summary: &str) -> Scripted {
@@ -175,9 +176,16 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect("✓ Undo the changes");
     terminal.expect("✓ Done.");
     assert_eq!(scene.text("hello.txt"), None);
+    // Once is enough: nothing is begun that would find nothing to do.
+    terminal.type_raw("/undo\r");
+    terminal.expect("was taken back already");
     terminal.type_raw("/done\r");
     let ended = terminal.expect("✓ Done.");
-    assert!(!ended.contains("by operator"), "{ended}");
+    assert!(!ended.contains("by operator") && !ended.contains("Holding short"), "{ended}");
+    terminal.type_raw("/plan\r");
+    let told = terminal.expect("Nothing is under way: the last piece of work is done. This was its plan:");
+    assert!(!told.contains("Write hello.txt"), "{told}");
+    terminal.expect("Write hello.txt");
     terminal.type_raw("/done\r");
     terminal.expect("Nothing waits for that");
     terminal.type_raw("/quit\r");
@@ -347,6 +355,109 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("/done\r");
     terminal.expect("It ends here.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// A chat in which the agent was interrupted in the middle of its reply, and no event of that has come.
+fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Proxy) {
+    scene.push([Scripted::Held("I begin\n".to_owned())]);
+    let proxy = Proxy::to(serving.started["listening"].as_str().unwrap());
+    let (url, work) = (proxy.url(), scene.work());
+    let token = serving.started["token"].as_str().unwrap();
+    let arguments = ["chat", "--server", &url, "--workspace", &work];
+    let mut terminal = Terminal::open(&scene.home, &arguments, &[("HOLDSHORT_TOKEN", token)]);
+    terminal.expect("> ");
+    terminal.type_raw("rewrite it\r");
+    terminal.expect("I begin");
+    terminal.expect(PROMPT);
+    proxy.hold_events();
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.expect(PROMPT);
+    (terminal, proxy)
+}
+
+/// What is typed before the interruption's turn is known waits for it; a second Ctrl-C waits for nothing.
+#[test]
+fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    terminal.type_raw("only the readme\r");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{3}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("Not sent: only the readme"), "{left}");
+    proxy.let_events_go();
+    // Where the event comes first they are the turn, and Ctrl-C after them is a first one again.
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    scene.push([Scripted::text("Adapted.")]);
+    terminal.type_raw("only the readme\r");
+    proxy.let_events_go();
+    terminal.expect("It goes on.");
+    terminal.expect("copilot │ Adapted.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{3}");
+    terminal.expect("Nothing is at work. Ctrl-C again leaves.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    scene.push([Scripted::text("Adapted.")]);
+    for n in 1..=20 {
+        terminal.type_raw(&format!("line {n}\r"));
+        terminal.expect(PROMPT);
+    }
+    terminal.type_raw("one too many\r");
+    terminal.expect("20 lines wait to be sent, and no more are kept: “one too many” was not.");
+    proxy.let_events_go();
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+    let told = scene.model.requests()[1].texts().join("\n");
+    assert!(told.contains("line 1"), "{told}");
+    assert!(!told.contains("one too many"), "{told}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    terminal.end();
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// Its card shows the plan; what the planner says around it stands there once.
+#[test]
+fn a_plan_is_shown_by_its_card_and_not_as_json() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        Scripted::call("invoke_planning_phase", json!({"task": "write hello.txt"})),
+        Scripted::text("Planned."),
+    ]);
+    let plan = "Two steps.\n```json\n{\"subtasks\": [{\"id\": \"a\", \"description\": \"Write hello.txt\", \"agent\": \"copilot\"}, {\"id\": \"b\", \"description\": \"Read it again\", \"agent\": \"copilot\"}]}\n```";
+    scene.model.push("planner", Scripted::text(plan));
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("greet\r");
+    let shown = terminal.expect("d leave");
+    assert!(shown.contains("Write hello.txt") && shown.contains("Read it again"), "{shown}");
+    assert!(!shown.contains("subtasks") && !shown.contains("```"), "{shown}");
+    assert_eq!(shown.matches("Two steps.").count(), 1, "{shown}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("copilot │ Planned.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
     terminal.expect(PROMPT);
     terminal.type_raw("\u{4}");
     assert_eq!(terminal.end().0, 0);

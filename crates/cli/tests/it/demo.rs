@@ -214,6 +214,37 @@ fn a_copilot_asks_plans_works_and_adapts() {
     assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
 }
 
+/// Whoever talks on hears that these are all of its words, as often as they like; the run goes on, and ends as they say.
+#[test]
+fn a_rehearsal_that_has_no_more_words_says_so_and_how_to_get_a_model() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "copilot"], &[]);
+    for typed in ["2", "approve", "1", "1"] {
+        terminal.expect(PROMPT);
+        terminal.type_line(typed);
+    }
+    for n in 0..12 {
+        let card = terminal.expect(PROMPT);
+        assert!(!card.contains("Failed") && !card.contains("an error"), "{card}");
+        if card.contains("sorted(sums, key=sums.get, reverse=True)") {
+            terminal.type_line("1");
+            continue;
+        }
+        assert!(card.contains("Does this meet your needs?"), "{card}");
+        if n > 2 {
+            assert!(card.contains("This rehearsal has come to its end"), "{card}");
+            assert!(card.contains("OPENAI_API_KEY") && card.contains("--model"), "{card}");
+        }
+        terminal.type_line(&format!("and now {n}, please"));
+        terminal.expect("Enter sends it");
+        terminal.type_line("");
+    }
+    terminal.expect(PROMPT);
+    terminal.type_line("satisfied");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
+}
+
 #[test]
 fn own_words_answer_a_question() {
     let home = Home::new();

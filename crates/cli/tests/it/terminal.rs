@@ -90,6 +90,34 @@ impl Terminal {
         }
     }
 
+    /// The same for whichever of these is shown first.
+    pub(crate) fn expect_any(&mut self, texts: &[&str]) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        let mut shown = self.screen.shown.lock().unwrap();
+        loop {
+            let plain = plain(&shown.bytes);
+            let ends = texts.iter().filter_map(|text| Some(plain[self.seen..].find(text)? + text.len()));
+            if let Some(end) = ends.min() {
+                let between = plain[self.seen..self.seen + end].to_owned();
+                self.seen += end;
+                return between;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero() && !shown.is_over,
+                "none of {texts:?} is shown:\n{}",
+                &plain[self.seen..]
+            );
+            shown = self.screen.changed.wait_timeout(shown, left).unwrap().0;
+        }
+    }
+
+    /// Ends the process as nothing can hold back.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     pub(crate) fn type_line(&mut self, line: &str) {
         self.type_raw(&format!("{line}\n"));
     }

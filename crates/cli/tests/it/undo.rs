@@ -58,7 +58,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
     assert!(ran.out.contains(&format!("what {run} changed is taken back once it is released")), "{ran:?}");
     let open = home.open_interrupt();
-    assert_eq!(open["title"], format!("Undo what {run} changed: Write. (deletes 1 file)"));
+    assert_eq!(open["title"], "Undo: Write. (deletes 1 file)");
     let shown = home.run(&["show", open["id"].as_str().unwrap()]).out;
     for line in [
         "undo: 1 file deleted",
@@ -80,7 +80,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     let undone = open["run"].as_str().unwrap();
     let ran = home.run(&["undo", undone]);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.out.contains("notes/one.txt") || ran.err.contains("Undo what"), "{ran:?}");
+    assert!(ran.out.contains("notes/one.txt") || ran.err.contains("Undo: "), "{ran:?}");
 
     for (arguments, told) in [
         (&["undo", "run_00000000000000000000000000"][..], "no such run"),

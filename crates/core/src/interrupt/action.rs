@@ -89,7 +89,7 @@ impl Interrupt {
     }
 
     /// Whether it is somebody's to decide.
-    pub(super) fn may_decide(&self, actor: &Actor) -> Result<(), Refusal> {
+    pub(crate) fn may_decide(&self, actor: &Actor) -> Result<(), Refusal> {
         let approvers = &self.opened.approvers;
         let may = match rights::extent(actor.role, Permission::Decide) {
             Extent::Nothing | Extent::Own => return Err(Refusal::Role),

@@ -89,10 +89,8 @@ impl Flaw {
             Self::Unclear => Some("reply_unclear"),
             Self::CallAsText => Some("call_as_text"),
             Self::NotFinished => Some("not_finished"),
-            // A guess about language fails no run.
-            Self::Asks | Self::Announces => None,
-            // The result says that it is not known what was assumed.
-            Self::Unassumed => None,
+            // A guess about language fails no run; what was assumed without a word, the result says.
+            Self::Asks | Self::Announces | Self::Unassumed => None,
         }
     }
 

@@ -430,15 +430,20 @@ impl Run {
                     rounds.routed = Some(routed);
                 });
             }
-            Fact::TaskExtended { phase } => self.rounds(phase, |rounds| {
-                rounds.added.push(Arc::from(content.as_text()));
-                rounds.was_asked = true;
-                // With the answer it may be another task: it is routed once more.
-                if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
-                    rounds.routed = None;
-                    rounds.is_new_task = true;
+            Fact::TaskExtended { phase, told } => {
+                if *told {
+                    self.messages.pop();
                 }
-            }),
+                self.rounds(phase, |rounds| {
+                    rounds.added.push(Arc::from(content.as_text()));
+                    rounds.was_asked = true;
+                    // With the answer it may be another task: it is routed once more.
+                    if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
+                        rounds.routed = None;
+                        rounds.is_new_task = true;
+                    }
+                });
+            }
             Fact::RoundWanted { phase, new_task, fresh, .. } => self.rounds(phase, |rounds| {
                 rounds.wanted = true;
                 rounds.next = Some(Arc::from(content.as_text()));

@@ -385,9 +385,12 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         simple: bool,
     },
-    /// A person was asked about a task before it began. text: what its agent is told.
+    /// A person was asked about a task before it began, and answered or said something else. text: what its agent is told.
     TaskExtended {
         phase: String,
+        /// The text is the message before it, which no step is told once more.
+        #[serde(default, skip_serializing_if = "is_default")]
+        told: bool,
     },
     /// A person wants another round of a copilot. text: what it works on.
     RoundWanted {

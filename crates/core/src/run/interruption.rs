@@ -11,7 +11,8 @@ use super::draft::{Draft, Opening};
 use super::input::Rejection;
 use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
 use crate::event::Content;
-use crate::interrupt::{About, Effect, Interrupt, Kind};
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Outcome};
 use crate::message::Stop;
 
 /// The code of a call that an interruption ended.
@@ -37,7 +38,7 @@ impl Draft<'_> {
             self.stop_calls();
             match &text {
                 // Everybody who was interrupted hears them.
-                Some(text) => self.tell_run(text),
+                Some(text) => self.say_instead(text),
                 None => self.open_interruption(),
             }
             return Ok(());
@@ -112,11 +113,51 @@ impl Draft<'_> {
                 self.emit(Fact::ReplyResumed { step }, Content::text(GO_ON));
             }
         }
+        if goes_on {
+            self.say_instead(text);
+        } else {
+            self.tell_run(text);
+        }
+    }
+
+    /// What a person says in the place of what they interrupted. What was asked about a task that has not begun does not
+    /// stand any more: the words take the place of its answer.
+    fn say_instead(&mut self, text: &str) {
         self.tell_run(text);
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut told = true;
+        for phase in self.withdraw_asked_first() {
+            self.emit(Fact::TaskExtended { phase, told }, Content::text(text));
+            told = false;
+        }
+    }
+
+    /// Closes what was asked before a round, where the person may decide on it; the phases of these.
+    fn withdraw_asked_first(&mut self) -> Vec<String> {
+        let actor = &self.cx.actor;
+        let asked = self.run.open_interrupts().filter(|(_, each)| each.may_decide(actor).is_ok());
+        let asked: Vec<(InterruptId, String)> = asked
+            .filter(|(_, each)| matches!(each.opened.kind, Kind::Question | Kind::Choice))
+            .filter_map(|(id, each)| {
+                let About::Round(phase) = &each.opened.about else { return None };
+                Some((id.clone(), phase.clone()))
+            })
+            .collect();
+        let withdraw = |(id, phase): (InterruptId, String)| {
+            self.resolve(&id, Outcome::Superseded, None, Cause::Superseded);
+            phase
+        };
+        asked.into_iter().map(withdraw).collect()
     }
 
     /// Ends what was at work with what its agents said last. Phases that calls began end with the calls.
     fn end_interrupted(&mut self) {
+        // Whoever ends it before its first round needs no answer any more.
+        for phase in self.withdraw_asked_first() {
+            self.emit(Fact::RoundsOver { phase }, Content::none());
+        }
         let open = |step: &Step| {
             step.end.is_none() && step.closing.is_none() && !self.run.called.contains_key(&step.phase)
         };

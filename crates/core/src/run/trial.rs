@@ -253,7 +253,8 @@ impl Draft<'_> {
     fn yielded(&mut self, id: &str, call: &Call, yielded: Yielded) {
         if self.run.is_undo(call) && yielded.changeset.is_empty() {
             self.supersede(call);
-            self.finish_call(id, CallEnd::Failed, Some("nothing_to_undo"), yielded.text);
+            // Nothing went wrong: what somebody wants is so already, or is no more for this undo to do.
+            self.finish_call(id, CallEnd::Done, Some("nothing_to_undo"), yielded.text);
             return;
         }
         let Yielded { changeset, ask_because, text, data, card } = yielded;

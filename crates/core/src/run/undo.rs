@@ -11,7 +11,7 @@ use super::gating::title;
 use super::trial::some;
 use super::{Call, CallEnd, CallState, Fact, Found, Run};
 use crate::asking::Asking;
-use crate::changeset::{Changeset, Composed};
+use crate::changeset::{Changeset, Composed, Entry};
 use crate::definition::{Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
 use crate::digest::Digest;
 use crate::event::Content;
@@ -40,14 +40,29 @@ pub struct Arguments {
     pub to: u64,
     /// Of the [`Undo`] as canonical JSON, which the journal keeps as it keeps files.
     pub changes: Digest,
+    /// The number of the last event of that run when this was worked out; 0 where an earlier version did that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seen: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Arguments {
-    /// What an undo of this run is about, with the first words of what that run was to do.
+    /// What an undo of this run is about: the first words of what that run was to do, or its name where it has none.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
-        let task = clip(run.task().lines().next().unwrap_or_default(), TASK_BYTES);
-        format!("Undo what {} changed{after}: {task}", run.id)
+        let task = run.task();
+        let first = task.lines().map(str::trim).find(|line| !line.is_empty());
+        format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
+    }
+
+    /// Those of a run that is an undo.
+    fn of(run: &Run) -> Option<Self> {
+        let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
+        serde_json::from_value(started.input.clone()).ok()
     }
 }
 
@@ -76,6 +91,8 @@ pub enum NotUndone {
     AtWork,
     #[error("the run has changed nothing since that can be taken back")]
     Nothing,
+    #[error("nothing of what the run has changed since is as it left it: it was taken back already")]
+    TakenBack,
     #[error("nobody may release all of it: its phases name other approvers; undo a part of it, with `to`")]
     NoCommonApprover,
     #[error("its workspace can not be used: {0}")]
@@ -93,12 +110,7 @@ impl Run {
             return Err(NotUndone::AtWork);
         }
         let is_since = |at: Option<u64>| at.is_some_and(|at| at > to);
-        let mut done: Vec<(&Call, &Found)> = calls
-            .iter()
-            .filter(|(_, call)| call.state == CallState::Ended(CallEnd::Done) && is_since(call.ended_at))
-            .filter_map(|(_, call)| Some((*call, &**call.committing()?)))
-            .collect();
-        done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
+        let done: Vec<_> = self.committed().into_iter().filter(|(call, _)| is_since(call.ended_at)).collect();
         let is_untold = |call: &Call| is_since(call.untold_at) && self.may_write_files(call);
         let untold = calls.iter().map(|(_, call)| *call).filter(|call| is_untold(call));
         let erased = done.iter().filter(|(call, found)| found.changeset.is_none() && !is_untold(call));
@@ -114,6 +126,15 @@ impl Run {
         let all = || self.definition.phases.iter().map(|phase| phase.id.clone()).collect();
         let phases = phases.unwrap_or_else(all);
         Ok(Undo { changeset, mixed, unknown, phases })
+    }
+
+    /// Calls that committed something, the newest first.
+    fn committed(&self) -> Vec<(&Call, &Found)> {
+        let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
+        let mut done: Vec<(&Call, &Found)> =
+            done.filter_map(|call| Some((&**call, &**call.committing()?))).collect();
+        done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
+        done
     }
 
     /// The session's note that the call of an undo has taken something back.
@@ -137,6 +158,43 @@ impl Run {
     /// Whether it may change files here, which its changeset would tell if it had one.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
+    }
+}
+
+impl Undo {
+    /// Whether nothing of it is left to do: at every path something else stands by now than the run left there. `since`:
+    /// the undos of the run and the undos of these, in the order in which they were committed. What the run wrote while
+    /// one of them was open counts as standing.
+    pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
+        let mut written: BTreeMap<&str, u64> = BTreeMap::new();
+        for (call, found) in of.committed() {
+            for change in found.changeset.iter().flat_map(|changeset| changeset.changes()) {
+                written.entry(&change.path).or_insert(call.ended_at.unwrap_or(u64::MAX));
+            }
+        }
+        let mut stands: BTreeMap<&str, &Option<Entry>> =
+            self.changeset.changes().iter().map(|change| (change.path.as_str(), &change.before)).collect();
+        let mut seen: BTreeMap<&RunId, u64> = BTreeMap::new();
+        for by in since {
+            let Some(arguments) = Arguments::of(by) else { continue };
+            let until = seen.get(&arguments.run).copied().unwrap_or(arguments.seen);
+            seen.insert(&by.id, until);
+            for change in by
+                .committed()
+                .iter()
+                .filter_map(|(_, found)| found.changeset.as_deref())
+                .flat_map(Changeset::changes)
+            {
+                let is_newer = written.get(change.path.as_str()).is_some_and(|at| *at <= until);
+                if let Some(stands) = stands.get_mut(change.path.as_str()).filter(|_| is_newer) {
+                    *stands = &change.after;
+                }
+            }
+        }
+        self.changeset
+            .changes()
+            .iter()
+            .all(|change| stands.get(change.path.as_str()) != Some(&&change.before))
     }
 }
 
@@ -181,6 +239,7 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
             "run": { "type": "string" },
             "to": { "type": "integer", "minimum": 0 },
             "changes": { "type": "string" },
+            "seen": { "type": "integer", "minimum": 0 },
         },
         "required": ["task", "run", "to", "changes"],
         "additionalProperties": false,

@@ -9,6 +9,7 @@ use holdshort_core::run::{Begin, CallEnd, CallState, Config, Input, Rejection, R
 use holdshort_core::tool::{Outcome, PhaseTool, Runs, Spec, Tried};
 use serde_json::{Value, json};
 
+use crate::copilot;
 use crate::pairs::states;
 use crate::world::{
     self, World, allow, calls, choose, choose_with, command, definition, fails, one_shot, read, rule, says,
@@ -298,8 +299,13 @@ fn every_state_waits_for_words_and_goes_on_with_them() {
         for (id, step) in
             world.run.steps.iter().filter(|(_, step)| step.end.is_none() && step.role == StepRole::Worker)
         {
-            let told = told(&world.run, id);
-            assert!(told.iter().any(|text| text == "Use tabs."), "{name}: {told:?} {step:?}");
+            let request = world.run.request(id).expect("the step is there");
+            // Before a round that has not begun they are a part of its task.
+            let is_heard = |message: &Message| match message {
+                Message::User { text } => text.lines().any(|line| line == "Use tabs."),
+                Message::System { .. } | Message::Tool { .. } | Message::Assistant { .. } => false,
+            };
+            assert!(request.messages.iter().any(is_heard), "{name}: {request:?} {step:?}");
         }
         assert!(
             world.run.is_paused()
@@ -451,7 +457,7 @@ fn a_phase_that_a_call_began_is_interrupted_with_its_steps_and_goes_on() {
     assert!(world.run.steps.values().all(|step| step.end.is_some()));
 }
 
-fn copilot(conversational: bool) -> World {
+fn copilot_at_work(conversational: bool) -> World {
     let mut definition = definition();
     let satisfaction = !conversational;
     let copilot = Copilot { agent: "pair".to_owned(), conversational, satisfaction, ..Copilot::default() };
@@ -461,7 +467,7 @@ fn copilot(conversational: bool) -> World {
 
 #[test]
 fn a_copilots_round_is_interrupted_adapted_and_ended() {
-    let mut world = copilot(true).with("work/round_1", vec![says("In tabs.")]);
+    let mut world = copilot_at_work(true).with("work/round_1", vec![says("In tabs.")]);
     world.begin_model("work/round_1");
     world.person(interrupt());
     stopped(&mut world, "work/round_1", "In blanks");
@@ -483,7 +489,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
 /// Who ends a round in the middle has said enough.
 #[test]
 fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
-    let mut world = copilot(false).with("work/round_1", vec![says("In tabs.")]);
+    let mut world = copilot_at_work(false).with("work/round_1", vec![says("In tabs.")]);
     world.begin_model("work/round_1");
     world.person(interrupt());
     stopped(&mut world, "work/round_1", "In blanks");
@@ -494,7 +500,7 @@ fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
 /// A call that is under way or in doubt belongs to the run: it does not end before.
 #[test]
 fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
-    let mut world = copilot(false).with("work/round_1", vec![calls(&[command("make x")])]);
+    let mut world = copilot_at_work(false).with("work/round_1", vec![calls(&[command("make x")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve"));
     world.begin_tool("call_1");
@@ -551,6 +557,85 @@ fn what_is_asked_about_a_step_stays_asked_beside_the_turn() {
     world.decide(Kind::Turn, choose("continue"));
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
+}
+
+/// A copilot that asks before its first round.
+fn asks_first(route: Value) -> World {
+    let scripts = [
+        ("route_1", vec![says(&route.to_string())]),
+        ("route_2", vec![says(&json!({ "route_type": "direct" }).to_string())]),
+        ("round_1", vec![says("Done.")]),
+    ];
+    copilot::begun_with(copilot::routed_team(), Config::default(), "fix it", &scripts)
+}
+
+fn resolved(world: &World, kind: Kind) -> Option<(Resolved, Option<String>)> {
+    let asked = world.run.interrupts.values().find(|each| each.opened.kind == kind)?;
+    asked.resolution.as_ref().map(|resolution| (resolution.outcome, resolution.option.clone()))
+}
+
+/// Other words take the place of the answer: what was asked about is not the task any more.
+#[test]
+fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruption() {
+    for (route, kind, name) in [("clarify", Kind::Question, "question"), ("propose", Kind::Choice, "choice")]
+    {
+        for is_said_at_once in [false, true] {
+            let mut world = asks_first(json!({ "route_type": route }));
+            assert_eq!(world.open_kinds(), [name]);
+            if is_said_at_once {
+                world.person(with_words("List the files."));
+            } else {
+                world.person(interrupt());
+                assert_eq!(world.open_kinds(), [name, "turn"], "nothing else was said yet");
+                world.message("List the files.");
+            }
+            assert_eq!(resolved(&world, kind), Some((Resolved::Superseded, None)), "{route}");
+            if route == "clarify" {
+                let request = world.run.request("work/route_2").expect("it is routed once more");
+                assert!(json!(request.messages).to_string().contains("List the files."), "{request:#?}");
+            }
+            world.work();
+            assert_eq!(world.open_kinds(), ["turn"], "{route}: its round is done");
+            let request = world.run.request("work/round_1").expect("the round is there");
+            let heard: usize = request
+                .messages
+                .iter()
+                .map(|each| json!(each).to_string().matches("List the files.").count())
+                .sum();
+            assert_eq!(heard, 1, "{route}: {request:#?}");
+            assert_eq!(world.count("message_added"), 1, "it is said once");
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
+    let mut world = asks_first(json!({ "route_type": "clarify" }));
+    world.person(interrupt());
+    world.decide(Kind::Turn, choose("continue"));
+    assert_eq!(world.open_kinds(), ["question"]);
+    world.decide(Kind::Question, choose_with("answer", "names.txt"));
+    world.work();
+    assert_eq!(resolved(&world, Kind::Question), Some((Resolved::Answered, Some("answer".to_owned()))));
+
+    let mut world = asks_first(json!({ "route_type": "propose" }));
+    world.person(interrupt());
+    world.decide(Kind::Turn, choose("done"));
+    world.work();
+    assert_eq!(resolved(&world, Kind::Choice), Some((Resolved::Superseded, None)));
+    assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
+}
+
+/// What others are to decide is not closed by somebody who may not: the words are heard, and it stays asked.
+#[test]
+fn who_may_not_decide_on_what_was_asked_leaves_it_open() {
+    let mut definition = copilot::routed_team();
+    definition.gates.kinds.entry(Kind::Question).or_default().approvers = vec!["lena".to_owned()];
+    let routed = [("route_1", vec![says(&json!({ "route_type": "clarify" }).to_string())])];
+    let mut world = copilot::begun_with(definition, Config::default(), "fix it", &routed);
+    world.person(with_words("List the files."));
+    assert_eq!(world.open_kinds(), ["question"]);
+    assert_eq!(world.count("message_added"), 1);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Taking back what a run changed: a run of its own, in the same workspace, and in the same session while that is open.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -30,14 +31,23 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let of = self.now(run).await?;
         let undo = of.undo(to).map_err(Error::Undo)?;
+        let since = self.undos_of(&of).await?;
+        if undo.is_taken_back(&of, &since.iter().map(|run| &**run).collect::<Vec<_>>()) {
+            return Err(Error::Undo(NotUndone::TakenBack));
+        }
         let definition = undo::definition(&of.definition, &undo.phases).map_err(Error::Undo)?;
         let config = Config {
             workspace: of.config().and_then(|config| config.workspace.clone()),
             ..Config::default()
         };
         let changes = Blob::new(json::canonical(&undo));
-        let arguments =
-            Arguments { task: Arguments::task(&of, to), run: run.clone(), to, changes: changes.digest };
+        let arguments = Arguments {
+            task: Arguments::task(&of, to),
+            run: run.clone(),
+            to,
+            changes: changes.digest,
+            seen: of.seq,
+        };
         // There before the run that speaks of it.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         let start = StartRun {
@@ -55,6 +65,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(words(&problems))),
             other => other,
         })
+    }
+
+    /// The undos of the run, and those of these, as its session knows them. One that was begun when that was closed is not
+    /// among them.
+    async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
+        let Some(id) = of.session() else { return Ok(Vec::new()) };
+        let (session, _) = self.session_chain(id).await?;
+        let mut known = BTreeSet::from([of.id.clone()]);
+        let mut undos = Vec::new();
+        for undone in session.undone.iter() {
+            if known.contains(&undone.of) && known.insert(undone.by.clone()) {
+                undos.push(self.now(&undone.by).await?);
+            }
+        }
+        Ok(undos)
     }
 
     /// The session of the run; none where that has ended and takes no run any more.

@@ -133,7 +133,7 @@ impl RealExecutor {
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
-        let input = run.started.as_ref().map(|started| &started.input).unwrap_or(&Value::Null);
+        let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
         tools(&self.data, &self.sandbox_program, workspace, &run.definition, input, Follow::never(), step)
     }
 }

@@ -16,7 +16,13 @@ fn says(text: &str) -> Step {
 }
 
 fn calls(text: &str, calls: Vec<ScriptedCall>) -> Step {
-    Step { expect: None, play: Play::Reply { text: text.into(), calls }, name: None, pause_ms: Some(60_000) }
+    Step {
+        expect: None,
+        play: Play::Reply { text: text.into(), calls },
+        name: None,
+        pause_ms: Some(60_000),
+        again: false,
+    }
 }
 
 fn scripted(label: &str, tool: &str, arguments: Value) -> ScriptedCall {
@@ -85,6 +91,20 @@ async fn a_script_ends() {
         script_failure(vec![says("one")], &other).await,
         "the rehearsal has no script for the agent `other`"
     );
+}
+
+/// Whoever talks on hears the last reply each time, with their own words in it.
+#[tokio::test]
+async fn a_last_reply_is_played_again_where_the_script_says_so() {
+    let again = Step { again: true, ..says("You said: {{ messages | join }}") };
+    let mut messages = vec![replied("First.", &[])];
+    for word in ["one", "two", "three"] {
+        messages.push(user(word));
+        let steps = vec![says("First."), again.clone()];
+        let said = text(steps, &after(messages.clone())).await;
+        assert_eq!(said, format!("You said: {word}"));
+        messages.push(replied(&said, &[]));
+    }
 }
 
 #[tokio::test]
@@ -186,7 +206,7 @@ async fn an_expectation_holds_or_fails_loudly() {
 #[tokio::test]
 async fn a_scripted_error_is_that_error() {
     let play_error = Play::Error { kind: FailureKind::Unavailable, message: "down".into() };
-    let step = Step { expect: None, play: play_error, name: None, pause_ms: None };
+    let step = Step { expect: None, play: play_error, name: None, pause_ms: None, again: false };
     let failure = play(vec![step], &request()).await.unwrap_err();
     assert_eq!(
         failure,

@@ -14,7 +14,8 @@ use crate::yaml;
 use crate::{bounds, name};
 
 const TOP: Keys = Keys { known: &["agents"], later: &[] };
-const STEP: Keys = Keys { known: &["text", "calls", "error", "expect", "name", "pause_ms"], later: &[] };
+const STEP: Keys =
+    Keys { known: &["text", "calls", "error", "expect", "name", "pause_ms", "again"], later: &[] };
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
@@ -71,11 +72,18 @@ fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems
 fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
     let mut labels = BTreeSet::new();
     let items = item.list(bounds::STEPS, problems).unwrap_or_default();
-    items.iter().filter_map(|item| step(item, &mut labels, problems)).collect()
+    let last = items.len().saturating_sub(1);
+    let steps = items.iter().enumerate();
+    steps.filter_map(|(n, item)| step(item, n == last, &mut labels, problems)).collect()
 }
 
 /// `labels` are those of the calls so far: later templates may use them.
-fn step(item: &Item<'_>, labels: &mut BTreeSet<String>, problems: &mut Problems) -> Option<Step> {
+fn step(
+    item: &Item<'_>,
+    is_last: bool,
+    labels: &mut BTreeSet<String>,
+    problems: &mut Problems,
+) -> Option<Step> {
     let fields = item.fields(&STEP, problems)?;
     let play = match fields.find("error") {
         Some(error) => {
@@ -91,7 +99,13 @@ fn step(item: &Item<'_>, labels: &mut BTreeSet<String>, problems: &mut Problems)
     let step_name = fields.find("name").and_then(|item| item.text(bounds::LINE, problems));
     let expect = fields.find("expect").and_then(|item| expect(item, problems));
     let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
-    Some(Step { expect, play: play?, name: step_name, pause_ms })
+    let again = fields.find("again").filter(|item| item.flag(problems) == Some(true));
+    let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
+    // A call that is made again and again ends nothing.
+    if let Some(item) = again.filter(|_| !is_last || !play.as_ref().is_none_or(ends)) {
+        problems.at(item, "only the last reply of an agent is played again, and only one without calls");
+    }
+    Some(Step { expect, play: play?, name: step_name, pause_ms, again: again.is_some() })
 }
 
 fn failure(item: &Item<'_>, problems: &mut Problems) -> Option<Play> {

@@ -16,6 +16,7 @@ agents:
       expect: {contains: [main.py], tools: [read_file]}
     - calls:
         - {tool: write_file, arguments: {path: "{{ results.tree }}", content: "{{ task }} {{ last }}", lines: [1, "x"]}}
+    - {text: "That is all.", again: true}
 "#;
     let reply = |text: &str, calls| Play::Reply { text: text.into(), calls };
     let call = |name: Option<&str>, tool: &str, arguments| ScriptedCall {
@@ -23,7 +24,7 @@ agents:
         tool: tool.into(),
         arguments,
     };
-    let step = |play| Step { expect: None, play, name: None, pause_ms: None };
+    let step = |play| Step { expect: None, play, name: None, pause_ms: None, again: false };
     let steps = vec![
         Step {
             name: Some("look".into()),
@@ -42,6 +43,7 @@ agents:
                 json!({"path": "{{ results.tree }}", "content": "{{ task }} {{ last }}", "lines": [1, "x"]}),
             )],
         )),
+        Step { again: true, ..step(reply("That is all.", vec![])) },
     ];
     assert_eq!(
         parse("rehearsal.yaml", text),
@@ -61,6 +63,9 @@ agents:
     - {}
     - {error: {kind: script, message: Down.}, text: Hello.}
     - {txt: Hello., expect: {contain: [x]}, pause_ms: 0}
+  other:
+    - {text: Not the last one., again: true}
+    - {calls: [{tool: read_file}], again: true}
 "#;
     let problems = parse("r.yaml", text).unwrap_err();
     let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
@@ -81,7 +86,9 @@ agents:
             "r.yaml:9:53: a step is a reply or an error: `text` has no place here",
             "r.yaml:10:8: unknown key `txt` (did you mean `text`?)",
             "r.yaml:10:30: unknown key `contain` (did you mean `contains`?)",
-            "r.yaml:10:55: expected a whole number from 1 to 600000, found the number 0"
+            "r.yaml:10:55: expected a whole number from 1 to 600000, found the number 0",
+            "r.yaml:12:40: only the last reply of an agent is played again, and only one without calls",
+            "r.yaml:13:43: only the last reply of an agent is played again, and only one without calls"
         ]
     );
 }

@@ -117,7 +117,8 @@ export class Following {
   #preview(preview: Preview): void {
     // A late piece of what an event has told already.
     const isAwaited = preview.call ? this.#story.running.has(preview.call) : this.#story.asking.has(preview.step);
-    if (!isAwaited) return;
+    // Of a plan there is nothing to read before it is whole.
+    if (!isAwaited || (!preview.call && this.#story.planners.has(preview.step))) return;
     this.#previews.add(preview);
     this.#drawSoon();
   }

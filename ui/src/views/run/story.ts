@@ -1,5 +1,6 @@
 // A run told as a conversation: events in, items out. The same events give the same items; each event is read once.
 import type { Event } from "../../api/types";
+import { around } from "./around";
 import { after, made, proposed } from "./call";
 import { at, list, number, text } from "./facts";
 import type { Ask, Call, Item, Note } from "./items";
@@ -15,6 +16,8 @@ export class Story {
   readonly #turns = new Set<string>();
   /** Steps in which a model judges a call: told as what came of it, not as work. */
   readonly #overseers = new Set<string>();
+  /** Steps in which an agent writes a plan, which is shown as one. */
+  readonly planners = new Set<string>();
   readonly #calls = new Map<string, number>();
   /** Where an interrupt is told. */
   readonly #asks = new Map<string, number>();
@@ -61,7 +64,10 @@ export class Story {
         if (["overseer", "router", "summariser"].includes(text(data, "role"))) {
           this.#overseers.add(step);
           this.#agents.set(step, text(data, "agent"));
-        } else this.#stepStarted(event);
+        } else {
+          if (text(data, "role") === "planner") this.planners.add(step);
+          this.#stepStarted(event);
+        }
         break;
       case "handed_over":
         this.#agents.set(step, text(data, "to"));
@@ -175,7 +181,9 @@ export class Story {
     const agent = this.#agent(step);
     this.asking.delete(step);
     if (this.#overseers.has(step)) return;
-    const said = text(data, "content", "text");
+    const whole = text(data, "content", "text");
+    // Its card shows the plan.
+    const said = this.planners.has(step) ? around(whole) : whole;
     if (said.trim()) this.items.push({ type: "said", seq, at: when, agent, text: said });
     list(data, "calls").forEach((_, i) => {
       this.#made(proposed(event, i, agent));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_protocol::{Event, plain};
 use serde_json::Value;
 
+use super::Chat;
 use crate::terminal::paint::Paint;
 use crate::terminal::projector::Projector;
 
@@ -36,5 +37,17 @@ impl Known {
 
     pub(super) fn agent(&self, step: &str) -> String {
         plain::line(self.agents.get(step).map_or("agent", String::as_str)).into_owned()
+    }
+}
+
+impl Chat<'_> {
+    pub(super) fn live(&self) -> Vec<String> {
+        self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The run that hears the next word.
+    pub(super) fn live_front(&self) -> Option<String> {
+        let front = self.front.as_ref()?;
+        self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())
     }
 }

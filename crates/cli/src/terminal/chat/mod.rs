@@ -75,6 +75,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         open: VecDeque::new(),
         asking: None,
         speech: Speech::new(paint),
+        early: BTreeMap::new(),
         mine: Vec::new(),
         turns: Vec::new(),
         interrupting: BTreeMap::new(),
@@ -107,6 +108,8 @@ struct Chat<'a> {
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
+    /// Words of steps that are not known yet: a preview may come before the event that begins its step.
+    early: BTreeMap<(String, String), String>,
     /// What was said here, until its event comes: it stands on the screen already.
     mine: Vec<String>,
     /// Those that are open: the next word is for them.
@@ -145,6 +148,7 @@ impl Chat<'_> {
             if self.interrupting.is_empty()
                 && let Some(typed) = self.held.pop_front()
             {
+                self.struck = false;
                 if self.means(typed).await? == Next::Over {
                     return Ok(());
                 }
@@ -258,16 +262,10 @@ impl Chat<'_> {
     async fn item(&mut self, item: Item) -> anyhow::Result<Next> {
         match item {
             Item::Event(event, _) => return self.event(&event).await,
-            Item::Preview(preview) => {
-                if let Some(known) = self.runs.get(&preview.run)
-                    && preview.kind == PreviewKind::Text
-                    && !known.projector.is_aside(&preview.step)
-                {
-                    let lead = self.paint.cyan(&known.agent(&preview.step));
-                    let lines = self.speech.add((&preview.run, &preview.step), &lead, &preview.text);
-                    self.keyboard.print(&lines);
-                }
+            Item::Preview(preview) if preview.kind == PreviewKind::Text => {
+                self.arrives(&preview.run, &preview.step, &preview.text);
             }
+            Item::Preview(_) => {}
             Item::Lost => {
                 self.note("The server is gone. Nothing is lost; trying to reach it again …");
             }
@@ -301,6 +299,7 @@ impl Chat<'_> {
         let lead = self.paint.cyan(&known.agent(&said));
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        let spoken = known.projector.spoken(&said, text).into_owned();
         // Before its resolution, which is told in the words of a card.
         if event.kind == "decision_made" {
             self.said_in_turn(event, text);
@@ -308,12 +307,16 @@ impl Chat<'_> {
         let turn = self.follow_interrupts(event);
         match event.kind.as_str() {
             "model_replied" | "model_stopped" if is_aside => {}
+            "step_started" => {
+                self.keyboard.print(&lines);
+                self.arrived_early(&run, &said);
+            }
             "model_replied" => {
-                let lines = self.speech.end((&run, &said), &lead, text);
+                let lines = self.speech.end((&run, &said), &lead, &spoken);
                 self.keyboard.print(&lines);
             }
-            "model_stopped" if !text.trim().is_empty() => {
-                let mut lines = self.speech.end((&run, &said), &lead, text);
+            "model_stopped" if !spoken.trim().is_empty() => {
+                let mut lines = self.speech.end((&run, &said), &lead, &spoken);
                 lines.push(self.paint.dim("  … and was interrupted there"));
                 self.keyboard.print(&lines);
             }
@@ -466,16 +469,17 @@ impl Chat<'_> {
     }
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
-        if !matches!(typed, Typed::Interrupt) {
-            self.struck = false;
-        }
-        // Words, and what the turn takes, are for a turn that is not known yet.
+        // Words, and what the turn takes, are for a turn that is not known yet. Nobody has heard them before that: a Ctrl-C
+        // after them is the second one.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")
         {
-            self.held.push_back(typed);
+            self.hold(typed);
             return Ok(Next::On);
+        }
+        if !matches!(typed, Typed::Interrupt) {
+            self.struck = false;
         }
         self.means(typed).await
     }
@@ -542,16 +546,6 @@ impl Chat<'_> {
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    fn live(&self) -> Vec<String> {
-        self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
-    }
-
-    /// The run that hears the next word.
-    fn live_front(&self) -> Option<String> {
-        let front = self.front.as_ref()?;
-        self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())
-    }
-
     /// Something of the conversation itself.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
@@ -575,6 +569,11 @@ impl Chat<'_> {
         let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
         // The terminal is given back first.
         drop(self.keyboard);
+        for typed in &self.held {
+            if let Typed::Text { text, .. } = typed {
+                say_all(&paint.message(&format!("Not sent: {}", plain::text(text.trim_end())), 2));
+            }
+        }
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
         // Whose turn it is may take their time: nothing of theirs is held up.

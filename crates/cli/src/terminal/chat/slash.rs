@@ -11,7 +11,7 @@ use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
 const HELP: [(&str, &str); 10] = [
-    ("/plan", "the plan of what is under way"),
+    ("/plan", "the plan of what is under way, or of what was done last"),
     ("/continue", "after you interrupted: the agent goes on as before"),
     ("/pause", "stop the work for a while; /resume lets it go on"),
     ("/done", "that is what you needed: what you say next begins a new piece of work"),
@@ -114,8 +114,16 @@ impl Chat<'_> {
                 lines.extend(card::resolution(last, self.paint));
             }
         }
-        if lines.is_empty() {
-            self.note("There is no plan.");
+        let is_over = self.live_front().is_none();
+        match (is_over, lines.is_empty()) {
+            (true, true) => {
+                self.note("Nothing is under way: the last piece of work is done, and had no plan.")
+            }
+            (true, false) => {
+                self.note("Nothing is under way: the last piece of work is done. This was its plan:");
+            }
+            (false, true) => self.note("There is no plan."),
+            (false, false) => {}
         }
         self.keyboard.print(&lines);
         Ok(())

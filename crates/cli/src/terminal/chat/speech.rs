@@ -1,5 +1,6 @@
 //! What an agent says, line by line as it arrives. Pure; an event says in the end what was said, and that counts.
 
+use super::Chat;
 use crate::terminal::paint::Paint;
 use crate::terminal::quote::{Cap, quote};
 
@@ -112,6 +113,29 @@ impl Speech {
 
     fn indent(lead: &str) -> String {
         " ".repeat(console::measure_text_width(lead))
+    }
+}
+
+impl Chat<'_> {
+    /// A piece of what an agent says, before it is whole.
+    pub(super) fn arrives(&mut self, run: &str, step: &str, piece: &str) {
+        let Some(known) = self.runs.get(run) else { return };
+        match known.projector.is_heard(step) {
+            Some(true) => {
+                let lead = self.paint.cyan(&known.agent(step));
+                let lines = self.speech.add((run, step), &lead, piece);
+                self.keyboard.print(&lines);
+            }
+            Some(false) => {}
+            None => self.early.entry((run.to_owned(), step.to_owned())).or_default().push_str(piece),
+        }
+    }
+
+    /// The step is known now: what it said before is shown, where it is for a person.
+    pub(super) fn arrived_early(&mut self, run: &str, step: &str) {
+        if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
+            self.arrives(run, step, &text);
+        }
     }
 }
 

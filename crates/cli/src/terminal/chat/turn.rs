@@ -4,8 +4,9 @@
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
 
-use super::{Chat, TURN};
-use crate::terminal::quote::quote;
+use super::{Chat, TURN, Typed};
+use crate::limits::HELD_LINES;
+use crate::terminal::quote::{brief, quote};
 
 /// What a person can do in their turn after an interruption.
 pub(super) const GUIDE: &str =
@@ -66,6 +67,18 @@ impl Chat<'_> {
     /// What was interrupted waits for the person's word; whatever else is asked comes after it.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
+    }
+
+    /// Keeps what is typed until the turn is known that it is for.
+    pub(super) fn hold(&mut self, typed: Typed) {
+        if self.held.len() < HELD_LINES {
+            self.held.push_back(typed);
+        } else if let Typed::Text { text, .. } = typed {
+            let brief = brief(text.trim(), self.paint.width / 2);
+            self.note(&format!(
+                "{HELD_LINES} lines wait to be sent, and no more are kept: “{brief}” was not. Ctrl-C leaves."
+            ));
+        }
     }
 
     /// The run whose round has ended, and that the next word is for.

@@ -238,7 +238,7 @@ impl Draft<'_> {
     }
 
     fn extend_task(&mut self, phase: &str, text: &str) {
-        self.emit(Fact::TaskExtended { phase: phase.to_owned() }, Content::text(text));
+        self.emit(Fact::TaskExtended { phase: phase.to_owned(), told: false }, Content::text(text));
     }
 
     fn want_round(&mut self, phase: &str, text: &str, new_task: bool) {

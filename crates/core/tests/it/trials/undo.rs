@@ -1,14 +1,18 @@
 //! What an undo of a run would take back, and what it says it can not.
 
+use std::sync::Arc;
+
 use holdshort_core::changeset::{Change, Entry};
 use holdshort_core::definition::KindGate;
+use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::{Decision, Kind};
-use holdshort_core::run::Input;
-use holdshort_core::run::undo::{self, NotUndone, Undo};
+use holdshort_core::run::undo::{self, Arguments, NotUndone, Undo};
+use holdshort_core::run::{Begin, Config, Input, Run};
+use holdshort_core::tool::{Outcome, Tried, Yielded};
 use serde_json::json;
 
 use super::{runs, trying};
-use crate::world::{World, calls, choose, choose_with, command, definition, one_shot, write};
+use crate::world::{World, calls, choose, choose_with, command, definition, draw, one_shot, write};
 
 /// As `path: before > after`, by the bytes of each.
 fn told(undo: &Undo) -> Vec<String> {
@@ -43,6 +47,80 @@ fn a_run_is_undone_back_to_an_event() {
     assert_eq!(told(&world.run.undo(first).expect("the second one")), ["a: 2 > 1", "b: - > 1", "c: 1 > -"]);
     assert_eq!(world.run.undo(world.run.seq), Err(NotUndone::Nothing));
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
+}
+
+/// The undo of what a run did after an event, committed; of some paths alone, where they are named.
+fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
+    let undo = of.undo(to).expect("there is something to take back");
+    let arguments = Arguments {
+        task: Arguments::task(of, to),
+        run: of.id.clone(),
+        to,
+        changes: Digest::of_json(&undo),
+        seen: of.seq,
+    };
+    let definition = undo::definition(&of.definition, &undo.phases).expect("somebody may release it");
+    let mut world = World::new(definition.clone());
+    world.run = Run::new(draw(id).id(), Arc::new(definition));
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!("it is a start") };
+    start.input = serde_json::to_value(&arguments).expect("they are JSON");
+    world.send(Input::Start(start));
+    world.work_once();
+    world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
+    let yielded = Yielded {
+        changeset: undo.changeset,
+        ask_because: vec!["undo".to_owned()],
+        text: String::new(),
+        data: json!({}),
+        card: json!({}),
+    };
+    let tried = Tried::Yielded(yielded);
+    world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
+    let decision = match only {
+        Some(paths) => Decision { edit: json!(paths), ..choose("keep_some") },
+        None => choose("approve"),
+    };
+    world.decide(Kind::ToolApproval, decision);
+    world.begin_tool("call_1");
+    let outcome = Outcome::Done { text: String::new(), data: json!({}) };
+    world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
+    world.run
+}
+
+/// What was taken back, and whether anything of a second undo stands.
+#[test]
+fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
+    let replies = ["./do a=1 b=1", "./do a=22"].map(|line| calls(&[command(line)]));
+    let mut world = World::started(trying(), replies.to_vec());
+    let approve = |world: &mut World| {
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+    };
+    approve(&mut world);
+    let early = world.run.clone();
+    approve(&mut world);
+    let run = &world.run;
+    let first = run.calls["call_1"].ended_at.expect("it has ended");
+    let is_over = |to, since: &[&Run]| run.undo(to).expect("it changed something").is_taken_back(run, since);
+
+    let whole = taken_back(run, 0, None, 11);
+    assert!(!is_over(0, &[]) && is_over(0, &[&whole]) && is_over(first, &[&whole]));
+    // Only a part, and the rest after it.
+    let part = taken_back(run, 0, Some(&["a"]), 12);
+    let rest = taken_back(run, 0, Some(&["b"]), 13);
+    assert!(!is_over(0, &[&part]) && is_over(0, &[&part, &rest]));
+    // Back to an event: what came before stands.
+    let last = taken_back(run, first, None, 14);
+    assert!(is_over(first, &[&last]) && !is_over(0, &[&last]));
+    // Undone itself, and once more.
+    let back = taken_back(&whole, 0, None, 15);
+    assert!(!is_over(0, &[&whole, &back]));
+    let gone = taken_back(&back, 0, None, 16);
+    assert!(is_over(0, &[&whole, &back, &gone]));
+    // What the run wrote after the undo was asked for stands.
+    let before = taken_back(&early, 0, None, 17);
+    assert!(!is_over(0, &[&before]));
 }
 
 #[test]

@@ -46,6 +46,8 @@ struct Talk {
     asked: Option<InterruptId>,
     /// What a person answered last, until something follows from it.
     word: Option<(Kind, String)>,
+    /// What was asked before a round, and a person who had interrupted said something else.
+    withdrawn: Option<Kind>,
     is_over: bool,
 }
 
@@ -62,6 +64,7 @@ impl Talk {
             was_asked: false,
             asked: None,
             word: None,
+            withdrawn: None,
             is_over: false,
         }
     }
@@ -201,9 +204,13 @@ impl Witnessed {
                 rounds.resolved(&standing.opened, option.as_deref(), cause)
             }
             Fact::TaskRouted { phase, .. } => rounds.talk(phase)?.routed(fact),
-            Fact::TaskExtended { phase } => {
+            Fact::TaskExtended { phase, .. } => {
                 let talk = rounds.talk(phase)?;
-                let (kind, _) = talk.answered(&[Kind::Question, Kind::Choice])?;
+                let asked = [Kind::Question, Kind::Choice];
+                let kind = match talk.withdrawn.take().filter(|kind| asked.contains(kind)) {
+                    Some(kind) => kind,
+                    None => talk.answered(&asked)?.0,
+                };
                 talk.was_asked = true;
                 talk.must_ask = None;
                 talk.is_unrouted = kind == Kind::Question;
@@ -383,6 +390,7 @@ impl Rounds {
                 if matches!(cause, Cause::Decision | Cause::Expiry) {
                     talk.word = Some((opened.kind, option.to_owned()));
                 }
+                talk.withdrawn = (*cause == Cause::Superseded).then_some(opened.kind);
             }
             About::Interruption => self.ends_work = option == "done" && *cause == Cause::Decision,
             _ => {}

@@ -185,7 +185,7 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     let asked = client.asked().await;
     assert_eq!((options(&asked), &asked["action"]), (vec!["allow", "deny"], &json!("tool_approval")));
     let description = asked["description"].as_str().unwrap();
-    assert!(description.starts_with(&format!("Undo what {run} changed: Change it.")), "{description}");
+    assert!(description.starts_with("Undo: Change it."), "{description}");
     assert!(description.contains("old.txt: created, 4 bytes\n@@ -1,0 +1,1 @@\n+old"), "{description}");
     assert!(!description.contains("changes: "), "its arguments say nothing to a person: {description}");
     client.resolve(&asked, "allow", json!({})).await;

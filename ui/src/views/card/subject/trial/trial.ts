@@ -134,6 +134,40 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
   return left.paths + left.changes + left.lines > 0;
 }
 
+/** How many files a dialog names before it counts. */
+const NAMED = 20;
+
+export interface Affected {
+  name: "dropped" | "undone" | "left";
+  files: { path: string; does?: string; kind?: string }[];
+  /** How many more, that are not named. */
+  more: number;
+}
+
+/** The files that a decision is about, beside those that it is sent with. `kept`: the parts that a person keeps. */
+export function affected(trial: Trial, kept: readonly string[] | undefined): Affected[] {
+  const changes = new Map(trial.changes.map((change) => [change.path, change]));
+  const named = (path: string): Affected["files"][number] => ({ path, does: changes.get(path)?.does, kind: changes.get(path)?.kind });
+  const cut = (name: Affected["name"], files: Affected["files"], unnamed: number): Affected => ({
+    name,
+    files: files.slice(0, NAMED),
+    more: Math.max(0, files.length - NAMED) + unnamed,
+  });
+  const lists: Affected[] = [];
+  if (kept) {
+    const others = trial.parts.filter((part) => !kept.includes(part)).map(named);
+    lists.push(trial.isUndo ? cut("left", [...others, ...left(trial)], trial.partsNotShown + trial.leftNotShown) : cut("dropped", others, trial.partsNotShown));
+  } else if (trial.isUndo) {
+    lists.push(cut("undone", trial.changes.map(({ path }) => named(path)), trial.notShown));
+    lists.push(cut("left", left(trial), trial.leftNotShown));
+  }
+  return lists.filter(({ files, more }) => files.length + more > 0);
+}
+
+function left(trial: Trial): Affected["files"] {
+  return trial.left.map(({ path }) => ({ path }));
+}
+
 /** Lines that stand open on a card before anybody unfolds one. */
 const OPEN_LINES = 60;
 const OPEN_FILES = 4;

@@ -7,6 +7,14 @@ export function interrupt(run: string): Promise<Run> {
   return post<Run>(`/v1/runs/${encodeURIComponent(run)}/interrupt`);
 }
 
+/** Runs that no agent of ours works on: nobody could hear what is said then. */
+const NOBODY = ["external", "undo"];
+
+/** Whether something is at work that a person can interrupt. */
+export function isInterruptible({ status, workflow }: Run): boolean {
+  return (status === "running" || status === "queued") && !NOBODY.includes(workflow);
+}
+
 /** Of a run that is paused. */
 export function resume(run: string): Promise<Run> {
   return post<Run>(`/v1/runs/${encodeURIComponent(run)}/resume`);

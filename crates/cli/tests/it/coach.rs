@@ -1,0 +1,414 @@
+//! The coach at a terminal: questions in its own form, cancelling, detaching, its files (contract C, cases 33 to 36).
+
+use std::path::{Path, PathBuf};
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::home::Home;
+use crate::terminal::{PROMPT, Terminal};
+
+const AGENTS: [&str; 6] =
+    ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
+
+const CONFIG: &str = "
+athlete: {name: The runner, email: runner@example.com, max_heart_rate: 188, resting_heart_rate: 47, sex: female}
+data: data
+extraction: {activities_days: 21, metrics_days: 56}
+competitions: [{name: Spring marathon, date: 2026-05-10, priority: A, target_time: \"3:25:00\"}]
+current_date: 2026-03-15
+context: {analysis: A week abroad in March.}
+output: {directory: report}
+";
+
+struct Stage {
+    runtime: Runtime,
+    model: ScriptedModel,
+    home: Home,
+}
+
+impl Stage {
+    /// A configuration with the sample's data; agents who say one sentence each.
+    fn new(config: &str) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let model = runtime.block_on(ScriptedModel::start());
+        let stage = Self { runtime, model, home: Home::new() };
+        std::fs::write(stage.home.path().join("coach.yaml"), config).unwrap();
+        copy(&sample(), &stage.home.path().join("data"));
+        for agent in AGENTS {
+            stage.plays(agent, vec![Scripted::text(&format!("The part of {agent}."))]);
+        }
+        stage
+    }
+
+    fn plays(&self, agent: &str, steps: Vec<Scripted>) {
+        self.model.script(agent, steps);
+    }
+
+    fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        let run = [
+            "run",
+            "coach",
+            "--config",
+            "coach.yaml",
+            "--model",
+            "scripted",
+            "--base-url",
+            self.model.base_url(),
+        ];
+        [&run, more].concat()
+    }
+
+    fn terminal(&self) -> Terminal {
+        Terminal::open(&self.home, &self.arguments(&[]), &[])
+    }
+
+    fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home.path().join("report").join(name)).unwrap()
+    }
+
+    fn summary(&self) -> Value {
+        serde_json::from_str(&self.file("summary.json")).unwrap()
+    }
+
+    /// Tools that an agent's first request offers.
+    fn offered(&self, agent: &str) -> Vec<String> {
+        self.model.requests_of(agent)[0].tools()
+    }
+}
+
+fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/coach/sample")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn asks(question: &str, context: &str) -> Scripted {
+    Scripted::call("ask_human", json!({ "question": question, "context": context }))
+}
+
+/// Case 33: the answer is the tool's result, and the agent goes on with it.
+#[test]
+fn an_agent_asks_and_goes_on_with_the_answer() {
+    let stage = Stage::new(CONFIG);
+    let metric = json!({ "metric": "load_ratio", "parameters": { "scale": "session_rpe" } });
+    stage.plays(
+        "metrics",
+        vec![
+            Scripted::call("compute_metric", metric),
+            asks("Why was last week so hard?", "The load has grown.\nThe data does not say why."),
+            Scripted::text("## Load\n\nThe ratio is 1.63. You were ill. It was 77.7 before."),
+        ],
+    );
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    let line = "=".repeat(70);
+    let shown = format!(
+        "{line}\nAGENT QUESTION [METRICS]\nThe load has grown.\nThe data does not say why.\n\n\
+         Question: Why was last week so hard?\n{line}\n"
+    );
+    assert!(screen.contains(&shown), "{screen}");
+    terminal.type_line("ill");
+    terminal.expect("✓ Completed.");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.contains("analysis.html") && rest.contains("summary.json"), "{rest}");
+
+    let requests = stage.model.requests_of("metrics");
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[2].texts().last().map(String::as_str), Some("ill"));
+    let summary = stage.summary();
+    assert_eq!(summary["questions"][0]["answer"], json!("ill"));
+    assert_eq!(summary["status"], json!("completed"));
+    let there = stage.home.path().join("report");
+    let mut names: Vec<String> =
+        std::fs::read_dir(there).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let mut told: Vec<String> = serde_json::from_value(summary["files_generated"].clone()).unwrap();
+    told.sort();
+    assert_eq!(names, told);
+    let page = stage.file("analysis.html");
+    assert!(page.contains("AGENT") || page.contains("Why was last week so hard?"), "{page}");
+    // What a tool computed is in the table; what none computed is marked.
+    assert!(page.contains("load ratio") && page.contains("<mark class=\"untraced\""), "{page}");
+    let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
+    assert!(marked.contains("77.7"), "{marked}");
+    assert!(stage.file("planning.html").contains("The part of weekly_planner."));
+    assert_eq!(
+        stage.file("metrics_result.md"),
+        "## Load\n\nThe ratio is 1.63. You were ill. It was 77.7 before."
+    );
+    assert!(stage.offered("metrics").contains(&"compute_metric".to_owned()));
+    assert!(
+        !stage.offered("metrics").contains(&"plot_series".to_owned()),
+        "it is off unless the file says so"
+    );
+    assert!(!stage.offered("activity").contains(&"read_load_data".to_owned()), "each has its own data");
+}
+
+/// Questions that are open together are numbered, and answered one after the other.
+#[test]
+fn questions_side_by_side_are_numbered() {
+    let stage = Stage::new(CONFIG);
+    for agent in ["metrics", "activity"] {
+        let question = format!("What of {agent}?");
+        stage.plays(agent, vec![asks(&question, ""), Scripted::text("Thank you.")]);
+    }
+    // Nobody is at the terminal: both wait, and are there when somebody attaches.
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(
+        ran.out.contains("as far as it came: physiology_result.md")
+            || ran.out.contains("physiology_result.md"),
+        "{ran:?}"
+    );
+    let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
+    assert_eq!(stage.summary()["unfinished"], json!("the run waits for an answer"));
+    let model = ["--model", "scripted", "--base-url", stage.model.base_url()];
+    let mut terminal = Terminal::open(&stage.home, &[&["attach", &run], &model[..]].concat(), &[]);
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("2 AGENT QUESTIONS") && screen.contains("Question 1 ["), "{screen}");
+    terminal.type_line("the first");
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("Question 2 ["), "{screen}");
+    terminal.type_line("the second");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(stage.summary()["unfinished"], Value::Null);
+    assert_eq!(stage.model.requests_of("physiology").len(), 1, "what was done is not done again");
+}
+
+/// The whole words quit, exit and cancel leave for good, in any case; nothing else does (contract C4, E15).
+#[test]
+fn leaving_words_cancel_and_keep_what_there_is() {
+    for word in ["QUIT", "Exit", "cancel"] {
+        let stage = Stage::new(CONFIG);
+        stage.plays("metrics", vec![asks("Why?", ""), asks("And now?", ""), Scripted::text("Done.")]);
+        let mut terminal = stage.terminal();
+        terminal.expect(PROMPT);
+        terminal.type_line("I had to cancel a race");
+        terminal.expect("And now?");
+        terminal.expect(PROMPT);
+        terminal.type_line(word);
+        let (code, rest) = terminal.end();
+        assert_eq!(code, 3, "{word}: {rest}");
+        assert!(rest.contains("Cancelled") && rest.contains("as far as it came"), "{word}: {rest}");
+        assert!(!rest.contains("Completed"), "{word}: {rest}");
+        let summary = stage.summary();
+        assert_eq!(summary["status"], json!("cancelled"), "{word}");
+        assert_eq!(summary["questions"][0]["answer"], json!("I had to cancel a race"), "{word}");
+        assert!(stage.file("physiology_result.md").contains("The part of physiology."), "{word}");
+        assert!(
+            !stage.home.path().join("report/metrics_result.md").exists(),
+            "{word}: nothing empty is written"
+        );
+    }
+}
+
+/// An empty line is asked about once, and then taken (contract E14).
+#[test]
+fn an_empty_answer_is_asked_again_once() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
+    let mut terminal = stage.terminal();
+    terminal.expect(PROMPT);
+    terminal.type_line("");
+    terminal.expect("An answer, please");
+    terminal.expect(PROMPT);
+    terminal.type_line("  ");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    let requests = stage.model.requests_of("metrics");
+    assert_eq!(requests[1].texts().last().map(String::as_str), Some("No response provided"));
+}
+
+/// An answer of data is asked for part by part, and shown back before it is sent.
+#[test]
+fn a_typed_answer_is_filled_in_part_by_part() {
+    let stage = Stage::new(CONFIG);
+    let schema = json!({
+        "type": "object", "required": ["hours", "quality"], "additionalProperties": false,
+        "properties": {
+            "quality": { "$ref": "#/$defs/Quality", "description": "How well" },
+            "hours": { "type": "number", "minimum": 0, "maximum": 24, "description": "Hours of sleep" },
+            "note": { "type": "string" },
+        },
+        "$defs": { "Quality": { "enum": ["good", "bad"] } },
+    });
+    let ask = json!({ "question": "How did you sleep?", "response_schema": schema });
+    stage.plays("physiology", vec![Scripted::call("ask_human", ask), Scripted::text("Thank you.")]);
+    let mut terminal = stage.terminal();
+    terminal.expect("1 of 3: Hours of sleep (a number)");
+    terminal.type_line("seven");
+    terminal.expect("“seven” is not a number.");
+    terminal.type_line("7.5");
+    terminal.expect("2 of 3: quality (1 good, 2 bad)");
+    terminal.type_line("2");
+    terminal.expect("3 of 3: note [Enter leaves it out]");
+    terminal.type_line("");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("7.5") && shown.contains("bad"), "{shown}");
+    terminal.type_line("");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    let told = stage.model.requests_of("physiology")[1].texts().last().cloned().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), json!({ "hours": 7.5, "quality": "bad" }));
+}
+
+/// Case 34: killed while a question is open; nothing that was done before it is done again.
+#[test]
+fn a_question_outlives_its_process() {
+    let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {enable_plotting: true, "));
+    let plot = json!({ "series": "sleep", "title": "Sleep" });
+    stage.plays(
+        "physiology",
+        vec![
+            Scripted::call("plot_series", plot),
+            asks("Why so little sleep?", ""),
+            Scripted::text("Thank you."),
+        ],
+    );
+    let mut terminal = stage.terminal();
+    terminal.expect("Why so little sleep?");
+    terminal.kill();
+    let open = {
+        let serving = stage.home.serve(&["--model", "scripted", "--base-url", stage.model.base_url()]);
+        let open = stage.home.open_interrupt();
+        drop(serving);
+        open
+    };
+    let before = stage.model.requests_of("physiology").len();
+    let run = open["run"].as_str().unwrap();
+    let model = ["--model", "scripted", "--base-url", stage.model.base_url()];
+    let mut terminal = Terminal::open(&stage.home, &[&["attach", run], &model[..]].concat(), &[]);
+    terminal.expect("Question: Why so little sleep?");
+    terminal.expect(PROMPT);
+    terminal.type_line("a newborn");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!((before, stage.model.requests_of("physiology").len()), (2, 3));
+    assert!(
+        stage.file("analysis.html").contains("<title>Sleep"),
+        "the plot of before the kill is in the report"
+    );
+}
+
+/// Case 35: nobody is asked, the tool is absent, and what agents assume is in the summary (contract C2, E39).
+#[test]
+fn with_asking_off_nothing_asks() {
+    let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {hitl_enabled: false, "));
+    stage.plays(
+        "metrics",
+        vec![
+            asks("Why?", ""),
+            Scripted::call("record_assumption", json!({ "assumption": "It was a training camp." })),
+            Scripted::text("Done. Should I go on?"),
+            Scripted::text("Done. Should I go on?"),
+        ],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!ran.out.contains("AGENT QUESTION"), "{ran:?}");
+    let requests = stage.model.requests_of("metrics");
+    let offered = stage.offered("metrics");
+    assert!(!offered.contains(&"ask_human".to_owned()) && offered.contains(&"record_assumption".to_owned()));
+    let refused = requests[1].texts().last().cloned().unwrap();
+    assert!(refused.contains("`ask_human` is not available"), "{refused}");
+    assert_eq!(stage.summary()["assumptions"][0]["assumption"], json!("It was a training camp."));
+    assert_eq!(stage.summary()["questions"], json!([]));
+}
+
+/// Case 36: one clear line, and nothing is started.
+#[test]
+fn a_wrong_configuration_starts_nothing() {
+    let home = Home::new();
+    let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+    write("a.txt", CONFIG);
+    write("no_mail.yaml", "athlete: {name: A}\n");
+    write("no_athlete.yml", "context: {}\n");
+    write("key.yaml", "athlete: {email: a@b.c}\nextraktion: {}\n");
+    write("mode.yaml", "athlete: {email: a@b.c}\nextraction: {ai_mode: cheap}\n");
+    write("date.yaml", "athlete: {email: a@b.c}\ncurrent_date: yesterday\n");
+    write("days.JSON", "{\"athlete\": {\"email\": \"a@b.c\"}, \"extraction\": {\"metrics_days\": 0}}");
+    write("twice.yaml", "athlete: {email: a@b.c}\nathlete: {email: a@b.c}\n");
+    let cases: [(&[&str], &str); 10] = [
+        (&["--config", "none.yaml"], "none.yaml"),
+        (&["--config", "a.txt"], "a .yaml, .yml or .json file"),
+        (&["--config", "no_mail.yaml"], "athlete.email is missing"),
+        (&["--config", "no_athlete.yml"], "missing field `athlete`"),
+        (&["--config", "key.yaml"], "extraktion"),
+        (&["--config", "mode.yaml"], "cheap"),
+        (&["--config", "date.yaml"], "current_date is `yesterday`"),
+        (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
+        (&["--config", "twice.yaml"], "twice.yaml: line 2"),
+        (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),
+    ];
+    for (arguments, told) in cases {
+        let ran = home.run(&[&["run", "coach"], arguments].concat());
+        assert_eq!(ran.code, 2, "{arguments:?}: {ran:?}");
+        assert!(ran.err.contains(told), "{arguments:?}: {}", ran.err);
+        assert!(!home.data().exists(), "{arguments:?}: nothing is started");
+    }
+    let ran = home.run(&["run", "coach"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+}
+
+/// The template is a configuration, and is never written over a file.
+#[test]
+fn the_template_is_written_once_and_works() {
+    let home = Home::new();
+    let ran = home.run(&["init", "coach"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let path = home.path().join("coach.yaml");
+    let template = std::fs::read_to_string(&path).unwrap();
+    assert!(template.contains("hitl_enabled: true") && template.contains("activities_days: 21"));
+    std::fs::write(&path, "mine").unwrap();
+    for again in [&["init", "coach"][..], &["run", "coach", "--init-config", "coach.yaml"]] {
+        let ran = home.run(again);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("there already"), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+
+    let stage = Stage::new(&template);
+    let ran = stage.home.run(&stage.arguments(&["--output-dir", "report"]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(stage.summary()["athlete"]["email"], json!("you@example.com"));
+    assert!(stage.file("synthesis.md").contains("The part of synthesis."));
+    drop(stage.runtime);
+}
+
+#[test]
+fn the_demo_asks_and_leaves_its_report() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "coach"], &[]);
+    let mut answered = Vec::new();
+    loop {
+        let shown = terminal.expect_any(&[PROMPT, "your answer> ", "Enter sends it", "✓ Completed."]);
+        let answer = match shown {
+            _ if shown.ends_with("✓ Completed.") => break,
+            _ if shown.contains("Enter sends it") => "",
+            _ if shown.contains("1 of 3") => "as planned",
+            _ if shown.contains("2 of 3") => "yes",
+            _ if shown.contains("3 of 3") => "tired legs",
+            _ => "1",
+        };
+        terminal.type_line(answer);
+        answered.push(answer);
+    }
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.contains("analysis.html") && rest.contains("This was a rehearsal"), "{rest}");
+    assert!(answered.len() >= 7, "{answered:?}");
+}
