@@ -78,15 +78,13 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
 }
 
 fn start(args: &crate::args::Run) -> anyhow::Result<StartRun> {
-    let (input, config) = match coach::prepared(args)? {
-        Some(prepared) => {
-            let workspace = workspace(Some(&prepared.data))?;
-            (prepared.input.clone(), prepared.config(workspace))
-        }
-        None => {
-            let workspace = workspace(args.workspace.as_deref())?;
-            (input(args)?, RunConfig { workspace, ..RunConfig::default() })
-        }
+    let (input, config) = if let Some(prepared) = coach::prepared(args)? {
+        let workspace = workspace(Some(&prepared.data))?;
+        let config = prepared.config(workspace);
+        (prepared.input, config)
+    } else {
+        let workspace = workspace(args.workspace.as_deref())?;
+        (input(args)?, RunConfig { workspace, ..RunConfig::default() })
     };
     let config = RunConfig { unattended: args.unattended, ..config };
     Ok(StartRun {
@@ -114,10 +112,8 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         ));
     }
     let info: Info = client.get("/v1/info").await?;
-    if let Some(config) = &mut start.config {
-        if args.model.model.is_some() {
-            config.model.clone_from(&args.model.model);
-        }
+    if let (Some(config), Some(_)) = (&mut start.config, &args.model.model) {
+        config.model.clone_from(&args.model.model);
     }
     let run: Value = match client.post("/v1/runs", &start).await {
         Err(error)

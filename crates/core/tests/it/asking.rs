@@ -338,6 +338,6 @@ fn answer(world: &mut World, question: &str, text: &str) {
         .run
         .open_interrupts()
         .find(|(_, interrupt)| interrupt.content["payload"]["question"] == question);
-    let interrupt = open.map(|(id, _)| id.clone()).unwrap_or_else(|| panic!("`{question}` is open"));
+    let interrupt = open.map_or_else(|| panic!("`{question}` is open"), |(id, _)| id.clone());
     world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
 }

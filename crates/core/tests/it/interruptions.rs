@@ -560,7 +560,7 @@ fn what_is_asked_about_a_step_stays_asked_beside_the_turn() {
 }
 
 /// A copilot that asks before its first round.
-fn asks_first(route: Value) -> World {
+fn asks_first(route: &Value) -> World {
     let scripts = [
         ("route_1", vec![says(&route.to_string())]),
         ("route_2", vec![says(&json!({ "route_type": "direct" }).to_string())]),
@@ -580,7 +580,7 @@ fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruptio
     for (route, kind, name) in [("clarify", Kind::Question, "question"), ("propose", Kind::Choice, "choice")]
     {
         for is_said_at_once in [false, true] {
-            let mut world = asks_first(json!({ "route_type": route }));
+            let mut world = asks_first(&json!({ "route_type": route }));
             assert_eq!(world.open_kinds(), [name]);
             if is_said_at_once {
                 world.person(with_words("List the files."));
@@ -610,7 +610,7 @@ fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruptio
 
 #[test]
 fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
-    let mut world = asks_first(json!({ "route_type": "clarify" }));
+    let mut world = asks_first(&json!({ "route_type": "clarify" }));
     world.person(interrupt());
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(world.open_kinds(), ["question"]);
@@ -618,7 +618,7 @@ fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
     world.work();
     assert_eq!(resolved(&world, Kind::Question), Some((Resolved::Answered, Some("answer".to_owned()))));
 
-    let mut world = asks_first(json!({ "route_type": "propose" }));
+    let mut world = asks_first(&json!({ "route_type": "propose" }));
     world.person(interrupt());
     world.decide(Kind::Turn, choose("done"));
     world.work();

@@ -31,10 +31,15 @@ fn names_and_natures() {
         ("ask_human", Runs::Opens(Opens::Question)),
         ("ask_user", Runs::Opens(Opens::Question)),
         ("communicate_with_human", Runs::Opens(Opens::Question)),
+        ("compute_metric", read.clone()),
         ("create_plan", Runs::Opens(Opens::Plan)),
         ("edit_file", write.clone()),
         ("list_directory", read.clone()),
+        ("plot_series", read.clone()),
+        ("read_activity_data", read.clone()),
         ("read_file", read.clone()),
+        ("read_load_data", read.clone()),
+        ("read_physiology_data", read.clone()),
         ("request_review", Runs::Opens(Opens::Review)),
         ("run_command", bash),
         ("search_codebase", read),
@@ -77,6 +82,14 @@ fn schemas_accept_and_refuse() {
         ("web_fetch", json!({"url": "https://docs.rs/".to_owned() + &"a".repeat(2048)}), false),
         ("web_fetch", json!({"url": "https://docs.rs/", "method": "POST"}), false),
         ("ask_user", json!({"question": "Which?", "choices": ["a", "b"]}), true),
+        ("ask_human", json!({"question": "Which?", "kind": "suggestion"}), true),
+        ("ask_human", json!({"question": "Which?", "kind": "order"}), false),
+        ("ask_human", json!({"question": "Which?", "response_schema": {"type": "number"}}), true),
+        ("ask_human", json!({"message": "Which?"}), false),
+        ("communicate_with_human", json!({"message": "Which?", "message_type": "clarification"}), true),
+        ("compute_metric", json!({"metric": "acute_load", "parameters": {"scale": "tss"}}), true),
+        ("compute_metric", json!({"metric": "luck"}), false),
+        ("plot_series", json!({"series": "sleep", "title": "Sleep"}), true),
         ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "depends_on": ["0"]}]}), true),
         ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "extra": 1}]}), false),
         ("request_review", json!({"title": "t", "content": "c", "risk_level": "high"}), true),
@@ -97,7 +110,10 @@ fn the_documents_list_every_tool_with_its_arguments() {
     for row in table.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let words = |cell: &str| -> Vec<String> {
-            cell.split(", ").map(|word| word.trim_matches('`').to_owned()).collect()
+            cell.split(", ")
+                .filter(|word| !word.is_empty())
+                .map(|word| word.trim_matches('`').to_owned())
+                .collect()
         };
         let mut arguments = words(cells[2]);
         arguments.sort();

@@ -117,7 +117,7 @@ impl Chat<'_> {
         let is_over = self.live_front().is_none();
         match (is_over, lines.is_empty()) {
             (true, true) => {
-                self.note("Nothing is under way: the last piece of work is done, and had no plan.")
+                self.note("Nothing is under way: the last piece of work is done, and had no plan.");
             }
             (true, false) => {
                 self.note("Nothing is under way: the last piece of work is done. This was its plan:");

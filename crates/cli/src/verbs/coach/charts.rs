@@ -66,7 +66,7 @@ const ZONES: [(&str, &str); 6] = [
 fn zones(computed: &Value) -> Option<Chart> {
     let row = |piece: &Value| {
         Some(Row {
-            label: piece["of"]["activity"].as_str()?.replace('T', " ").replace("Z", ""),
+            label: piece["of"]["activity"].as_str()?.replace('T', " ").replace('Z', ""),
             amounts: ZONES.iter().map(|(name, _)| value(piece, name).unwrap_or_default()).collect(),
         })
     };

@@ -253,12 +253,12 @@ impl Config {
         ];
         for (label, text) in parts {
             if let Some(text) = text.map(|text| text.trim()).filter(|text| !text.is_empty()) {
-                task.push_str(&format!("\n\n{label}:\n{text}"));
+                task.extend(["\n\n", label, ":\n", text]);
             }
         }
         let races: Vec<String> = self.competitions.iter().flatten().map(Competition::line).collect();
         if !races.is_empty() {
-            task.push_str(&format!("\n\nCompetitions:\n{}", races.join("\n")));
+            task.extend(["\n\nCompetitions:\n", &races.join("\n")]);
         }
         task
     }

@@ -74,7 +74,7 @@ fn inputs(piece: &Value) -> String {
     let caveats = piece["caveats"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let caveats: Vec<String> = caveats.map(|caveat| caveat.replace('_', " ")).collect();
     if !caveats.is_empty() {
-        text.push_str(&format!("; {}", caveats.join(", ")));
+        text.extend(["; ", &caveats.join(", ")]);
     }
     text
 }

@@ -31,7 +31,9 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
         let events: Vec<Event> = serde_json::from_value(page["items"].clone())?;
         let Some(last) = events.last() else { break };
         since = last.seq;
-        events.iter().for_each(|event| reader.event(event));
+        for event in &events {
+            reader.event(event);
+        }
     }
     let mut story = reader.story;
     // The run itself says it best where it has completed.
