@@ -37,7 +37,7 @@ impl Stage {
         std::fs::write(stage.home.path().join("coach.yaml"), config).unwrap();
         copy(&sample(), &stage.home.path().join("data"));
         for agent in AGENTS {
-            stage.plays(agent, vec![Scripted::text(&format!("The part of {agent}."))]);
+            stage.plays(agent, vec![Scripted::text(format!("The part of {agent}."))]);
         }
         stage
     }

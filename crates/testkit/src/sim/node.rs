@@ -40,7 +40,7 @@ impl Node {
     /// What a node does by itself: goes on with what was left behind, then keeps up.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
-            return self.live_without_sweep().await;
+            return Box::pin(self.live_without_sweep()).await;
         }
         while self.driver.claim().await.is_err() || self.driver.sweep().await.is_err() {
             self.driver.clock().sleep(Duration::from_secs(1)).await;
