@@ -1134,6 +1134,10 @@ export interface components {
             id: string;
             label?: string | null;
         };
+        /** @description Whether agents of a run may ask people. A run can switch it off, and not on. */
+        AskingConfig: {
+            enabled: boolean;
+        };
         /** @description Who may decide. */
         Assignment: {
             /** @description By id; empty means admins and operators. */
@@ -2397,6 +2401,7 @@ export interface components {
         };
         /** @description What one run sets for itself. */
         RunConfig: {
+            asking?: components["schemas"]["AskingConfig"] | null;
             gates?: components["schemas"]["GateConfig"] | null;
             /** @description The name of a configured model, never a URL. */
             model?: string | null;
@@ -2405,6 +2410,8 @@ export interface components {
              *     written down as approved by nobody. All else waits.
              */
             unattended?: boolean;
+            /** @description Tools of the workflow that no agent of this run has. */
+            without_tools?: string[];
             /** @description The folder that its tools stay beneath: an absolute path on the server's machine. */
             workspace?: string | null;
         };
