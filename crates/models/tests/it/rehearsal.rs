@@ -85,7 +85,11 @@ async fn the_replies_so_far_pick_the_step() {
 #[tokio::test]
 async fn a_script_ends() {
     let message = script_failure(vec![says("one")], &after(vec![replied("one", &[])])).await;
-    assert_eq!(message, "the script for agent `pair` has 1 replies, and reply 2 was asked for");
+    assert_eq!(
+        message,
+        "the script for agent `pair` has 1 replies, and reply 2 was asked for; a rehearsal says no more than its script: \
+         with `again: true` its last reply ends every turn"
+    );
     let other = Request { agent: "other".into(), ..request() };
     assert_eq!(
         script_failure(vec![says("one")], &other).await,
