@@ -197,7 +197,6 @@ export const en = {
   "card.impact": "What it would change",
 
   "card.decide": "Your decision",
-  "card.answers": "Suggested answers",
   "card.text.answer": "Your answer",
   "card.text.reason": "Your words",
   "card.text.optional": "optional; they go with what you choose",

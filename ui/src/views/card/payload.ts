@@ -44,15 +44,6 @@ export function editable(interrupt: Interrupt): unknown {
   return (member && payload[member]) ?? interrupt.payload ?? null;
 }
 
-/** The answers that a question suggests. */
-export function suggestions(interrupt: Interrupt): string[] {
-  const isAnswerable = interrupt.options.some((option) => option.id === "answer" && option.needs_text);
-  if (interrupt.kind !== "question" || !isAnswerable) return [];
-  const own = texts(data(interrupt.payload).choices);
-  // The texts that its schema allows are answers, too.
-  return own.length > 0 ? own : texts(data(interrupt.response_schema).enum);
-}
-
 /** The command line of a call, where it is one. */
 export function command(interrupt: Interrupt): string | undefined {
   if (interrupt.kind !== "tool_approval" && interrupt.kind !== "unknown_outcome") return undefined;
