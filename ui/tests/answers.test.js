@@ -78,4 +78,51 @@ test("an answer of data is written in a form", async (t) => {
     await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
     assert.equal((await now(asked)).status, "open");
   });
+
+  // What the microphone hears is the browser's business: here it hears two sentences.
+  const hears = () => {
+    window.webkitSpeechRecognition = window.SpeechRecognition = class {
+      start() {
+        const said = (...texts) => this.onresult({ results: texts.map((transcript) => [{ transcript }]) });
+        said("the first");
+        said("the first one", " not the second");
+      }
+      stop() {
+        this.onend();
+      }
+      abort() {}
+    };
+    window.spoken = [];
+    window.speechSynthesis.speak = (words) => window.spoken.push(words.text);
+  };
+
+  await t.test("a question is read aloud, and its answer dictated", async () => {
+    await page.addInitScript(hears);
+    const asked = await server.agentAsks({ kind: "question", title: "Which one is paid?" });
+    await visitCard(page, asked);
+    await card(page).getByRole("button", { name: text("voice.read"), exact: true }).click();
+    assert.deepEqual(await page.evaluate(() => window.spoken), ["Which one is paid?"]);
+    await card(page).getByRole("button", { name: text("voice.quiet"), exact: true }).waitFor();
+    await card(page).getByLabel(text("card.text.answer")).fill("I think");
+    await card(page).getByRole("button", { name: text("voice.dictate"), exact: true }).click();
+    await card(page).getByText(text("voice.listens")).waitFor();
+    await assertSound(page, "a question that listens");
+    await card(page).getByRole("button", { name: text("voice.done"), exact: true }).click();
+    await option(page, "Answer").click();
+    await outcome(page, /answered Answer by operator/).waitFor();
+    assert.equal((await now(asked)).resolution.text, "I think the first one not the second");
+  });
+
+  await t.test("a browser without a voice shows no buttons for it", async () => {
+    await page.addInitScript(() => {
+      delete window.speechSynthesis;
+      delete Object.getPrototypeOf(window).speechSynthesis;
+      window.webkitSpeechRecognition = window.SpeechRecognition = undefined;
+    });
+    const asked = await server.agentAsks({ kind: "question", title: "Which one is paid?", payload: { choices: ["a", "b"] } });
+    await visitCard(page, asked);
+    await card(page).getByRole("radio", { name: "a", exact: true }).waitFor();
+    assert.equal(await card(page).getByRole("button", { name: text("voice.dictate"), exact: true }).count(), 0);
+    assert.equal(await card(page).getByRole("button", { name: text("voice.read"), exact: true }).count(), 0);
+  });
 });
