@@ -162,6 +162,9 @@ pub(crate) enum Verb {
     Attach {
         /// `run_…`
         run: String,
+        /// Of a run of `coach`: where its reports go; without it none are written.
+        #[arg(long, value_name = "DIR")]
+        output_dir: Option<PathBuf>,
         #[command(flatten)]
         model: ModelArgs,
     },

@@ -125,13 +125,11 @@ pub const FETCH_TEXT_BYTES: usize = 256 * 1024;
 /// Redirects within one host that are followed for one page.
 pub const FETCH_REDIRECTS: usize = 5;
 
-/// Bytes of all files of training data: some ten years of a person who trains daily.
-pub const TRAINING_FILES_BYTES: u64 = 512 * 1024 * 1024;
+/// Bytes of all files of training data: some three years of a person who trains daily. They are held while they are read.
+pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
 /// Folders in one another that are looked into for training data; each holds a handle.
 pub const TRAINING_DEPTH: usize = 16;
 /// Bytes of what an analyst is given: what fits a model's context beside the rest.
 pub const TRAINING_BYTES: usize = 256 * 1024;
 /// Files and values that could not be read and are told to an analyst one by one.
 pub const TRAINING_PROBLEMS: usize = 20;
-/// Readings that are kept: those of a few runs at a time.
-pub const TRAINING_READINGS: usize = 4;

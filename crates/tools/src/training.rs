@@ -146,7 +146,8 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) ->
     }
 }
 
-/// What an analyst reads: its summary, its parts of a data file, and what could not be read.
+/// What an analyst reads: its summary, its parts of a data file, and what could not be read. What is too much is left
+/// out, the oldest first, and counted.
 fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outcome {
     let problems: Vec<Value> =
         reading.problems.iter().take(limits::TRAINING_PROBLEMS).map(|it| json!(it)).collect();
@@ -156,10 +157,21 @@ fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outco
         told["not_read"] = json!({ "problems": problems, "more": more });
     }
     let mut text = told.to_string();
-    if text.len() > limits::TRAINING_BYTES {
-        text = json!({ "given": given, "left_out": "the parts of the data file: they are too large" })
-            .to_string();
-        text.truncate(text.floor_char_boundary(limits::TRAINING_BYTES));
+    if text.len() > limits::TRAINING_BYTES && !parts.is_empty() {
+        told["parts"] = json!("left out: they are too large");
+        text = told.to_string();
+    }
+    for list in ["days", "activities", "weeks"] {
+        while text.len() > limits::TRAINING_BYTES {
+            let Some(entries) = told["given"][list].as_array_mut().filter(|entries| entries.len() > 1) else {
+                break;
+            };
+            let older = entries.len() / 2;
+            entries.drain(..older);
+            let before = told["older_left_out"][list].as_u64().unwrap_or_default();
+            told["older_left_out"][list] = json!(before + older as u64);
+            text = told.to_string();
+        }
     }
     Outcome::Done { text, data: json!({ "given": given }) }
 }
@@ -349,23 +361,20 @@ impl Found {
     }
 }
 
-/// What was read of some files, by what they hold: an analyst asks for a dozen metrics of the same ones.
+/// What was read of some files, by what they hold: an analyst asks for a dozen metrics of the same ones. Who asks
+/// meanwhile waits, and nothing is read twice.
 fn reading(files: &[(String, Vec<u8>)], options: &Options) -> Arc<Reading> {
-    static LAST: Mutex<Vec<(Digest, Arc<Reading>)>> = Mutex::new(Vec::new());
-    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    static LAST: Mutex<Option<(Digest, Arc<Reading>)>> = Mutex::new(None);
     let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
     let named: Vec<(&str, Digest)> =
         files.iter().map(|(name, bytes)| (name.as_str(), Digest::of(bytes))).collect();
     let key = Digest::of_json(&(zone, named));
-    if let Some((_, known)) = last().iter().find(|(known, _)| *known == key) {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return known.clone();
     }
     let borrowed: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
     let read = Arc::new(holdshort_training::read(&borrowed, options));
-    let mut last = last();
-    if last.len() == limits::TRAINING_READINGS {
-        last.remove(0);
-    }
-    last.push((key, read.clone()));
+    *last = Some((key, read.clone()));
     read
 }

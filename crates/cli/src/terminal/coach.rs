@@ -23,6 +23,8 @@ pub(super) struct Runner {
     /// Of questions that are open together: which one is shown, and how many there were.
     at: usize,
     of: usize,
+    /// The one that is shown: drawn again, it keeps its number.
+    shown: String,
     /// An empty line was typed, and the question asked again.
     was_empty: bool,
 }
@@ -37,14 +39,18 @@ impl Runner {
         self.was_empty = false;
         let line = "=".repeat(WIDTH);
         let mut lines = vec![line.clone()];
-        if self.at >= self.of {
+        let is_new = self.shown != interrupt.id;
+        if is_new && self.at >= self.of {
             (self.at, self.of) = (0, open);
             if open > 1 {
                 lines.push(format!("{open} AGENT QUESTIONS"));
                 lines.push(line.clone());
             }
         }
-        self.at += 1;
+        if is_new {
+            self.at += 1;
+            self.shown.clone_from(&interrupt.id);
+        }
         let part =
             |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
         let asker = plain::line(part("asker")).to_uppercase();
@@ -69,7 +75,7 @@ impl Runner {
     /// What a line says to a question. Words are an answer as they are typed.
     pub(super) fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
         let word = line.trim().to_lowercase();
-        if LEAVES.contains(&&*word) {
+        if LEAVES.contains(&&*word) && !prompt.takes(line.trim()) {
             return Reaction::Decide(decision(prompt, "cancel", None));
         }
         if word.is_empty() && prompt.is_choosing() {

@@ -152,6 +152,11 @@ impl Prompt {
         offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
     }
 
+    /// Whether a line is the value of the part that is asked for.
+    pub(crate) fn takes(&self, line: &str) -> bool {
+        matches!(&self.stage, Stage::Fill(filling) if filling.takes(line))
+    }
+
     /// Whether nothing is chosen yet, and nothing shown back.
     pub(crate) fn is_choosing(&self) -> bool {
         matches!(self.stage, Stage::Choose)
@@ -170,14 +175,15 @@ impl Prompt {
 
     /// A line of a form. What is JSON is the whole answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
-        if matches!(line, "?" | "help" | "d" | "detach" | "v" | "e") || line.starts_with('{') {
+        let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e") || line.starts_with('{');
+        if is_key && !filling.takes(line) {
             let reaction = self.choose(line, paint);
             if self.is_choosing() {
                 self.stage = Stage::Fill(filling);
             }
             return reaction;
         }
-        if line == "o" {
+        if line == "o" && !filling.takes(line) {
             let mut shown = card::options(&self.interrupt, paint);
             shown.extend(self.keys(paint));
             return Reaction::Ask(shown);

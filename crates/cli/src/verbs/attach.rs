@@ -1,5 +1,7 @@
 //! `attach`: follows a run that is under way. Starts a server in this process where none uses the data folder.
 
+use std::path::Path;
+
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run};
 use holdshort_server::AGENT_REQUESTS;
@@ -13,16 +15,21 @@ use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
 
-pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
+pub(super) async fn attach(
+    scene: &Scene,
+    run: &str,
+    files: Option<&Path>,
+    model: ModelArgs,
+) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
-        return beside(&scene.client()?, run, scene.json, None).await;
+        return beside(&scene.client()?, run, scene.json, None, files).await;
     }
     let again = embed::again(&data_dir, &model);
     let embedded = over_journal(scene, data_dir, model).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {
-        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again)).await,
+        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again), files).await,
         Err(error) => Err(error),
     };
     end_of(embedded).await;

@@ -9,7 +9,6 @@ use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_server::AGENT_REQUESTS;
 use holdshort_workflow::{Shipped, shipped};
-use serde_json::Value;
 
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
@@ -72,11 +71,9 @@ async fn play(
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let info: Info = client.get("/v1/info").await?;
-    let mut input: Value = serde_json::from_str(sample.input)?;
-    coach::leave_files(sample.name, &mut input, &repository.with_file_name("report"));
     let start = StartRun {
         workflow: sample.name.to_owned(),
-        input,
+        input: serde_json::from_str(sample.input)?,
         session: None,
         config: Some(RunConfig {
             workspace: Some(repository.to_str().context("the temporary folder is no UTF-8 path")?.to_owned()),
@@ -99,7 +96,8 @@ async fn play(
         say("  if this is killed, go on with:");
         say(&format!("  {} attach {}{again}", holdshort(), run.id));
     }
-    beside(&client, &run.id, scene.json, Some(again)).await
+    let files = (sample.name == coach::WORKFLOW).then(|| repository.with_file_name("report"));
+    beside(&client, &run.id, scene.json, Some(again), files.as_deref()).await
 }
 
 fn greet(

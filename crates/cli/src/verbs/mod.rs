@@ -56,7 +56,9 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Decide(decide) => decide::decide(&scene, decide).await,
         Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
         Verb::Login => links::login(&scene).await,
-        Verb::Attach { run, model } => attach::attach(&scene, &run, model).await,
+        Verb::Attach { run, output_dir, model } => {
+            attach::attach(&scene, &run, output_dir.as_deref(), model).await
+        }
         Verb::Plan { run, follow } => plan::plan(&scene, &run, follow).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,
         Verb::Pause { id } => steer::steer(&scene, &id, steer::PAUSE).await,

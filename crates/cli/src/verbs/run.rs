@@ -1,7 +1,7 @@
 //! `run`: a workflow in the person's own repository, on the running server or on one started in this process.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use holdshort_core::definition::EXTERNAL;
@@ -21,6 +21,7 @@ use crate::exit::{Exit, no_server, usage};
 use crate::log;
 use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
+use crate::shell::quoted;
 use crate::terminal::REHEARSES;
 use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
@@ -39,7 +40,8 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     if let Some(path) = &args.init_config {
         return coach::init_of(&args.workflow, path);
     }
-    let start = start(&args)?;
+    let (start, files) = start(&args)?;
+    let files = files.as_deref();
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
@@ -47,7 +49,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
                 "a server answers already, and it has its own workflows: start it with --workflows DIR",
             ));
         }
-        return on_server(scene, &args, start).await;
+        return on_server(scene, &args, start, files).await;
     }
     if args.detach {
         return Err(no_server(format!(
@@ -72,39 +74,47 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
-    let exit = started(&embedded, scene, start, &again).await;
+    let exit = started(&embedded, scene, start, &again, files).await;
     end_of(embedded).await;
     exit
 }
 
-fn start(args: &crate::args::Run) -> anyhow::Result<StartRun> {
-    let (input, config) = if let Some(prepared) = coach::prepared(args)? {
+/// And where its files go, of a coach's.
+fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>)> {
+    let (input, config, files) = if let Some(prepared) = coach::prepared(args)? {
         let workspace = workspace(Some(&prepared.data))?;
         let config = prepared.config(workspace);
-        (prepared.input, config)
+        (prepared.input, config, Some(prepared.output))
     } else {
         let workspace = workspace(args.workspace.as_deref())?;
-        (input(args)?, RunConfig { workspace, ..RunConfig::default() })
+        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None)
     };
     let config = RunConfig { unattended: args.unattended, ..config };
-    Ok(StartRun {
-        workflow: args.workflow.clone(),
-        input,
-        session: args.session.clone(),
-        config: Some(config),
-    })
+    let (workflow, session) = (args.workflow.clone(), args.session.clone());
+    Ok((StartRun { workflow, input, session, config: Some(config) }, files))
 }
 
-async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, again: &str) -> anyhow::Result<Exit> {
+async fn started(
+    embedded: &Embedded,
+    scene: &Scene,
+    start: StartRun,
+    again: &str,
+    files: Option<&Path>,
+) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let run: Run = client.post("/v1/runs", &start).await?;
     if !scene.json {
         introduce(&run);
     }
-    beside(&client, &run.id, scene.json, Some(again)).await
+    beside(&client, &run.id, scene.json, Some(again), files).await
 }
 
-async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) -> anyhow::Result<Exit> {
+async fn on_server(
+    scene: &Scene,
+    args: &crate::args::Run,
+    mut start: StartRun,
+    files: Option<&Path>,
+) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     if args.model.base_url.is_some() {
         return Err(usage(
@@ -141,7 +151,7 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     if !scene.json {
         introduce(&shown);
     }
-    beside(&client, &shown.id, scene.json, None).await
+    beside(&client, &shown.id, scene.json, None, files).await
 }
 
 pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
@@ -213,32 +223,36 @@ fn introduce(run: &Run) {
 }
 
 /// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
-/// again, where this one stops with this process.
+/// again, where this one stops with this process. `files`: where those of a coach's run go.
 pub(super) async fn beside(
     client: &Client,
     run: &str,
     json: bool,
     embedded: Option<&str>,
+    files: Option<&Path>,
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
     if !json {
         system::warn(client).await;
     }
     let outcome = follow::follow(client, run, form).await?;
-    let left: Run = client.get(&format!("/v1/runs/{run}")).await?;
-    let written = coach::save(client, &left).await?;
     match &outcome {
         Outcome::Ended(run) if !json => ended(run),
         Outcome::Ended(_) => {}
-        Outcome::Left(left) => leave(client, run, *left, embedded).await,
+        Outcome::Left(left) => leave(client, run, *left, embedded, files).await,
     }
-    if !json && !written.is_empty() {
-        let folder = left.input["output_directory"].as_str().unwrap_or_default();
-        let partial = if left.status == Status::Completed { "" } else { ", as far as it came" };
-        say_all(
-            &Paint::stdout()
-                .message(&format!("  In {}{partial}: {}", plain::line(folder), written.join(", ")), 2),
-        );
+    // What has come of the run is told by then, and stays true whatever becomes of its files.
+    match (&outcome, files) {
+        (_, Some(folder)) => coach::leave_files(client, run, folder, json).await,
+        (Outcome::Ended(run), None) if run.workflow == coach::WORKFLOW && !json => {
+            tell(&format!(
+                "  Its files: {} attach {} --output-dir DIR{}",
+                holdshort(),
+                run.id,
+                client.words()
+            ));
+        }
+        (Outcome::Ended(_) | Outcome::Left(_), None) => {}
     }
     Ok(outcome.exit())
 }
@@ -270,7 +284,7 @@ fn ended(run: &Run) {
     }
 }
 
-async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
+async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, files: Option<&Path>) {
     let open: Vec<Value> =
         client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
     let paint = Paint::stderr();
@@ -296,7 +310,9 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
         }
         (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
     }
-    tell(&format!("  {} attach {run}{}", holdshort(), embedded.unwrap_or_else(|| client.words())));
+    let files = files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string())));
+    let words = embedded.unwrap_or_else(|| client.words());
+    tell(&format!("  {} attach {run}{words}{}", holdshort(), files.unwrap_or_default()));
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

@@ -38,5 +38,5 @@ async fn begin(
     if !scene.json {
         say(&format!("{}: what {run} changed is taken back once it is released.", undo.id));
     }
-    beside(client, &undo.id, scene.json, again).await
+    beside(client, &undo.id, scene.json, again, None).await
 }

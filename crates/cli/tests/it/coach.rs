@@ -179,7 +179,15 @@ fn questions_side_by_side_are_numbered() {
     );
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
     assert_eq!(stage.summary()["unfinished"], json!("the run waits for an answer"));
-    let model = ["--model", "scripted", "--base-url", stage.model.base_url()];
+    let report = stage.home.path().join("report");
+    let model = [
+        "--model",
+        "scripted",
+        "--base-url",
+        stage.model.base_url(),
+        "--output-dir",
+        report.to_str().unwrap(),
+    ];
     let mut terminal = Terminal::open(&stage.home, &[&["attach", &run], &model[..]].concat(), &[]);
     let screen = terminal.expect(PROMPT);
     assert!(screen.contains("2 AGENT QUESTIONS") && screen.contains("Question 1 ["), "{screen}");
@@ -295,7 +303,15 @@ fn a_question_outlives_its_process() {
     };
     let before = stage.model.requests_of("physiology").len();
     let run = open["run"].as_str().unwrap();
-    let model = ["--model", "scripted", "--base-url", stage.model.base_url()];
+    let report = stage.home.path().join("report");
+    let model = [
+        "--model",
+        "scripted",
+        "--base-url",
+        stage.model.base_url(),
+        "--output-dir",
+        report.to_str().unwrap(),
+    ];
     let mut terminal = Terminal::open(&stage.home, &[&["attach", run], &model[..]].concat(), &[]);
     terminal.expect("Question: Why so little sleep?");
     terminal.expect(PROMPT);
@@ -348,7 +364,13 @@ fn a_wrong_configuration_starts_nothing() {
     write("days.JSON", "{\"athlete\": {\"email\": \"a@b.c\"}, \"extraction\": {\"metrics_days\": 0}}");
     write("twice.yaml", "athlete: {email: a@b.c}\nathlete: {email: a@b.c}\n");
     let at = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
-    let cases: [(&[&str], &str); 10] = [
+    write("zone.yaml", "athlete: {email: a@b.c, time_zone: Europe/Berln}\n");
+    write("folder.yaml", "athlete: {email: a@b.c}\ndata: dta\n");
+    write("inside.yaml", "athlete: {email: a@b.c}\noutput: {directory: data/report}\n");
+    let cases: [(&[&str], &str); 13] = [
+        (&["--config", "zone.yaml"], "athlete.time_zone is `Europe/Berln`"),
+        (&["--config", "folder.yaml"], "data: there is no folder"),
+        (&["--config", "inside.yaml"], "lies in the folder of the data"),
         (&["--config", "none.yaml"], "none.yaml"),
         (&["--config", "a.txt"], "a .yaml, .yml or .json file"),
         (&["--config", "no_mail.yaml"], "athlete.email is missing"),

@@ -1,10 +1,14 @@
 //! Questions of agents: when a person sees them, what goes on meanwhile, and what is assumed without an answer.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Run};
 use crate::asking::RECORD;
+use crate::gate::Verdict;
+use crate::handoff::FINISH;
 use crate::interrupt::{About, Interrupt, Kind, Outcome, Resolution};
 use crate::schema;
 use crate::tool::{Opens, Runs};
@@ -26,7 +30,12 @@ impl Draft<'_> {
             payload["kind"] = json!(manner);
         }
         opening.payload = payload;
-        opening.response_schema = call.arguments.get("response_schema").cloned();
+        // A schema that asks for nothing is none: the person would have to type JSON for no reason.
+        let schema = call
+            .arguments
+            .get("response_schema")
+            .filter(|schema| schema.as_object().is_none_or(|it| !it.is_empty()));
+        opening.response_schema = schema.cloned();
         self.open(opening);
     }
 
@@ -54,10 +63,17 @@ impl Draft<'_> {
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
-        let Some(id) = self.run.calls.iter().find(|(_, call)| due(call)).map(|(id, _)| id.clone()) else {
-            return false;
-        };
-        self.finish_call(&id, CallEnd::Done, None, "It is recorded. Go on.");
+        let next = self.run.calls.iter().find(|(_, call)| due(call));
+        let Some((id, call)) = next.map(|(id, call)| (id.clone(), (**call).clone())) else { return false };
+        match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
+            Verdict::Forbid(reason) => {
+                let text = format!("refused by policy: {}", reason.text);
+                self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
+            }
+            Verdict::Ask { .. } | Verdict::Allow(_) => {
+                self.finish_call(&id, CallEnd::Done, None, "It is recorded. Go on.");
+            }
+        }
         true
     }
 }
@@ -82,16 +98,31 @@ impl Run {
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// The last question of a step that nobody answered, if it has recorded no assumption since.
+    /// The last question of a step that nobody answered, if it has recorded no assumption since, nor tried to.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
+        Some(self.left_open(id)?.1.to_owned())
+    }
+
+    /// The same where an end by the tool `finish` has not been refused for it yet: once is enough to tell.
+    pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
+        let (seq, question) = self.left_open(id)?;
+        let is_refusal = |call: &&Arc<Call>| {
+            call.step == id && call.tool == FINISH && call.state == CallState::Ended(CallEnd::Failed)
+        };
+        let told = self.calls.values().filter(is_refusal).filter_map(|call| call.ended_at).any(|at| at > seq);
+        (!told).then(|| question.to_owned())
+    }
+
+    fn left_open<'r>(&'r self, id: &'r str) -> Option<(u64, &'r str)> {
         if !self.records_assumptions() {
             return None;
         }
         let (seq, question) = self.unanswered(id).max_by_key(|(seq, _)| *seq)?;
-        let recorded = self.calls.values().filter(|call| call.step == id && is_recorded(call));
+        let tried = |call: &&Arc<Call>| call.step == id && call.tool == RECORD && call.is_ended();
+        let recorded = self.calls.values().filter(tried);
         let recorded = recorded.filter_map(|call| call.ended_at).max();
         let text = question.content.pointer("/payload/question").and_then(Value::as_str);
-        recorded.is_none_or(|at| at < seq).then(|| text.unwrap_or_default().to_owned())
+        recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
     /// The questions of a step that were left to it, each with the sequence at which they were.
@@ -104,7 +135,8 @@ impl Run {
         })
     }
 
-    /// What agents asked, with what came of it, in the order in which it was asked.
+    /// What agents asked, with what came of it, in the order in which it was asked. The end of the run holds a copy of every
+    /// answer: what erases one has to erase it there, too.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> = self
             .interrupts

@@ -22,7 +22,7 @@ pub struct Config {
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// Nobody is asked, whatever the workflow says.
+    /// Agents ask nobody, whatever the workflow says. Gates do.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
     /// Tools that no agent of the run has, whatever the workflow says.

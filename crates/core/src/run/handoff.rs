@@ -106,7 +106,7 @@ impl Draft<'_> {
                     let text = format!("Not finished yet: see what became of `{tool}`.");
                     self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
                 }
-                None => match self.run.unassumed(&call.step) {
+                None => match self.run.unassumed_and_untold(&call.step) {
                     Some(question) => {
                         let text = format!(
                             "Not finished yet: nobody answered \"{question}\". Write down with `{RECORD}` what you \

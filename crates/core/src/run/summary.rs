@@ -108,8 +108,9 @@ impl Run {
             return None;
         }
         let expiries = self.open_interrupts().filter_map(|(_, interrupt)| interrupt.opened.expires_at);
-        let rests = self.is_paused() || self.interrupted.is_some();
-        let retries = self.steps.values().filter(|_| !rests).filter_map(|step| step.retry_at);
+        // One that is held for another reason is tried when that is over.
+        let retries = self.steps.iter().filter(|(id, _)| self.wants_model(id));
+        let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()
     }
 

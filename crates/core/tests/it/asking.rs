@@ -77,6 +77,15 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
         let refused = world.try_send(&me, with(wrong.clone(), None));
         assert!(matches!(refused, Err(Rejection::Refused(_))), "{wrong}: {refused:?}");
     }
+    // Words that are JSON are the data: some clients can send nothing else.
+    let mut in_words = world.clone();
+    in_words.person(with(Value::Null, Some("{\"hours\": 8}")));
+    assert_eq!(last_result(&in_words, "work"), "{\"hours\":8}");
+    assert!(matches!(world.try_send(&me, with(Value::Null, Some("eight"))), Err(Rejection::Refused(_))));
+    assert!(matches!(
+        world.try_send(&me, with(Value::Null, Some("{\"hours\": -1}"))),
+        Err(Rejection::Refused(_))
+    ));
     world.person(with(json!({ "hours": 7.5 }), Some("Woke up once.")));
     assert_eq!(last_result(&world, "work"), "{\"hours\":7.5}\nWoke up once.");
     world.work();
@@ -103,6 +112,16 @@ fn a_schema_of_texts_is_answered_in_words() {
     assert!(matches!(world.try_send(&me, decide("up")), Err(Rejection::Refused(_))));
     world.person(decide("left"));
     assert_eq!(last_result(&world, "work"), "left");
+}
+
+/// A schema that asks for nothing is none.
+#[test]
+fn an_empty_schema_is_answered_in_words() {
+    let ask = ("ask_human", json!({ "question": "Which?", "response_schema": {} }));
+    let mut world = World::started(asks(Asking::default()), vec![calls(&[ask]), says("Done.")]);
+    world.work();
+    world.decide(Kind::Question, choose_with("answer", "the left one"));
+    assert_eq!(last_result(&world, "work"), "the left one");
 }
 
 /// The agent hears what is wrong with its schema, and nobody is asked.
@@ -211,6 +230,70 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
         .filter(|call| call.tool == "finish")
         .filter_map(|call| call.result.as_deref());
     assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
+}
+
+/// It is told once; who never records anything ends all the same, and the result says so.
+#[test]
+fn a_step_that_ends_by_its_tool_is_told_once() {
+    let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
+    let agent = definition.agents.get_mut("pair").expect("it is there");
+    agent.ends = Ends::Finish;
+    agent.tools.push("finish".to_owned());
+    definition.tools.insert("finish".to_owned(), holdshort_core::handoff::finish());
+    let finish = || calls(&[("finish", json!({ "summary": "It is done." }))]);
+    let mut world = World::started(definition, vec![calls(&[question("Which?")]), finish(), finish()]);
+    world.work();
+    world.pass_ms(1_000);
+    world.send(Input::Tick);
+    world.work();
+    assert_eq!(world.count("run_completed"), 1);
+    assert_eq!(result(&world, "assumptions")[0]["assumption"], Value::Null);
+}
+
+/// A rule that forbids every tool forbids this one, too; nobody is held back by that for ever.
+#[test]
+fn a_record_meets_the_rules() {
+    let mut definition = asks(Asking::default());
+    let forbid = holdshort_core::definition::RuleAction::Forbid;
+    definition.gates.rules = vec![crate::world::rule(forbid, &[asking::RECORD], &[])];
+    let script = vec![calls(&[question("Which?")]), calls(&[assumes("The left one.")]), says("Done.")];
+    let mut world = World::started(definition, script);
+    world.work();
+    world.decide(Kind::Question, choose("skip"));
+    world.work();
+    assert_eq!(world.count("run_completed"), 1);
+    assert_eq!(world.count("end_refused"), 0);
+    assert_eq!(result(&world, "assumptions"), Value::Null);
+}
+
+/// A step that is held tries again when it is let go, and wakes nobody until then.
+#[test]
+fn a_held_step_has_no_deadline() {
+    let strict = Asking { pause_siblings: true, ..Asking::default() };
+    let mut world = World::new(staged(strict))
+        .with("a", vec![calls(&[question("A?")]), says("a is done.")])
+        .with(
+            "b",
+            vec![crate::world::fails(holdshort_core::message::FailureKind::Unavailable), says("b is done.")],
+        )
+        .with("c", vec![says("c is done.")])
+        .with("after", vec![says("All is done.")]);
+    world.start(Config::default());
+    for step in ["b", "a"] {
+        world.begin_model(step);
+    }
+    for step in ["b", "a"] {
+        let said =
+            world.script.get_mut(step).and_then(std::collections::VecDeque::pop_front).expect("it speaks");
+        world.answer(step, 0, said);
+    }
+    assert_eq!(world.open_kinds(), ["question"]);
+    assert_eq!(world.run.next_deadline(), None);
+    answer(&mut world, "A?", "a");
+    assert!(world.run.next_deadline().is_some());
+    world.pass_ms(600_000);
+    world.work();
+    assert_eq!(result(&world, "text"), json!("All is done."));
 }
 
 #[test]

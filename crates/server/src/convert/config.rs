@@ -40,9 +40,18 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
         ));
     }
     for (i, name) in config.without_tools.iter().enumerate() {
-        if !definition.tools.contains_key(name) {
-            problems.push(Problem::new(format!("/config/without_tools/{i}"), unknown_tool(name, definition)));
-        }
+        let why = match definition.tools.get(name).map(|spec| &spec.runs) {
+            None => unknown_tool(name, definition),
+            Some(
+                tool::Runs::Here { .. }
+                | tool::Runs::Client { .. }
+                | tool::Runs::Opens(tool::Opens::Question),
+            ) => continue,
+            Some(
+                tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_) | tool::Runs::Records,
+            ) => format!("`{name}` is how work goes on or ends here: a run can not go without it"),
+        };
+        problems.push(Problem::new(format!("/config/without_tools/{i}"), why));
     }
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));

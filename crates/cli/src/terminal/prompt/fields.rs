@@ -4,10 +4,7 @@
 use holdshort_protocol::plain;
 use serde_json::{Map, Value};
 
-/// Parts of a form that is asked for line by line; a longer one is filled in with an editor.
-const PARTS: usize = 20;
-/// How far definitions are followed.
-const DEPTH: usize = 6;
+use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
@@ -72,7 +69,7 @@ impl Filling {
         // What has to be there comes first, in the order of the schema's own list.
         fields
             .sort_by_key(|field| required.iter().position(|name| *name == field.name).unwrap_or(usize::MAX));
-        let fits = (1..=PARTS).contains(&fields.len());
+        let fits = (1..=FORM_PARTS).contains(&fields.len());
         fits.then_some(Self { fields, at: 0, values: Map::new() })
     }
 
@@ -93,6 +90,12 @@ impl Filling {
         };
         let optional = if field.required { "" } else { " [Enter leaves it out]" };
         format!("  {} of {}: {}{takes}{optional}", self.at + 1, self.fields.len(), plain::line(&field.says))
+    }
+
+    /// Whether the part that is asked for has this value: then it is no key.
+    pub(super) fn takes(&self, line: &str) -> bool {
+        let of = self.fields.get(self.at).map(|field| &field.takes);
+        matches!(of, Some(Takes::Of(values)) if values.iter().any(|value| text(value) == line))
     }
 
     pub(super) fn line(&mut self, line: &str) -> Filled {
@@ -164,7 +167,7 @@ fn text(value: &Value) -> String {
 /// What a reference within the schema leads to.
 fn followed<'s>(part: &'s Value, whole: &'s Value) -> Option<&'s Value> {
     let mut part = part;
-    for _ in 0..DEPTH {
+    for _ in 0..FORM_DEPTH {
         let Some(to) = part.get("$ref").and_then(Value::as_str) else { return Some(part) };
         part = whole.pointer(to.strip_prefix('#')?)?;
     }

@@ -11,10 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Bytes of a configuration: contexts are a few pages at most.
-const BYTES: u64 = 256 * 1024;
-/// Days that may be looked at: a year.
-const DAYS: u16 = 366;
+use crate::limits::{CONFIG_BYTES, CONFIG_DAYS};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,12 +144,31 @@ pub(in super::super) struct Prepared {
     pub input: Value,
     /// Where the training data lies.
     pub data: PathBuf,
+    /// Whether the file says so.
+    names_data: bool,
     pub output: PathBuf,
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
     /// What is taken and does nothing.
     pub notices: Vec<String>,
+}
+
+impl Prepared {
+    /// What is wrong with its folders. One that the file names is there: a misspelt one must not look like no data.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let data = self.data.display();
+        if self.names_data && !self.data.is_dir() {
+            return Err(format!("data: there is no folder {data}"));
+        }
+        if self.output.starts_with(&self.data) {
+            return Err(format!(
+                "output.directory: {} lies in the folder of the data, {data}",
+                self.output.display()
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Config {
@@ -164,8 +180,8 @@ impl Config {
             return Err(format!("{shown}: a configuration is a .yaml, .yml or .json file"));
         }
         let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
-        if length > BYTES {
-            return Err(format!("{shown}: {length} bytes; a configuration has {BYTES} at most"));
+        if length > CONFIG_BYTES {
+            return Err(format!("{shown}: {length} bytes; a configuration has {CONFIG_BYTES} at most"));
         }
         let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
         let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
@@ -183,9 +199,16 @@ impl Config {
             ("activities_days", self.extraction.activities_days),
             ("metrics_days", self.extraction.metrics_days),
         ] {
-            if !(1..=DAYS).contains(&days) {
-                return Err(format!("extraction.{key} is {days}: from 1 to {DAYS} days are looked at"));
+            if !(1..=CONFIG_DAYS).contains(&days) {
+                return Err(format!(
+                    "extraction.{key} is {days}: from 1 to {CONFIG_DAYS} days are looked at"
+                ));
             }
+        }
+        if let Some(zone) = &self.athlete.time_zone
+            && jiff::tz::TimeZone::get(zone).is_err()
+        {
+            return Err(format!("athlete.time_zone is `{zone}`: a time zone is named as Europe/Berlin"));
         }
         let dates = [("current_date", &self.current_date), ("athlete.birth_date", &self.athlete.birth_date)];
         let named = dates.into_iter().filter_map(|(key, date)| Some((key.to_owned(), date.as_deref()?)));
@@ -208,6 +231,7 @@ impl Config {
         let task = self.task(today);
         let own = |path: Option<PathBuf>, usual: &str| beside.join(path.unwrap_or_else(|| usual.into()));
         let output = output.map_or_else(|| own(self.output.directory.clone(), "coach"), Path::to_owned);
+        let names_data = self.data.is_some();
         let data = own(self.data.clone(), "data");
         let model = match self.extraction.ai_mode {
             Mode::Production => self.models.production,
@@ -221,11 +245,11 @@ impl Config {
             "activities_days": self.extraction.activities_days,
             "metrics_days": self.extraction.metrics_days,
             "competitions": self.competitions.unwrap_or_default(),
-            "output_directory": output,
         });
         Prepared {
             input,
             data,
+            names_data,
             output,
             model,
             asks: self.extraction.hitl_enabled,

@@ -10,16 +10,16 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use holdshort_protocol::{AskingConfig, RunConfig};
-use serde_json::Value;
+use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 use self::config::Config;
 pub(super) use self::config::Prepared;
-pub(super) use self::save::save;
 use crate::args;
 use crate::called::holdshort;
+use crate::client::Client;
 use crate::exit::{Exit, usage};
-use crate::output::{say, tell};
+use crate::output::{say, say_all, tell};
+use crate::terminal::paint::Paint;
 
 /// The workflow that this is for.
 pub(crate) const WORKFLOW: &str = "coach";
@@ -41,6 +41,7 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
     let today = jiff::Zoned::now().date();
     let output = args.output_dir.as_deref().map(std::path::absolute).transpose()?;
     let prepared = config.prepare(&beside, output.as_deref(), today);
+    prepared.check().map_err(usage)?;
     for folder in [&prepared.data, &prepared.output] {
         fs::create_dir_all(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     }
@@ -67,10 +68,23 @@ impl Prepared {
     }
 }
 
-/// Has a run that is started without a configuration leave its files, too.
-pub(super) fn leave_files(workflow: &str, input: &mut Value, folder: &Path) {
-    if workflow == WORKFLOW {
-        input["output_directory"] = folder.display().to_string().into();
+/// Writes the files of a run into a folder that whoever is at this terminal has named, and says so. A run that is not a
+/// coach's has none.
+pub(super) async fn leave_files(client: &Client, run: &str, folder: &Path, json: bool) {
+    let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
+        Ok(run) if run.workflow != WORKFLOW => return,
+        Ok(run) => save::save(client, &run, folder).await.map(|names| (names, run.status)),
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok((names, status)) if !json => {
+            let partial = if status == Status::Completed { "" } else { ", as far as it came" };
+            let told =
+                format!("  In {}{partial}: {}", plain::line(&folder.display().to_string()), names.join(", "));
+            say_all(&Paint::stdout().message(&told, 2));
+        }
+        Ok(_) => {}
+        Err(error) => tell(&format!("  Its files are not written: {}", crate::output::error(&error))),
     }
 }
 
@@ -93,7 +107,7 @@ pub(super) fn init(path: &Path) -> anyhow::Result<Exit> {
     file.write_all(TEMPLATE.as_bytes())?;
     say(&path.display().to_string());
     tell(&format!(
-        "Edit it, put your training data beside it, and say: {} run coach --config {}",
+        "Edit it, put your training data into the folder `data` beside it, and say: {} run coach --config {}",
         holdshort(),
         path.display()
     ));

@@ -4,9 +4,7 @@ use holdshort_report::Computed;
 use serde_json::Value;
 
 use super::story::Story;
-
-/// Rows of the table: beyond it a reader looks at the summary.
-const ROWS: usize = 200;
+use crate::limits::REPORT_ROWS;
 
 /// A row for each value of each result, in the order of the calls; equal calls count once.
 pub(super) fn of(story: &Story) -> Vec<Computed> {
@@ -25,7 +23,18 @@ pub(super) fn of(story: &Story) -> Vec<Computed> {
             rows.extend(piece_rows(metric, piece, &how, rows.len()));
         }
     }
-    rows.truncate(ROWS);
+    let more = rows.len().saturating_sub(REPORT_ROWS);
+    rows.truncate(REPORT_ROWS);
+    if more > 0 {
+        rows.push(Computed {
+            id: format!("n{}", REPORT_ROWS + 1),
+            label: "more numbers, which stand in summary.json".to_owned(),
+            value: more.to_string(),
+            unit: String::new(),
+            how: String::new(),
+            inputs: String::new(),
+        });
+    }
     rows
 }
 

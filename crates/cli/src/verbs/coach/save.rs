@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::story::{self, Story};
-use super::{WORKFLOW, charts, numbers};
+use super::{charts, numbers};
 use crate::client::Client;
 
 /// An agent's part: its step, its file, its title, and whether it plans.
@@ -29,11 +29,8 @@ const PARTS: [Part; 6] = [
 
 const SUMMARY: &str = "summary.json";
 
-/// Writes what there is of a run into the folder that its input names, and returns the names of the files. Nothing of a
-/// run of another workflow.
-pub(in super::super) async fn save(client: &Client, run: &Run) -> anyhow::Result<Vec<String>> {
-    let folder = run.input["output_directory"].as_str().filter(|_| run.workflow == WORKFLOW);
-    let Some(folder) = folder.map(Path::new) else { return Ok(Vec::new()) };
+/// Writes what there is of a run, and returns the names of the files.
+pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
     let story = story::read(client, run).await?;
     let mut written = Vec::new();
     for Part(step, name, _, _) in &PARTS {
@@ -198,5 +195,6 @@ fn summary(run: &Run, story: &Story, files: &[String]) -> Value {
         "unfinished": unfinished(run),
         "questions": story.questions,
         "assumptions": story.assumptions,
+        "computed": story.computed.iter().map(|(_, computed)| computed).collect::<Vec<_>>(),
     })
 }

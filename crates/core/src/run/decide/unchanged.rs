@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::interrupt::{Decision, Effect, Interrupt, Kind};
+use crate::interrupt::{About, Decision, Effect, Interrupt, Kind};
+use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
@@ -16,6 +17,9 @@ pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decisi
     if interrupt.offers(&decision.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome) {
         return Decision { edit: in_order(&decision.edit), ..decision.clone() };
     }
+    if let Some(edit) = data_in_words(interrupt, decision) {
+        return Decision { edit, text: None, ..decision.clone() };
+    }
     let approves = decision.option == "edit"
         && interrupt.offers("approve").is_some()
         && changes_nothing(interrupt, &decision.edit);
@@ -23,6 +27,18 @@ pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decisi
         return decision.clone();
     }
     Decision { option: "approve".to_owned(), edit: Value::Null, ..decision.clone() }
+}
+
+/// An answer of data to an agent of ours, from a client that can send words alone: they are the data where they are
+/// JSON. Agents of other frameworks ask clients that know what an edit is.
+fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
+    let offer = interrupt.offers(&decision.option)?;
+    let is_own = interrupt.opened.about != About::External;
+    let takes_data = is_own && interrupt.opened.kind == Kind::Question && offer.needs_edit;
+    let words = decision.text.as_deref().filter(|_| takes_data && decision.edit.is_null())?;
+    serde_json::from_str(words)
+        .ok()
+        .filter(|data: &Value| !data.is_null() && json::unsafe_part(data).is_none())
 }
 
 /// Names in their order, each once. What is no list of names is refused as it is.
