@@ -16,7 +16,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 11);
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 12);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     let nothing = format!("0:{}", "0".repeat(24));
     assert_eq!(
@@ -99,11 +99,12 @@ fn workflow_files_are_checked_where_they_lie() {
 
     let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
     let file = at("mine/careful.yaml");
-    let tools = "ask_human, ask_user, chain_phases, communicate_with_human, create_plan, edit_file, \
-                 invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
+    let tools = "ask_human, ask_user, chain_phases, communicate_with_human, compute_metric, create_plan, \
+                 edit_file, invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
                  invoke_hitl_control_phase, invoke_hitl_planning_phase, invoke_idea_generation_phase, \
-                 invoke_one_shot_phase, invoke_planning_phase, list_directory, read_file, request_review, run_command, \
-                 search_codebase, web_fetch, write_file";
+                 invoke_one_shot_phase, invoke_planning_phase, list_directory, plot_series, read_activity_data, \
+                 read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, \
+                 web_fetch, write_file";
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),

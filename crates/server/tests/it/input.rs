@@ -174,6 +174,7 @@ async fn what_is_not_there_is_said_to_be_unknown() {
         said.1["known"],
         json!([
             "autonomous",
+            "coach",
             "codelab",
             "codelab_ide",
             "copilot",

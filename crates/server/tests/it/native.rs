@@ -81,6 +81,7 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
         names,
         [
             "autonomous",
+            "coach",
             "codelab",
             "codelab_ide",
             "copilot",

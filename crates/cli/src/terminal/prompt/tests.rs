@@ -248,7 +248,8 @@ fn changes_are_kept_by_file() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// A question whose schema is of data: what is typed is JSON, and what an editor begins with may be the answer.
+/// A question whose schema is of data: it is asked for part by part, unless the whole is typed as JSON; what an editor
+/// begins with may be the answer.
 #[test]
 fn an_answer_of_data_is_json() {
     let mut question = interrupt(Kind::Question);
@@ -263,13 +264,17 @@ fn an_answer_of_data_is_json() {
     let paint = Paint::plain();
     let mut prompt = Prompt::new(question);
     let Reaction::Ask(told) = prompt.line("monday", paint) else { panic!("sent") };
+    assert_eq!(told, ["  “monday” is not one of them.", "  1 of 3: day (1 mon, 2 tue)"]);
+    let Reaction::Ask(told) = prompt.line("{monday", paint) else { panic!("sent") };
     assert!(told[0].starts_with("  The answer is JSON, and this is none:"), "{told:?}");
     let typed = serde_json::json!({"day": "tue", "hours": 2});
     let Reaction::Ask(shown) = prompt.line(&typed.to_string(), paint) else { panic!("sent unseen") };
     assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");
     let expected = Decision { edit: typed, ..decision("answer", None) };
     assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
-    for pick in ["e", "1", "answer"] {
+    // What is shown back is dropped: the parts are asked for again, and `o` leads to the options.
+    for (back, pick) in [("n", "e"), ("o", "1"), ("o", "answer")] {
+        prompt.line(back, paint);
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
         let begun = "{\n  \"day\": \"mon\",\n  \"hours\": 0\n}";
         assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
