@@ -11,8 +11,8 @@ use holdshort_core::digest::Digest;
 use holdshort_core::tool::Outcome;
 use holdshort_training::tools::{Number, Piece};
 use holdshort_training::{
-    Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Sex, Summary, compute, parts,
-    summary,
+    Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Severity, Sex, Summary, compute,
+    parts, summary,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -149,8 +149,11 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) ->
 /// What an analyst reads: its summary, its parts of a data file, and what could not be read. What is too much is left
 /// out, the oldest first, and counted.
 fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outcome {
-    let problems: Vec<Value> =
-        reading.problems.iter().take(limits::TRAINING_PROBLEMS).map(|it| json!(it)).collect();
+    // Files that count for nothing come first: what they would have changed nobody knows.
+    let (refused, left_out): (Vec<_>, Vec<_>) =
+        reading.problems.iter().partition(|problem| problem.code.severity() == Severity::Error);
+    let problems = refused.into_iter().chain(left_out).take(limits::TRAINING_PROBLEMS);
+    let problems: Vec<Value> = problems.map(|problem| json!(problem)).collect();
     let more = reading.problems.len() - problems.len() + reading.more_warnings;
     let mut told = json!({ "given": given, "parts": parts });
     if !problems.is_empty() {

@@ -19,6 +19,7 @@ mod programs;
 mod reader;
 mod reading;
 mod real;
+mod training;
 mod tree;
 mod trial;
 mod undo;

@@ -1,0 +1,146 @@
+//! The tools of agents that coach, over the sample: what each analyst is given, what is computed, what is told of trouble.
+
+use std::os::unix::fs::symlink;
+
+use holdshort_core::tool::Outcome;
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+/// The sample's data in a workspace, for a run of this input.
+fn bench(input: Value) -> Bench {
+    let bench = Bench::with(|settings| settings.input = input);
+    let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/coach/sample");
+    for name in
+        ["days.csv", "log.csv", "platform.json", "activities/intervals.fit", "activities/long-ride.tcx"]
+    {
+        bench.put(name, std::fs::read(sample.join(name)).unwrap());
+    }
+    bench
+}
+
+fn input() -> Value {
+    json!({ "current_date": "2026-03-15", "athlete": { "sex": "female", "max_heart_rate": 188 }, "metrics_days": 56 })
+}
+
+async fn done(bench: &Bench, tool: &str, arguments: Value) -> (String, Value) {
+    match bench.run(tool, arguments, &[]).await {
+        Outcome::Done { text, data } => (text, data),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn failed(bench: &Bench, tool: &str, arguments: Value) -> String {
+    match bench.run(tool, arguments, &[]).await {
+        Outcome::Failed { text } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_analyst_is_given_its_own_part() {
+    let bench = bench(input());
+    let cases = [
+        ("read_load_data", "metrics", "weeks", ["days", "activities"]),
+        ("read_activity_data", "activities", "activities", ["days", "weeks"]),
+        ("read_physiology_data", "physiology", "days", ["weeks", "activities"]),
+    ];
+    for (tool, analyst, has, lacks) in cases {
+        let (text, data) = done(&bench, tool, json!({})).await;
+        assert_eq!(data["given"]["analyst"], analyst);
+        assert!(!data["given"][has].as_array().unwrap().is_empty(), "{tool}");
+        assert!(lacks.iter().all(|part| data["given"][part].is_null()), "{tool}");
+        let told: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(told["given"], data["given"]);
+    }
+}
+
+/// What a model reads has the number in the words that a report quotes; the exact value is in the data.
+#[tokio::test]
+async fn a_metric_is_computed_with_what_it_comes_from() {
+    let bench = bench(input());
+    let call = json!({ "metric": "acute_load", "parameters": { "scale": "session_rpe" } });
+    let (text, data) = done(&bench, "compute_metric", call).await;
+    // 4491 AU in seven days: the log's exertions and minutes.
+    assert!(text.starts_with("acute load: 642 AU/day"), "{text}");
+    let value = data["computed"]["results"][0]["values"][0]["value"].as_f64().unwrap();
+    assert!((value - 4491.0 / 7.0).abs() < 1e-9, "{value}");
+    assert!(
+        data["computed"]["results"][0]["inputs"]["files"].as_array().unwrap().contains(&json!("log.csv"))
+    );
+
+    let (text, data) = done(&bench, "compute_metric", json!({ "metric": "power_tss" })).await;
+    assert!(text.contains("power_tss needs") && data["refused"]["needs"].is_string(), "{text}");
+    let told = failed(&bench, "compute_metric", json!({ "metric": "acute_load" })).await;
+    assert!(told.contains("/scale"), "{told}");
+}
+
+#[tokio::test]
+async fn a_series_is_handed_to_the_report() {
+    let bench = bench(input());
+    let (text, data) = done(&bench, "plot_series", json!({ "series": "sleep", "title": "Sleep" })).await;
+    assert_eq!((&data["plot"]["title"], &data["plot"]["unit"]), (&json!("Sleep"), &json!("h")));
+    let points = data["plot"]["points"].as_array().unwrap();
+    assert!(text.contains(&format!("{} points", points.len())), "{text}");
+    assert_eq!(points.last().unwrap(), &json!(["2026-03-15", 6.4]));
+    let early = self::bench(json!({ "current_date": "2020-01-01" }));
+    let told = failed(&early, "plot_series", json!({ "series": "sleep", "title": "Sleep" })).await;
+    assert!(told.starts_with("no_data"), "{told}");
+}
+
+#[tokio::test]
+async fn a_run_that_does_not_say_whose_data_it_is_is_told_so() {
+    for (input, told) in [
+        (json!({}), "current_date"),
+        (json!({ "current_date": "today" }), "bad_input"),
+        (json!({ "current_date": "2026-03-15", "athlete": { "time_zone": "Mars/Base" } }), "Mars/Base"),
+    ] {
+        let text = failed(&bench(input), "read_load_data", json!({})).await;
+        assert!(text.contains("bad_input") && text.contains(told), "{text}");
+    }
+    let empty = Bench::with(|settings| settings.input = input());
+    let text = failed(&empty, "read_load_data", json!({})).await;
+    assert!(text.starts_with("no_data"), "{text}");
+}
+
+/// Files beyond links are not the athlete's; a file that can not be read is told, and the others count.
+#[tokio::test]
+async fn links_are_not_followed_and_broken_files_are_told() {
+    let bench = bench(input());
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("days.csv"), "date,sleep_h\n2026-03-15,1\n").unwrap();
+    symlink(outside.path(), bench.at("more")).unwrap();
+    symlink(outside.path().join("days.csv"), bench.at("other.csv")).unwrap();
+    bench.put("broken.fit", b"no fit file");
+    bench.put(".hidden.csv", "date,sleep_h\n2026-03-15,2\n");
+    let (text, data) = done(&bench, "read_physiology_data", json!({})).await;
+    let told: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(told["not_read"]["problems"][0]["source"]["file"], "broken.fit", "{}", told["not_read"]);
+    let last = data["given"]["days"].as_array().unwrap().last().unwrap().clone();
+    let sleep = last["measures"].as_array().unwrap().iter().find(|it| it["name"] == "sleep").unwrap().clone();
+    assert_eq!(sleep["value"], json!(6.4));
+}
+
+/// More than a model can read: the oldest is left out and counted, the newest is there, and it stays JSON.
+#[tokio::test]
+async fn what_is_too_much_is_left_out_from_its_oldest_end() {
+    let bench = Bench::with(|settings| {
+        settings.input = json!({ "current_date": "2026-03-15", "metrics_days": 366 });
+    });
+    let names = "resting_hr_bpm,hrv_ms,sleep_h,weight_kg,stress";
+    let long = "a".repeat(180);
+    let first: jiff::civil::Date = "2025-03-15".parse().unwrap();
+    let rows: Vec<String> = first
+        .series(jiff::Span::new().days(1))
+        .take(366)
+        .map(|day| format!("{day},47,66,7.3,70.8,25"))
+        .collect();
+    bench.put(&format!("{long}.csv"), format!("date,{names}\n{}\n", rows.join("\n")));
+    let (text, data) = done(&bench, "read_physiology_data", json!({})).await;
+    assert!(text.len() <= 256 * 1024, "{}", text.len());
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let days = told["given"]["days"].as_array().unwrap();
+    let left_out = told["older_left_out"]["days"].as_u64().unwrap();
+    assert_eq!(days.len() as u64 + left_out, data["given"]["days"].as_array().unwrap().len() as u64);
+    assert_eq!(days.last(), data["given"]["days"].as_array().unwrap().last());
+}
