@@ -9,7 +9,7 @@ use holdshort_core::id::GrantId;
 use holdshort_core::interrupt::{
     About, Cause, Claim, Effect as OptionEffect, Interrupt, Kind, Offer, Outcome,
 };
-use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run};
+use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run, undo};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -286,6 +286,8 @@ impl Witnessed {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ends as {end:?}, and it has run"))
             }
+            // Its trial has shown that there is nothing left to take back, so nothing is to run.
+            CallEnd::Done if call.tool == undo::TOOL && code == Some("nothing_to_undo") => Ok(()),
             // A person said so.
             CallEnd::Done if !happened && code != Some("happened") => {
                 Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
