@@ -1,3 +1,4 @@
+// The answers that a question suggests.
 import type { Interrupt } from "../../../api/types";
 import { data, texts } from "../payload";
 
