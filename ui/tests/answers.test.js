@@ -125,4 +125,40 @@ test("an answer of data is written in a form", async (t) => {
     assert.equal(await card(page).getByRole("button", { name: text("voice.dictate"), exact: true }).count(), 0);
     assert.equal(await card(page).getByRole("button", { name: text("voice.read"), exact: true }).count(), 0);
   });
+
+  await t.test("an answer that was given before is taken with one key, with its date and source", async () => {
+    const about = async (subject, question) => {
+      const run = await server.agentStarts({ task: "ask", subject });
+      return server.agentAsks({ kind: "question", run: run.id, title: question });
+    };
+    const source = await about("athlete-7", "Were you ill in May?");
+    await server.api("POST", `/v1/interrupts/${source.id}/decisions`, { option: "answer", text: "Yes, a week." });
+
+    const elsewhere = await about("athlete-8", "Were you ill in May?");
+    await visitCard(page, elsewhere);
+    await option(page, "Answer").waitFor();
+    const asked = await about("athlete-7", "were you ill in  MAY?");
+    await visitCard(page, asked);
+    const before = card(page).getByRole("region", { name: text("earlier.title"), exact: true });
+    await before.getByText("Yes, a week.", { exact: true }).waitFor();
+    await before.getByText(/operator, to “Were you ill in May\?”/).waitFor();
+    await before.locator("time").waitFor();
+    await assertSound(page, "a question that was answered before");
+    await page.keyboard.press("h");
+    await outcome(page, /answered Answer by operator/).waitFor();
+    const { resolution } = await now(asked);
+    assert.deepEqual([resolution.text, resolution.from], ["Yes, a week.", source.id]);
+
+    // Nobody else's; and one that is erased meanwhile is refused, with the reason.
+    await visitCard(page, elsewhere);
+    await option(page, "Answer").waitFor();
+    assert.equal(await before.count(), 0);
+    const late = await about("athlete-7", "Were you ill in May?");
+    await visitCard(page, late);
+    await before.getByText("Yes, a week.", { exact: true }).waitFor();
+    for (const { id } of [source, asked]) await server.api("DELETE", `/v1/answers/${id}`);
+    await before.getByRole("button", { name: text("earlier.use") }).click();
+    await before.getByText("names an answer that was erased meanwhile").waitFor();
+    assert.equal((await now(late)).status, "open");
+  });
 });

@@ -251,6 +251,8 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "STATE", value_parser = ["open", "suspended", "closed"])]
         state: Option<String>,
     },
+    /// What people answered, kept per subject: list, search, correct, erase
+    Answers(Answers),
     /// What was allowed for a session, or for all of them
     Grants {
         /// `ses_…`; a run names its session [default: all sessions].
@@ -413,12 +415,48 @@ pub(crate) struct Decide {
     /// input).
     #[arg(long, value_name = "FILE")]
     pub edit: Option<PathBuf>,
+    /// Takes the answer to an earlier question, one that `show` suggests from history.
+    #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
+    pub from: Option<String>,
     /// Only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
     /// Let a change go on of which the card does not show all: without this it is refused.
     #[arg(long)]
     pub unseen: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Answers {
+    /// Only those about this subject: what `input.subject` of their runs names.
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    /// Only those that have all these words, in the question or in the answer.
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
+    #[command(subcommand)]
+    pub verb: Option<AnswersVerb>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum AnswersVerb {
+    /// Say what the answer is from here on; the run that asked has heard the one before
+    Correct {
+        /// The question: `int_…`.
+        interrupt: String,
+        /// The answer in words.
+        #[arg(long)]
+        text: Option<String>,
+        /// The answer as JSON, where the question asked for data (`-`: standard input).
+        #[arg(long, value_name = "FILE", conflicts_with = "text")]
+        edit: Option<PathBuf>,
+    },
+    /// Keep it no longer: its words leave the journal, too
+    Erase {
+        /// The question: `int_…`.
+        interrupt: String,
+    },
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -20,6 +20,9 @@ pub struct Asking {
     /// After so long a question counts as not answered, where no gate says when it expires. `None`: it waits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout_ms: Option<u64>,
+    /// An answer of the same subject to the same question that is not older than this counts without asking anybody.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reuse_ms: Option<u64>,
     /// While a question is open no other agent of the run begins anything (contract E28).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pause_siblings: bool,
@@ -27,7 +30,13 @@ pub struct Asking {
 
 impl Default for Asking {
     fn default() -> Self {
-        Self { enabled: true, deliver: Deliver::default(), timeout_ms: None, pause_siblings: false }
+        Self {
+            enabled: true,
+            deliver: Deliver::default(),
+            timeout_ms: None,
+            reuse_ms: None,
+            pause_siblings: false,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub mod event;
 pub mod gate;
 pub mod handoff;
 pub mod head;
+pub mod history;
 pub mod id;
 pub mod interrupt;
 pub mod json;

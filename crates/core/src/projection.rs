@@ -1,7 +1,7 @@
 //! Rows: what lists are made of. A pure function of the aggregates, so every table can be rebuilt.
 //!
 //! Rows hold keys, states, deadlines and sequence numbers, never payloads: those stay in the events that
-//! `(stream, seq)` points at.
+//! `(stream, seq)` points at. [`AnswerRow`] is the one exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::Kind;
@@ -20,7 +20,7 @@ pub struct RunRow {
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
-    /// The event that ended it.
+    /// The event that says how it ended.
     pub ended_seq: Option<u64>,
     /// Replies of models. None of the counts is there where an older version wrote the row last.
     pub requests: Option<u64>,
@@ -105,6 +105,41 @@ pub struct GrantRow {
     /// The `grant_added` event in the session's stream.
     pub added_seq: u64,
     pub revoked: bool,
+}
+
+/// The answer to one question of a run that has a subject. Of all rows this alone holds content, for it is searched:
+/// where the answer is erased, its words are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerRow {
+    pub interrupt: InterruptId,
+    pub run: RunId,
+    pub subject: String,
+    pub agent: Option<String>,
+    /// Cut to [`QUESTION_BYTES`](crate::history::QUESTION_BYTES).
+    pub question: String,
+    /// The words, or the data as JSON.
+    pub answer: String,
+    pub is_data: bool,
+    /// The id of the actor who gave it: of one that was reused the engine.
+    pub by: String,
+    pub at: Timestamp,
+    pub corrected_at: Option<Timestamp>,
+    /// Nobody was asked: an earlier answer counted.
+    pub reused: bool,
+    /// The question whose answer it was taken from.
+    pub source: Option<InterruptId>,
+    pub erased: bool,
+    /// The same for questions that are [the same](crate::history::asked). Empty once it is erased.
+    pub asked: String,
+    /// The [words](crate::history::words) of question and answer, with spaces between. Empty once it is erased.
+    pub words: String,
+}
+
+impl AnswerRow {
+    /// Since when it holds.
+    pub fn since(&self) -> Timestamp {
+        self.corrected_at.unwrap_or(self.at)
+    }
 }
 
 /// One session. Its runs and its own events each bring one, in any order; together they are [the row](Self::with).

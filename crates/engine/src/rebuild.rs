@@ -16,6 +16,7 @@ pub struct Rebuilt {
     pub sessions: usize,
     pub interrupts: usize,
     pub grants: usize,
+    pub answers: usize,
 }
 
 /// Reads the whole journal and replaces all rows in one transaction. No other node may be there.
@@ -51,6 +52,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
                         session: run.session_row(expires),
                         interrupts: run.interrupt_rows(run.interrupts.keys()),
                         grants: Vec::new(),
+                        answers: run.answer_rows(run.interrupts.keys()),
                     }
                 }
                 StreamId::Session(session) => {
@@ -64,6 +66,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
             rebuilt.runs += usize::from(rows.run.is_some());
             rebuilt.interrupts += rows.interrupts.len();
             rebuilt.grants += rows.grants.len();
+            rebuilt.answers += rows.answers.len();
             all.push(rows);
         }
         match streams.last() {

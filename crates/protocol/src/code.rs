@@ -77,6 +77,8 @@ codes! {
         "Follow its events until it has; decide on its open interrupts.";
     RunAtWork = "run_at_work", 409, "The run is changing files right now",
         "Wait until its call has ended, or resume the run where it is paused, then ask again.";
+    NoAnswer = "no_answer", 409, "The question has no answer that is kept",
+        "List the answers that are: `holdshort answers`.";
     NotStoppable = "not_stoppable", 409, "The call can not be stopped",
         "Read the run again: a command is stopped while it is tried or runs.";
     NotInterruptible = "not_interruptible", 409, "The run can not be interrupted",

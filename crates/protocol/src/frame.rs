@@ -89,12 +89,15 @@ pub struct Decide {
     /// The version of the interrupt that was decided on; another one is refused as `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 impl Decide {
     pub fn decision(self) -> Decision {
-        let Self { id: _, interrupt: _, option, text, edit, version } = self;
-        Decision { option, text, edit, version }
+        let Self { id: _, interrupt: _, option, text, edit, version, from } = self;
+        Decision { option, text, edit, version, from }
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::answer::Suggestion;
 use crate::effect::CommandEffect;
 use crate::warning::Warning;
 
@@ -79,6 +80,10 @@ pub struct Interrupt {
     pub expires_at: Option<String>,
     /// The option that is applied when nobody decides in time.
     pub on_expiry: String,
+    /// Of an open question that is read by itself: what was answered before about the same subject, the likeliest first, at
+    /// most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions_from_history: Vec<Suggestion>,
     /// What could deceive the person who decides: show it beside the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -284,8 +289,11 @@ pub struct Resolution {
     pub edit: Value,
     /// The people who decided.
     pub by: Vec<String>,
-    /// `decision`, `expiry`, `grant`, `superseded` or `run_ended`.
+    /// `decision`, `expiry`, `grant`, `reused`, `superseded` or `run_ended`.
     pub cause: String,
+    /// The question whose answer this one was taken from, by a person or without asking (`reused`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
 }
@@ -378,4 +386,7 @@ pub struct Decision {
     /// The version of the interrupt that was decided on; another one is refused as `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }

@@ -4,6 +4,7 @@
 //! converts. Clients written in Rust read with the same types. Every object may grow fields; bodies that are
 //! sent to the server refuse fields that they do not know.
 
+mod answer;
 mod before;
 mod code;
 mod covered;
@@ -27,6 +28,7 @@ mod trial;
 mod usage;
 mod warning;
 
+pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
 pub use before::Before;
 pub use code::Code;
 pub use covered::Covered;

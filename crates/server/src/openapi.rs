@@ -63,6 +63,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
         (name = "runs", description = "Start, watch and steer runs"),
         (name = "plans", description = "What was planned, what became of it, another plan on the way"),
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
+        (name = "answers", description = "What people answered, kept per subject"),
         (name = "sessions", description = "Conversations, and what people allowed in them"),
         (name = "logins", description = "How a browser gets in"),
         (name = "system", description = "The installation"),
@@ -233,5 +234,7 @@ refuses! {
     /// Of what reads a body and keeps nothing.
     LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
+    CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
+    ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     Changes: ANY, CHANGE;
 }

@@ -16,6 +16,12 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
         }
         contiguous(part)?;
     }
+    for (stream, seq) in &append.erased {
+        let is_before = |part: &StreamAppend| part.stream == *stream && (1..=part.expected).contains(seq);
+        if !append.streams.iter().any(is_before) {
+            return malformed(format!("{stream}/{seq} is erased by what does not come after it"));
+        }
+    }
     let mut keys = BTreeSet::new();
     if let Some(key) = append.keys.iter().find(|key| !keys.insert((&key.scope, &key.key))) {
         return malformed(format!("the key {}/{} stands in it twice", key.scope, key.key));

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
 
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
@@ -23,6 +23,10 @@ pub(crate) enum InterruptSortKey {
 /// What sorts grants: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GrantSortKey(pub(crate) Reverse<GrantId>);
+
+/// What sorts answers: newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AnswerSortKey(pub(crate) Reverse<InterruptId>);
 
 /// What sorts sessions: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +86,23 @@ impl GrantSortKey {
     pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
         match parts(cursor)[..] {
             ["g", grant] => Ok(Self(Reverse(parse(grant)?))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl AnswerSortKey {
+    pub(crate) fn of(row: &AnswerRow) -> Self {
+        Self(Reverse(row.interrupt.clone()))
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        format!("a.{}", self.0.0)
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["a", interrupt] => Ok(Self(Reverse(parse(interrupt)?))),
             _ => Err(Error::BadCursor),
         }
     }

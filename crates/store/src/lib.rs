@@ -32,4 +32,7 @@ pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};
-pub use tables::{Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables};
+pub use tables::{
+    AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, Search, SessionFilter,
+    Tables,
+};

@@ -31,6 +31,8 @@ pub struct Append {
     /// node holds the run's lease from here on, for as long as the run is runnable. Without it the append is
     /// anybody's, and whoever drives the run is told.
     pub drives: bool,
+    /// Earlier events of streams that it writes: their content goes with it. What they are chained by stays.
+    pub erased: Vec<(StreamId, u64)>,
 }
 
 #[derive(Clone, Debug)]

@@ -183,6 +183,25 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
+    /// Its contents without those of some events, and the blobs that held them.
+    pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
+        let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
+        let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
+        let mut has_content = false;
+        for place in places(self.position, self.seq, self.hashes)? {
+            let before = left.0;
+            let found = left.content().ok_or_else(|| self.unreadable("its contents make no sense"))?;
+            if seqs.contains(&place.seq) {
+                blobs.extend(found.1);
+                kept.push(NOTHING);
+            } else {
+                has_content |= found.0.is_some();
+                kept.extend_from_slice(&before[..before.len() - left.0.len()]);
+            }
+        }
+        Ok((has_content.then_some(kept), blobs))
+    }
+
     fn unreadable(&self, why: &str) -> Error {
         unreadable(self.position, &format!("{why}; it is of {}, up to event {}", self.stream, self.seq))
     }

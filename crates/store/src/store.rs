@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
@@ -20,7 +20,7 @@ use crate::log::{Append, AppendError, Appended, Blob, Change, Key, Link, Log, Po
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::tables::{
-    Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
 /// Where the journal is.
@@ -238,6 +238,19 @@ impl Tables for Store {
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
         on!(self, grants(filter, after, limit).await)
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        on!(self, answer(id).await)
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        on!(self, answers(filter, after, limit).await)
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

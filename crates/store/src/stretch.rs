@@ -6,11 +6,11 @@
 use std::cmp::Reverse;
 
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
 
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::table::{Field, Record, Table, Value};
-use crate::tables::{GrantFilter, InterruptFilter, RunFilter, SessionFilter};
+use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
 /// The rows of one stretch of an index, from a place on, in its order.
 #[derive(Clone, Debug)]
@@ -28,6 +28,22 @@ pub(crate) enum Condition<'a> {
     Equal(&'static str, Value<'a>),
     /// SQL of both stores with a `?` for each value. A table whose index is named is followed by `@` and that name.
     Holds(&'static str, Vec<Value<'a>>),
+    /// An answer has these words.
+    Words(&'a Search),
+}
+
+impl Search {
+    /// The condition for one word, put together for all of them.
+    pub(crate) fn each<'s>(&'s self, word: impl FnMut(&'s str) -> String) -> String {
+        let (words, joined, without) = match self {
+            Self::All(words) => (words, " AND ", "true"),
+            Self::Any(words) => (words, " OR ", "false"),
+        };
+        if words.is_empty() {
+            return without.to_owned();
+        }
+        format!("({})", words.iter().map(String::as_str).map(word).collect::<Vec<_>>().join(joined))
+    }
 }
 
 impl<'a> Stretch<'a> {
@@ -146,4 +162,21 @@ pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) 
     };
     let asked = |revoked: &bool| filter.revoked.is_none_or(|asked| asked == *revoked);
     [false, true].into_iter().filter(asked).map(of).collect()
+}
+
+pub(crate) fn answers<'a>(filter: &'a AnswerFilter, after: Option<&'a AnswerSortKey>) -> Stretch<'a> {
+    let index = match filter {
+        AnswerFilter { asked: Some(_), .. } => "answers_by_question",
+        AnswerFilter { source: Some(_), .. } => "answers_by_source",
+        AnswerFilter { run: Some(_), .. } => "answers_by_run",
+        AnswerFilter { subject: Some(_), .. } => "answers_by_subject",
+        AnswerFilter { .. } => "answers_by_interrupt",
+    };
+    let mut stretch = Stretch::of::<AnswerRow>(Some(index), "interrupt DESC")
+        .equal("asked", filter.asked.as_ref())
+        .equal("source", filter.source.as_ref())
+        .equal("run", filter.run.as_ref())
+        .equal("subject", filter.subject.as_ref());
+    stretch.conditions.extend(filter.search.as_ref().map(Condition::Words));
+    stretch.older("interrupt < ?", after.map(|AnswerSortKey(Reverse(interrupt))| interrupt))
 }

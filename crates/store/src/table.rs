@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use holdshort_core::id::{GrantId, Id, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 
@@ -101,10 +101,13 @@ record!(InterruptRow in "interrupts", Replaced {
 record!(GrantRow in "grants", Replaced {
     grant as "grant_id", session, added_seq, revoked
 } over this, _there: this);
+record!(AnswerRow in "answers", Replaced {
+    interrupt, run, subject, agent, question, answer, is_data, by, at, corrected_at, reused, source, erased, asked, words
+} over this, _there: this);
 
 /// Every table of rows.
-pub(crate) const TABLES: [Table; 4] =
-    [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE];
+pub(crate) const TABLES: [Table; 5] =
+    [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
 
 /// Whatever rows are put into.
 pub(crate) trait Put {
@@ -116,11 +119,12 @@ pub(crate) trait Put {
 impl Rows {
     /// Puts each row. Two of one key are put in their order: the last one counts.
     pub(crate) fn put_into<P: Put>(&self, put: &mut P) -> Result<(), P::Error> {
-        let Self { run, session, interrupts, grants } = self;
+        let Self { run, session, interrupts, grants, answers } = self;
         run.iter().try_for_each(|row| put.put(row))?;
         session.iter().try_for_each(|row| put.put(row))?;
         interrupts.iter().try_for_each(|row| put.put(row))?;
-        grants.iter().try_for_each(|row| put.put(row))
+        grants.iter().try_for_each(|row| put.put(row))?;
+        answers.iter().try_for_each(|row| put.put(row))
     }
 }
 

@@ -6,7 +6,9 @@ use std::future::Future;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
+use holdshort_core::projection::{
+    AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
+};
 use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 
@@ -19,6 +21,7 @@ pub struct Rows {
     pub session: Option<SessionRow>,
     pub interrupts: Vec<InterruptRow>,
     pub grants: Vec<GrantRow>,
+    pub answers: Vec<AnswerRow>,
 }
 
 /// A run whose deadline has come.
@@ -59,6 +62,25 @@ pub struct InterruptFilter {
 #[derive(Clone, Debug, Default)]
 pub struct GrantFilter {
     pub revoked: Option<bool>,
+}
+
+/// Newest first: by when the question was opened.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerFilter {
+    pub subject: Option<String>,
+    pub run: Option<RunId>,
+    /// The [same question](holdshort_core::history::asked).
+    pub asked: Option<String>,
+    /// Taken from the answer to this question.
+    pub source: Option<InterruptId>,
+    pub search: Option<Search>,
+}
+
+/// [Words](holdshort_core::history::words) of a question or its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    All(Vec<String>),
+    Any(Vec<String>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +147,16 @@ pub trait Tables: Send + Sync + 'static {
         after: Option<&Cursor>,
         limit: usize,
     ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
+
+    /// That to the question of this id.
+    fn answer(&self, id: &InterruptId) -> impl Future<Output = Result<Option<AnswerRow>, Error>> + Send;
+
+    fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
     /// Runs whose deadline is at or before `now`, earliest first, behind the given one: what stays due is passed by.
     fn due(

@@ -9,12 +9,12 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
-    Journal, Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
-    Tables,
+    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter,
+    InterruptFilter, Journal, Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter,
+    SessionFilter, Tables,
 };
 use tokio::sync::{Notify, watch};
 
@@ -213,6 +213,19 @@ impl<J: Journal> Tables for Faulty<J> {
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
         self.inner.grants(filter, after, limit).await
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        self.inner.answer(id).await
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        self.inner.answers(filter, after, limit).await
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

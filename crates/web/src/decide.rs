@@ -13,8 +13,10 @@ use crate::view;
 
 /// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
 pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
-    let Decision { option, text, edit, version } = decision;
-    let decision = interrupt::Decision { option, text, edit, version };
+    let Decision { option, text, edit, version, from } = decision;
+    let from = from.map(|id| id.parse()).transpose();
+    let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
+    let decision = interrupt::Decision { option, text, edit, version, from };
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
     match app.send(&asked.run, input, actor).await.map_err(Refused::from) {
         Ok(run) => {

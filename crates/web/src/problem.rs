@@ -158,6 +158,7 @@ impl From<Rejection> for Refused {
             Rejection::Ended(_) => Self::new(Code::RunEnded, said),
             Rejection::UnknownInterrupt => Self::not_found("interrupt"),
             Rejection::UnknownCall => Self::not_found("call"),
+            Rejection::NoAnswer(_) => Self::new(Code::NoAnswer, said),
             Rejection::NotStoppable(_) => Self::new(Code::NotStoppable, said),
             Rejection::NotInterruptible(_) => Self::new(Code::NotInterruptible, said),
             Rejection::Refused(refusal) => refusal.into(),

@@ -141,6 +141,20 @@ pub struct GrantsQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub struct AnswersQuery {
+    pub subject: Option<String>,
+    /// Words that the question or its answer has, all of them.
+    pub q: Option<String>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,

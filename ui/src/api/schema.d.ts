@@ -72,6 +72,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the answers that people gave to questions, newest first.
+         * @description They are kept where the input of the run that asked has a `subject`. Erased ones are listed without their answer.
+         */
+        get: operations["list_answers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/answers/{interrupt}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erase an answer.
+         * @description It is suggested and reused no longer, and its words are erased from the journal. Erasing it twice is the same as once.
+         */
+        delete: operations["erase_answer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/answers/{interrupt}/correct": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct an answer.
+         * @description It counts from here on. The run that asked has heard the one before: nothing of it is done again.
+         */
+        post: operations["correct_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/asyncapi.json": {
         parameters: {
             query?: never;
@@ -1162,7 +1222,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1204,6 +1264,17 @@ export interface components {
             holds: boolean;
         };
         /**
+         * @description What is kept of an answer from here on. As in a decision: `edit` where the question had a schema that is not of
+         *     texts, else `text`.
+         * @example {
+         *       "text": "Yes, ten days."
+         *     }
+         */
+        CorrectAnswer: {
+            edit?: unknown;
+            text?: string | null;
+        };
+        /**
          * @description What the replies cost by the prices of the workflow.
          * @example {
          *       "amount": "0.1527",
@@ -1233,6 +1304,8 @@ export interface components {
         Decision: {
             /** @description Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts. */
             edit?: unknown;
+            /** @description Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`). */
+            from?: string | null;
             /** @description The id of one of the interrupt's options. */
             option: string;
             /** @description An answer, a reason, feedback. */
@@ -1533,6 +1606,11 @@ export interface components {
             session: string;
             status: components["schemas"]["InterruptStatus"];
             step?: string | null;
+            /**
+             * @description Of an open question that is read by itself: what was answered before about the same subject, the likeliest first, at
+             *     most three.
+             */
+            suggestions_from_history?: components["schemas"]["Suggestion"][];
             /** @description The interrupt whose place it took. */
             supersedes?: string | null;
             /** @description What its run was asked to do, cut to 300 characters. */
@@ -1570,6 +1648,41 @@ export interface components {
             hash: string;
             /** @description The number of events and the first digits of the hash: what a person writes down. */
             head: string;
+        };
+        /**
+         * @description The answer to a question of a run whose input has a `subject`.
+         * @example {
+         *       "interrupt": "int_01k6f0000000000000000000cc",
+         *       "run": "run_01k6f0000000000000000000aa",
+         *       "subject": "athlete-7",
+         *       "agent": "metrics",
+         *       "question": "Were you ill in May?",
+         *       "answer": "Yes, a week.",
+         *       "by": "operator",
+         *       "at": "2026-05-30T08:00:00.000Z"
+         *     }
+         */
+        KeptAnswer: {
+            agent?: string | null;
+            /** @description A text, or data where the question had a schema. Absent once it is erased. */
+            answer?: unknown;
+            /** Format: date-time */
+            at: string;
+            /** @description Who gave it; `engine` where it was reused. */
+            by: string;
+            /** Format: date-time */
+            corrected_at?: string | null;
+            erased?: boolean;
+            /** @description The question whose answer it was taken from. */
+            from?: string | null;
+            /** @description The question that it answered. */
+            interrupt: string;
+            /** @description Cut to 2,000 bytes. */
+            question: string;
+            /** @description Nobody was asked: the answer to `from` counted. */
+            reused?: boolean;
+            run: string;
+            subject: string;
         };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
@@ -1717,6 +1830,11 @@ export interface components {
                 session: string;
                 status: components["schemas"]["InterruptStatus"];
                 step?: string | null;
+                /**
+                 * @description Of an open question that is read by itself: what was answered before about the same subject, the likeliest first, at
+                 *     most three.
+                 */
+                suggestions_from_history?: components["schemas"]["Suggestion"][];
                 /** @description The interrupt whose place it took. */
                 supersedes?: string | null;
                 /** @description What its run was asked to do, cut to 300 characters. */
@@ -1736,6 +1854,33 @@ export interface components {
                 warnings?: components["schemas"]["Warning"][];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_KeptAnswer: {
+            items: {
+                agent?: string | null;
+                /** @description A text, or data where the question had a schema. Absent once it is erased. */
+                answer?: unknown;
+                /** Format: date-time */
+                at: string;
+                /** @description Who gave it; `engine` where it was reused. */
+                by: string;
+                /** Format: date-time */
+                corrected_at?: string | null;
+                erased?: boolean;
+                /** @description The question whose answer it was taken from. */
+                from?: string | null;
+                /** @description The question that it answered. */
+                interrupt: string;
+                /** @description Cut to 2,000 bytes. */
+                question: string;
+                /** @description Nobody was asked: the answer to `from` counted. */
+                reused?: boolean;
+                run: string;
+                subject: string;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2291,10 +2436,12 @@ export interface components {
             at: string;
             /** @description The people who decided. */
             by: string[];
-            /** @description `decision`, `expiry`, `grant`, `superseded` or `run_ended`. */
+            /** @description `decision`, `expiry`, `grant`, `reused`, `superseded` or `run_ended`. */
             cause: string;
             edit?: unknown;
             effect?: string | null;
+            /** @description The question whose answer this one was taken from, by a person or without asking (`reused`). */
+            from?: string | null;
             /** @description The option that was chosen, or applied on expiry. */
             option?: string | null;
             outcome: components["schemas"]["Outcome"];
@@ -2559,6 +2706,32 @@ export interface components {
         };
         /** @enum {string} */
         SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "skipped" | "failed" | "cancelled" | "not_run";
+        /**
+         * @description An earlier answer of the same subject that may be the answer to an open question. Whoever takes it names it in the
+         *     decision as `from`.
+         * @example {
+         *       "interrupt": "int_01k6f0000000000000000000cc",
+         *       "run": "run_01k6f0000000000000000000aa",
+         *       "question": "Were you ill in May?",
+         *       "answer": "Yes, a week.",
+         *       "by": "operator",
+         *       "at": "2026-05-30T08:00:00.000Z"
+         *     }
+         */
+        Suggestion: {
+            /** @description A text, or data where that question had a schema. */
+            answer: unknown;
+            /**
+             * Format: date-time
+             * @description When it was given, or corrected last.
+             */
+            at: string;
+            by: string;
+            /** @description The question that it answered. */
+            interrupt: string;
+            question: string;
+            run: string;
+        };
         /** @description The state of the installation. */
         System: {
             /** @description No tool and no model call starts. */
@@ -2956,6 +3129,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `no_answer`: The question has no answer that is kept. */
+        no_answer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description `not_external`: The run is one that Holdshort runs itself.
          *
@@ -3313,6 +3495,114 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    list_answers: {
+        parameters: {
+            query?: {
+                subject?: string;
+                /** @description Words that the question or its answer has, all of them. */
+                q?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of answers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_KeptAnswer"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    erase_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is left of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptAnswer"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["no_answer"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    correct_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CorrectAnswer"];
+            };
+        };
+        responses: {
+            /** @description The answer as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptAnswer"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["no_answer"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     read_asyncapi: {

@@ -22,6 +22,7 @@ export type Session = Schemas["Session"];
 export type Delivered = Schemas["Delivered"];
 export type OpenSession = Schemas["OpenSession"];
 export type StartRun = Schemas["StartRun"];
+export type Suggestion = Schemas["Suggestion"];
 export type Status = Schemas["Status"];
 export type SubtaskStatus = Schemas["SubtaskStatus"];
 export type System = Schemas["System"];

@@ -1,12 +1,13 @@
 // The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
 import { en } from "./en";
+import type { earlier } from "./en-earlier";
 import type { later } from "./en-later";
 import type { plan } from "./en-plan";
 import type { session } from "./en-session";
 import type { trial } from "./en-trial";
 import type { voice } from "./en-voice";
 
-export type Key = keyof typeof en | keyof typeof later | keyof typeof plan | keyof typeof session | keyof typeof trial | keyof typeof voice;
+export type Key = keyof typeof en | keyof typeof earlier | keyof typeof later | keyof typeof plan | keyof typeof session | keyof typeof trial | keyof typeof voice;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

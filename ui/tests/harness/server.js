@@ -146,8 +146,8 @@ export class Server {
   }
 
   /** That agent starts a run of its own, to ask in. */
-  agentStarts() {
-    return this.#request("POST", "/v1/runs", { workflow: "external" }, this.#told.agent_token);
+  agentStarts(input = undefined) {
+    return this.#request("POST", "/v1/runs", { workflow: "external", input }, this.#told.agent_token);
   }
 
   /** A link that signs one more browser in. */

@@ -10,6 +10,7 @@ use holdshort_protocol::{
 use serde_json::Value;
 
 use super::diff;
+use super::earlier;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
 use super::time;
@@ -58,7 +59,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
 /// where a number is an answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
-    let mut out = Vec::new();
+    let mut out = earlier::lines(interrupt, paint);
     let mut number = 0;
     for choice in interrupt.suggestions() {
         number += 1;

@@ -105,7 +105,7 @@ fn decision(prompt: &Prompt, option: &str, text: Option<String>) -> Decision {
     Decision {
         option: option.to_owned(),
         text,
-        edit: serde_json::Value::Null,
         version: Some(prompt.interrupt.version),
+        ..Decision::default()
     }
 }

@@ -18,7 +18,7 @@ use super::paint::Paint;
 use super::progress::Progress;
 use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
-use super::{edit, help, quote};
+use super::{earlier, edit, help, quote};
 use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
@@ -279,7 +279,9 @@ impl Follower<'_> {
         match &mut self.coach {
             Some(runner) if Runner::asks(&interrupt) => {
                 tell_all(&runner.screen(&interrupt, self.open.len()));
-                if !interrupt.suggestions().is_empty() {
+                if interrupt.suggestions().is_empty() {
+                    tell_all(&earlier::lines(&interrupt, paint));
+                } else {
                     tell_all(&card::options(&interrupt, paint));
                 }
             }

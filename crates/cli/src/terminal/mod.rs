@@ -9,6 +9,7 @@ pub(crate) mod card;
 pub(crate) mod chat;
 mod coach;
 mod diff;
+pub(crate) mod earlier;
 pub(crate) mod edit;
 pub(crate) mod follow;
 mod help;

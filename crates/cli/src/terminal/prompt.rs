@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use super::{card, diff, naming};
+use super::{card, diff, earlier, naming};
 
 mod fields;
 
@@ -111,7 +111,8 @@ impl Prompt {
         }
         let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
         let some = if self.interrupt.keeping().is_some() { " · f by file" } else { "" };
-        let keys = format!("  {typed}{edit}{some} · ? explain · v all of it · d leave");
+        let earlier = if self.interrupt.suggestions_from_history.is_empty() { "" } else { " · h as before" };
+        let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v all of it · d leave");
         paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
     }
 
@@ -138,7 +139,8 @@ impl Prompt {
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
         let is_sent = self.interrupt.kind == Kind::Question || (in_script && self.releases_nothing(decision));
-        let is_words = decision.text.is_some() && self.asks_again(&decision.option).is_none();
+        let is_words =
+            decision.text.is_some() && decision.from.is_none() && self.asks_again(&decision.option).is_none();
         if was_choosing && is_words && is_sent {
             return Reaction::Decide(decision.clone());
         }
@@ -175,7 +177,9 @@ impl Prompt {
 
     /// A line of a form. What is JSON is the whole answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
-        let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e") || line.starts_with('{');
+        let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e")
+            || line.starts_with('{')
+            || earlier::asked(&self.interrupt, line).is_some();
         if is_key && !filling.takes(line) {
             let reaction = self.choose(line, paint);
             if self.is_choosing() {
@@ -291,6 +295,9 @@ impl Prompt {
             _ => {}
         }
         self.hinted = false;
+        if let Some(number) = earlier::asked(&self.interrupt, line) {
+            return self.earlier(number, paint);
+        }
         if let Some(reaction) = self.picked(line) {
             return reaction;
         }
@@ -310,6 +317,21 @@ impl Prompt {
                 plain::line(line)
             )]),
         }
+    }
+
+    /// Shows an earlier answer back before it is sent.
+    fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
+        let all = &self.interrupt.suggestions_from_history;
+        let chosen = number.checked_sub(1).and_then(|at| all.get(at));
+        let Some((suggestion, decision)) =
+            chosen.and_then(|chosen| Some((chosen, earlier::decision(&self.interrupt, chosen)?)))
+        else {
+            return Reaction::Ask(vec![format!("  There is no h{number}: {} were found.", all.len())]);
+        };
+        let mut shown = vec![format!("  {}", self.sentence(&decision.option))];
+        shown.extend(quote(&card::readable(&suggestion.answer), "   ", Cap::None, paint));
+        self.stage = Stage::Confirm(decision);
+        Reaction::Ask(shown)
     }
 
     fn empty(&mut self, paint: Paint) -> Reaction {
@@ -404,7 +426,8 @@ impl Prompt {
     }
 
     fn decision(&self, option: &str, text: Option<String>) -> Decision {
-        Decision { option: option.to_owned(), text, edit: Value::Null, version: Some(self.interrupt.version) }
+        let (option, version) = (option.to_owned(), Some(self.interrupt.version));
+        Decision { option, text, version, ..Decision::default() }
     }
 
     /// What `e` opens.

@@ -12,14 +12,14 @@ use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, tell};
-use crate::terminal::card;
 use crate::terminal::paint::Paint;
+use crate::terminal::{card, earlier};
 
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let interrupt = id_of(&args.interrupt, "int")?;
     let mut now: Option<Interrupt> = None;
-    if args.edit.is_some() || !args.unseen {
+    if args.edit.is_some() || args.from.is_some() || !args.unseen {
         now = Some(client.get(&format!("/v1/interrupts/{interrupt}")).await?);
     }
     let edit = match (&args.edit, &now) {
@@ -29,7 +29,12 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
         refuse_unseen(now, &args.option, &edit)?;
     }
-    let decision = Decision { option: args.option, text: args.text, edit, version: args.version };
+    let mut decision =
+        Decision { option: args.option, text: args.text, edit, version: args.version, from: None };
+    if let (Some(from), Some(now)) = (args.from, &now) {
+        let taken = taken(now, id_of(&from, "int")?)?;
+        decision = Decision { option: decision.option, version: args.version, ..taken };
+    }
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
     if scene.json {
         document(&decided)?;
@@ -62,6 +67,18 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
         ))),
         None => Ok(()),
     }
+}
+
+/// The decision that takes an answer which is suggested from history.
+fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
+    let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
+    suggested.and_then(|suggested| earlier::decision(interrupt, suggested)).ok_or_else(|| {
+        usage(format!(
+            "{from} is not suggested for this question; `{} show {}` lists what is",
+            holdshort(),
+            interrupt.id
+        ))
+    })
 }
 
 /// JSON, or the text itself where a text is edited.

@@ -1,5 +1,6 @@
 //! What each verb does, one file per group.
 
+mod answers;
 mod attach;
 mod audit;
 mod chat;
@@ -70,6 +71,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths }) } => workflows::check(&scene, &paths),
+        Verb::Answers(args) => answers::answers(&scene, args).await,
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,
         Verb::Grants { session } => sessions::grants(&scene, session.as_deref()).await,
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,

@@ -19,13 +19,16 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
     journal.close().await.context("the journal did not close")?;
     let rebuilt = rebuilt.context("nothing was changed")?;
     if scene.json {
-        let rows::Rebuilt { runs, sessions, interrupts, grants } = rebuilt;
-        document(&json!({"runs": runs, "sessions": sessions, "interrupts": interrupts, "grants": grants}))?;
+        let rows::Rebuilt { runs, sessions, interrupts, grants, answers } = rebuilt;
+        document(&json!({
+            "runs": runs, "sessions": sessions, "interrupts": interrupts, "grants": grants, "answers": answers
+        }))?;
     } else {
         let (runs, grants) = (count(rebuilt.runs, "run"), count(rebuilt.grants, "grant"));
         let (sessions, interrupts) =
             (count(rebuilt.sessions, "session"), count(rebuilt.interrupts, "interrupt"));
-        say(&format!("Made new from the journal: {runs}, {sessions}, {interrupts}, {grants}."));
+        let answers = count(rebuilt.answers, "answer");
+        say(&format!("Made new from the journal: {runs}, {sessions}, {interrupts}, {grants}, {answers}."));
     }
     Ok(Exit::Ok)
 }

@@ -11,6 +11,7 @@ use crate::client::id;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
+use crate::terminal::earlier;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -59,6 +60,7 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         }
         return;
     }
+    say_all(&earlier::sources(interrupt, paint));
     let answers = interrupt.suggestions();
     if !answers.is_empty() {
         say("  suggested answers, for --text:");

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Carry, Interrupt, Kind, Offer, Outcome, option};
 use crate::actor::Actor;
+use crate::id::InterruptId;
 use crate::json;
 use crate::limits;
 use crate::schema::Problem;
@@ -23,6 +24,9 @@ pub struct Decision {
     /// The version of the interrupt that was decided on.
     #[serde(default)]
     pub version: Option<u64>,
+    /// The answer to an earlier question that this one was taken from.
+    #[serde(default)]
+    pub from: Option<InterruptId>,
 }
 
 /// A decision that was checked: it may be taken, or was taken before.
@@ -91,7 +95,8 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone())) } else { Err(Refusal::Invalid(problems)) }
 }
 
-fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
+/// What is wrong with what a decision carries, whatever form its edit has.
+pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
     if offer.needs_text && text.trim().is_empty() {
@@ -108,6 +113,9 @@ fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pro
             ""
         };
         problems.push(Problem::new("/edit", format!("`{}` ({}) needs an edit{form}", offer.id, offer.label)));
+    }
+    if decision.from.is_some() && !interrupt.is_answered_by(offer) {
+        problems.push(Problem::new("/from", format!("`{}` takes no answer from history", offer.id)));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
         problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));

@@ -4,6 +4,7 @@
 //! work. What a resolution *does* is the run's business (`run/decide.rs`).
 
 mod action;
+mod answer;
 mod decide;
 mod table;
 mod vote;
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use action::{Claim, Comment, Holder};
+pub use answer::{Given, Kept};
+pub(crate) use decide::carried;
 pub use decide::{Checked, Decision, Refusal, check};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote, settled};
@@ -222,6 +225,8 @@ pub struct Interrupt {
     pub claims: u32,
     pub comments: Vec<Comment>,
     pub resolution: Option<Resolution>,
+    /// Of the answer to a question: what became of it after it was given.
+    pub kept: Kept,
 }
 
 /// What ended an interrupt.
@@ -235,6 +240,8 @@ pub enum Cause {
     Grant(GrantId),
     /// The workflow asks nobody here, or nobody in a run that nobody attends.
     Unasked,
+    /// The workflow has the answer to an earlier question count for this one.
+    Reused(InterruptId),
     /// What it was about changed; another interrupt took its place, or none was needed.
     Superseded,
     /// The run ended.
@@ -268,6 +275,7 @@ impl Interrupt {
             claims: 0,
             comments: Vec::new(),
             resolution: None,
+            kept: Kept::default(),
         }
     }
 
@@ -275,7 +283,7 @@ impl Interrupt {
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, option, edit_of, .. } = fact
+        if let Fact::DecisionMade { interrupt, option, edit_of, from, .. } = fact
             && *interrupt == self.opened.interrupt
         {
             self.cast(Vote {
@@ -284,6 +292,7 @@ impl Interrupt {
                 text: event.content.text.clone(),
                 edit: event.content.data.clone(),
                 edit_of: *edit_of,
+                from: from.clone(),
                 at: event.at,
                 seq,
             });
@@ -305,6 +314,7 @@ impl Interrupt {
             let (by, text) = (event.actor.id.clone(), event.content.text.clone());
             self.comments.push(Comment { by, text, at: event.at, seq });
         }
+        self.keep(fact, event, seq);
         if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
             && *interrupt == self.opened.interrupt
         {

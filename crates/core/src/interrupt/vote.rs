@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::{Cause, Effect, Interrupt, Offer, Opened};
+use crate::id::InterruptId;
 use crate::time::Timestamp;
 
 /// A decision as it stands in the journal.
@@ -18,6 +19,8 @@ pub struct Vote {
     pub edit: Value,
     /// The sequence of the decision that brought this edit; `None` without one.
     pub edit_of: Option<u64>,
+    /// The answer to an earlier question that it was taken from.
+    pub from: Option<InterruptId>,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,

@@ -512,11 +512,13 @@ impl Run {
             Fact::DecisionMade { interrupt: id, .. }
             | Fact::InterruptClaimed { interrupt: id, .. }
             | Fact::InterruptReleased { interrupt: id }
-            | Fact::CommentAdded { interrupt: id } => {
+            | Fact::CommentAdded { interrupt: id }
+            | Fact::AnswerCorrected { interrupt: id } => {
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
                     Arc::make_mut(interrupt).apply(event, self.seq);
                 }
             }
+            Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
                     Arc::make_mut(interrupt).apply(event, self.seq);
@@ -532,7 +534,10 @@ impl Run {
                 self.undone.insert(by.clone(), Arc::from(content.as_text()));
                 self.tell_all(content);
             }
-            Fact::NoteAdded { step, later, .. } => {
+            Fact::NoteAdded { step, interrupt: id, later } => {
+                if let Some(interrupt) = self.interrupts.get_mut(id) {
+                    Arc::make_mut(interrupt).apply(event, self.seq);
+                }
                 self.tell(step, content);
                 if *later {
                     self.messages.push(Arc::from(said_about(step, content.as_text())));
@@ -547,6 +552,7 @@ impl Run {
             status,
             reason: reason.to_owned(),
             seq: self.seq,
+            told: self.seq,
             text: event.content.text.clone(),
             result: event.content.data.clone(),
         });

@@ -1,15 +1,19 @@
 //! What the content of an event becomes in the state: a plan, a route, what a call would change. Erased, it is empty.
+//! What erasing an answer takes away.
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Run;
 use super::fact::Node;
 use super::state::Found;
 use crate::changeset::Changeset;
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::event::{Content, Event};
+use crate::id::InterruptId;
+use crate::interrupt::About;
 use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 
@@ -59,4 +63,21 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
+}
+
+impl Run {
+    /// The state without what these events held of an answer: as a replay finds it. What steps were told as a note is
+    /// left to that.
+    pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
+        let seq = self.seq;
+        if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
+            (ended.told, ended.text) = (seq, event.content.text.clone());
+            ended.result = event.content.data.clone();
+        }
+        let Some(interrupt) = self.interrupts.get_mut(id).map(Arc::make_mut) else { return };
+        interrupt.apply(event, seq);
+        if let About::Call(call) = interrupt.opened.about.clone() {
+            self.call(&call, |call| (call.result, call.outcome) = (None, Value::Null));
+        }
+    }
 }

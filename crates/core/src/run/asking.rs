@@ -221,8 +221,15 @@ fn told(interrupt: &Interrupt) -> Value {
     told["outcome"] = json!(resolution.outcome);
     if resolution.outcome == Outcome::Answered {
         told["option"] = json!(resolution.option);
-        let edit = interrupt.settled_by().map(|vote| vote.edit.clone()).filter(|edit| !edit.is_null());
-        told["answer"] = edit.unwrap_or_else(|| json!(interrupt.said()));
+        if interrupt.kept.erased {
+            told["erased"] = json!(true);
+        } else {
+            let edit = interrupt.settled_by().map(|vote| vote.edit.clone()).filter(|edit| !edit.is_null());
+            told["answer"] = edit.unwrap_or_else(|| json!(interrupt.said()));
+        }
+        if let Some(source) = interrupt.settled_by().and_then(|vote| vote.from.as_ref()) {
+            told["from"] = json!(source);
+        }
         told["by"] = json!(resolution.by);
         told["at"] = json!(resolution.at.to_string());
     }

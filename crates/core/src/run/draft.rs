@@ -226,7 +226,11 @@ impl<'a> Draft<'a> {
         decision: Option<u64>,
     ) {
         // Whoever's input it came with has not been asked.
-        let by = if cause == Cause::Unasked { Actor::engine() } else { self.cx.actor.clone() };
+        let by = if matches!(cause, Cause::Unasked | Cause::Reused(_)) {
+            Actor::engine()
+        } else {
+            self.cx.actor.clone()
+        };
         self.emit_by(
             by,
             Fact::InterruptResolved {

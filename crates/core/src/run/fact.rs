@@ -430,6 +430,9 @@ pub enum Fact {
         /// are compared by it, for the edit itself may be erased. Not in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
+        /// The answer to an earlier question that this one was taken from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<InterruptId>,
     },
     InterruptResolved {
         interrupt: InterruptId,
@@ -456,6 +459,19 @@ pub enum Fact {
     /// text: what somebody says about it.
     CommentAdded {
         interrupt: InterruptId,
+    },
+
+    /// What is kept as the answer to a question from here on; the agent that asked has heard the one before. text and data:
+    /// as those of `decision_made`.
+    AnswerCorrected {
+        interrupt: InterruptId,
+    },
+    /// The answer to a question is kept no longer. The content of these events of the run was erased with it. text and
+    /// data: how the run ended, without the answer, where the event that said so is one of them.
+    AnswerErased {
+        interrupt: InterruptId,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        events: Vec<u64>,
     },
 
     /// text: what a person told the run.

@@ -53,13 +53,15 @@ impl Draft<'_> {
         if let Some(ended) = &self.run.ended {
             // Deciding on an ended run still answers with the standing result, or with 409; and people say why later.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
-            if !is_of_interrupt && !matches!(input, Input::Start(_)) {
+            if !is_of_interrupt && !input.is_of_history() && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }
         // What is done with an interrupt has an order of refusals of its own.
         if input.permission() != Some(Permission::Decide) {
-            require(&self.cx.actor, input.permission(), self.run.is_begun_by(&self.cx.actor))?;
+            // What people answered is not the agent's that asked.
+            let is_own = self.run.is_begun_by(&self.cx.actor) && !input.is_of_history();
+            require(&self.cx.actor, input.permission(), is_own)?;
         }
         match input {
             Input::Start(_) => Err(Rejection::AlreadyStarted),
@@ -79,6 +81,11 @@ impl Draft<'_> {
             Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
             Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
+            Input::CorrectAnswer { interrupt, given } => self.correct_answer(&interrupt, given),
+            Input::EraseAnswer { interrupt } => self.erase_answer(&interrupt),
+            Input::Reuse { interrupt, source, by, given } => {
+                self.reuse_answer(&interrupt, source, &by, given)
+            }
             Input::Message { text } => self.message(text),
             Input::Replan { phase, version, plan } => self.replan(&phase, version, &plan),
             Input::Pause => {

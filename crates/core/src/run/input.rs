@@ -10,7 +10,7 @@ use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Decision, Holder, Kind, Refusal};
+use crate::interrupt::{Decision, Given, Holder, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -64,6 +64,24 @@ pub enum Input {
     Comment {
         interrupt: InterruptId,
         text: String,
+    },
+    /// What is kept as the answer to a question was wrong.
+    CorrectAnswer {
+        interrupt: InterruptId,
+        given: Given,
+    },
+    /// The answer to a question is to be kept no longer.
+    EraseAnswer {
+        interrupt: InterruptId,
+    },
+    /// An earlier answer of the same subject counts for a question that has just been opened.
+    Reuse {
+        interrupt: InterruptId,
+        /// The question that it answered.
+        source: InterruptId,
+        /// Who gave it.
+        by: String,
+        given: Given,
     },
     Message {
         text: String,
@@ -152,6 +170,8 @@ impl Input {
             | Self::Cancel { .. }
             | Self::Interrupt { .. }
             | Self::StopCall { .. }
+            | Self::CorrectAnswer { .. }
+            | Self::EraseAnswer { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) => Some(Permission::Ask),
             Self::Decide { .. } | Self::Claim { .. } | Self::Release { .. } | Self::Comment { .. } => {
@@ -160,6 +180,7 @@ impl Input {
             Self::Resume => Some(Permission::Halt),
             Self::Adopt { .. }
             | Self::Tick
+            | Self::Reuse { .. }
             | Self::Revote
             | Self::Begin { .. }
             | Self::Inspected { .. }
@@ -169,6 +190,13 @@ impl Input {
             | Self::Failed { .. }
             | Self::Stopped { .. } => None,
         }
+    }
+}
+
+impl Input {
+    /// Whether it is about an answer that is kept of the run, which may have ended long ago.
+    pub(super) fn is_of_history(&self) -> bool {
+        matches!(self, Self::CorrectAnswer { .. } | Self::EraseAnswer { .. })
     }
 }
 
@@ -231,6 +259,9 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no such interrupt")]
     UnknownInterrupt,
+    /// In words that end a sentence.
+    #[error("the interrupt has no answer that is kept: {0}")]
+    NoAnswer(&'static str),
     #[error("the run has no such call")]
     UnknownCall,
     /// In words that end a sentence.

@@ -148,6 +148,8 @@ pub struct Ended {
     pub status: Status,
     pub reason: String,
     pub seq: u64,
+    /// The event that holds how: that one, or one that erased an answer from it.
+    pub told: u64,
     pub text: Option<String>,
     pub result: Value,
 }

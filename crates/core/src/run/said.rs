@@ -138,6 +138,8 @@ impl Run {
             | Fact::InterruptReleased { .. }
             | Fact::ChangesUndone { .. }
             | Fact::CommentAdded { .. }
+            | Fact::AnswerCorrected { .. }
+            | Fact::AnswerErased { .. }
             | Fact::NoteAdded { .. } => None,
         }
     }

@@ -1,8 +1,11 @@
 //! How a run looks from outside: its status, its deadline, its rows.
 
+use super::draft::clip;
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
+use crate::history;
 use crate::id::InterruptId;
-use crate::projection::{InterruptRow, RunRow, SessionRow, Status};
+use crate::interrupt::{Cause, Given, Interrupt};
+use crate::projection::{AnswerRow, InterruptRow, RunRow, SessionRow, Status};
 use crate::time::Timestamp;
 
 impl Run {
@@ -133,7 +136,7 @@ impl Run {
                 && (self.is_in_flight() || !self.actions().iter().all(waits_for_time)),
             deadline: self.next_deadline(),
             seq: self.seq,
-            ended_seq: self.ended.as_ref().map(|ended| ended.seq),
+            ended_seq: self.ended.as_ref().map(|ended| ended.told),
             requests: Some(self.spent.requests),
             input_tokens: Some(self.spent.input_tokens),
             output_tokens: Some(self.spent.tokens - self.spent.input_tokens),
@@ -171,5 +174,47 @@ impl Run {
                 claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
             })
             .collect()
+    }
+
+    /// The subject for which the answers to its questions are kept.
+    pub fn kept_for(&self) -> Option<&str> {
+        history::subject(&self.started.as_ref()?.input)
+    }
+
+    /// Rows of the answers to the questions among these interrupts.
+    pub fn answer_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<AnswerRow> {
+        let Some(subject) = self.kept_for() else { return Vec::new() };
+        let asked = ids.into_iter().filter_map(|id| self.interrupts.get(id));
+        asked.filter_map(|interrupt| self.answer_row(subject, interrupt)).collect()
+    }
+
+    fn answer_row(&self, subject: &str, interrupt: &Interrupt) -> Option<AnswerRow> {
+        let resolution = interrupt.resolution.as_ref().filter(|_| interrupt.was_answered())?;
+        let vote = interrupt.settled_by()?;
+        let source = vote.from.clone();
+        let (given, question) = (interrupt.answer(), interrupt.question());
+        // No column of every store can hold it.
+        let readable = |text: &str| text.replace('\0', "\u{fffd}");
+        let answer = given.as_ref().map(Given::shown).unwrap_or_default();
+        let is_kept = given.is_some();
+        let words =
+            history::words([question, answer.as_str()].into_iter().filter(|_| is_kept), history::WORDS);
+        Some(AnswerRow {
+            interrupt: interrupt.opened.interrupt.clone(),
+            run: self.id.clone(),
+            subject: subject.to_owned(),
+            agent: interrupt.opened.agent.as_deref().map(readable),
+            question: readable(&clip(question, history::QUESTION_BYTES)),
+            answer: readable(&answer),
+            is_data: given.as_ref().is_some_and(|given| !given.edit.is_null()),
+            by: resolution.by.clone(),
+            at: resolution.at,
+            corrected_at: interrupt.kept.corrected.as_ref().map(|(_, at)| *at),
+            reused: matches!(resolution.cause, Cause::Reused(_)),
+            source,
+            erased: !is_kept,
+            asked: if is_kept { history::asked(question) } else { String::new() },
+            words: words.join(" "),
+        })
     }
 }

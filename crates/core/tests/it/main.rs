@@ -21,6 +21,7 @@ mod gates;
 mod grants;
 mod handoffs;
 mod head;
+mod history;
 mod interruptions;
 mod journals;
 mod kinds;

@@ -52,6 +52,7 @@ fn what_comes_first_is_told_first() {
         text: None,
         edit: json!({ "path": 1 }),
         version: Some(99),
+        from: None,
     };
     let ann = person("ann");
     let open = gated();

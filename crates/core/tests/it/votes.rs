@@ -104,6 +104,7 @@ fn what_lets_work_go_on_is_agreed_on() {
                 text: None,
                 edit: Value::Null,
                 edit_of: None,
+                from: None,
                 at: world.now,
                 seq,
             });

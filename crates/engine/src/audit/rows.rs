@@ -4,7 +4,7 @@ use holdshort_core::event::{Chain, Fact};
 use holdshort_core::id::StreamId;
 use holdshort_core::projection::{GrantRow, SessionRow};
 use holdshort_core::session::{self, Session};
-use holdshort_store::{Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
+use holdshort_store::{AnswerFilter, Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
 
 use super::streams::{differs, missing, too_few, unfounded};
 use super::{Finding, JOURNAL, PAGE, Report};
@@ -28,6 +28,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
         ("sessions", sessions(journal, report).await),
         ("interrupts", interrupts(journal, report).await),
         ("grants", grants(journal, report).await),
+        ("answers", answers(journal, report).await),
     ] {
         let found = found.map_err(|finding| match finding {
             Finding::Damage(why) => Finding::Damage(format!("the list of {list} can not be read: {why}")),
@@ -150,6 +151,24 @@ async fn interrupts<J: Journal>(journal: &J, report: &mut Report) -> Result<(), 
             let stream = StreamId::Run(row.run);
             if end(journal, &stream).await? == Some(0) {
                 report.add(stream.as_str(), unfounded(&format!("the row of {}", row.interrupt)));
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+async fn answers<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut after = None;
+    loop {
+        let page = journal.answers(&AnswerFilter::default(), after.as_ref(), PAGE).await?;
+        for row in page.items {
+            let stream = StreamId::Run(row.run);
+            if end(journal, &stream).await? == Some(0) {
+                let what = format!("the row of the answer to {}", row.interrupt);
+                report.add(stream.as_str(), unfounded(&what));
             }
         }
         after = page.next;

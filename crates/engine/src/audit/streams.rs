@@ -1,13 +1,13 @@
 //! Each stream from its start: its chain, its contents, and the rows that its events imply.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{InterruptRow, RunRow};
-use holdshort_core::run::Run;
+use holdshort_core::projection::{AnswerRow, InterruptRow, RunRow};
+use holdshort_core::run::{Fact, Run};
 use holdshort_core::session::Session;
-use holdshort_store::{Error, InterruptFilter, Journal};
+use holdshort_store::{AnswerFilter, Error, InterruptFilter, Journal};
 
 use super::rows::{differing, session_row};
 use super::{Finding, PAGE, Report};
@@ -43,11 +43,12 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// The next events of a stream, each verified; empty at its end.
+/// The next events of a stream, each verified; empty at its end. `lost`: those whose content is gone without a word.
 async fn next<J: Journal>(
     journal: &J,
     stream: &StreamId,
     chain: &mut Chain,
+    lost: &mut BTreeSet<u64>,
     report: &mut Report,
 ) -> Result<Vec<Event>, Finding> {
     let page = journal.read(stream, chain.seq, PAGE).await?;
@@ -56,14 +57,25 @@ async fn next<J: Journal>(
         events.push(event::open(sealed, chain)?);
         report.events += 1;
         if event::has_lost_content(sealed)? {
-            let seq = sealed.seq;
-            report.add(
-                stream.as_str(),
-                format!("the content of {stream}/{seq} was taken away, and no event says who erased it"),
-            );
+            lost.insert(sealed.seq);
+        }
+        // Whoever erased it says so later in the same stream.
+        if let Some(event::Fact::Run(Fact::AnswerErased { events, .. })) =
+            events.last().map(|event: &Event| &event.fact)
+        {
+            lost.retain(|seq| !events.contains(seq));
         }
     }
     Ok(events)
+}
+
+fn tell_lost(stream: &StreamId, lost: &BTreeSet<u64>, report: &mut Report) {
+    for seq in lost {
+        report.add(
+            stream.as_str(),
+            format!("the content of {stream}/{seq} was taken away, and no event says who erased it"),
+        );
+    }
 }
 
 async fn verify_run<J: Journal>(
@@ -74,9 +86,10 @@ async fn verify_run<J: Journal>(
 ) -> Result<(), Finding> {
     let stream = StreamId::Run(id.clone());
     let (mut chain, mut run) = (Chain::START, None::<Run>);
+    let mut lost = BTreeSet::new();
     for _ in 0..ATTEMPTS {
         loop {
-            let events = next(journal, &stream, &mut chain, report).await?;
+            let events = next(journal, &stream, &mut chain, &mut lost, report).await?;
             for event in &events {
                 match &mut run {
                     Some(run) => run.apply(event),
@@ -87,8 +100,10 @@ async fn verify_run<J: Journal>(
                 break;
             }
         }
+        tell_lost(&stream, &std::mem::take(&mut lost), report);
         let Some(run) = &run else { return Ok(()) };
         let (row, interrupts) = (journal.run(id).await?, interrupts_of(journal, id).await?);
+        let answers = answers_of(journal, id).await?;
         let session = match run.row() {
             Some(row) => Some((journal.session(&row.session).await?.is_some(), row.session)),
             None => None,
@@ -97,7 +112,8 @@ async fn verify_run<J: Journal>(
         if journal.chain(&stream).await?.seq > chain.seq {
             continue;
         }
-        if let Some(problem) = run_problem(run, row.as_ref(), &interrupts) {
+        let problem = run_problem(run, row.as_ref(), &interrupts);
+        if let Some(problem) = problem.or_else(|| answer_problem(run, &answers)) {
             report.add(stream.as_str(), problem);
         }
         if let Some((false, session)) = session {
@@ -162,12 +178,45 @@ async fn interrupts_of<J: Journal>(
     }
 }
 
+fn answer_problem(run: &Run, rows: &BTreeMap<InterruptId, AnswerRow>) -> Option<String> {
+    let expected = run.answer_rows(run.interrupts.keys());
+    let expected: BTreeMap<_, _> = expected.into_iter().map(|row| (row.interrupt.clone(), row)).collect();
+    for (id, expected) in &expected {
+        let Some(row) = rows.get(id) else { return Some(missing(&format!("the row of the answer to {id}"))) };
+        if row != expected {
+            let fields = differing!(row, expected; run, subject, agent, question, answer, is_data, by, at, corrected_at,
+                reused, source, erased, asked, words);
+            return Some(differs(&format!("the row of the answer to {id}"), &fields));
+        }
+    }
+    let extra = rows.keys().find(|id| !expected.contains_key(*id))?;
+    Some(unfounded(&format!("the row of the answer to {extra}")))
+}
+
+/// The run's rows in the table of answers.
+async fn answers_of<J: Journal>(
+    journal: &J,
+    run: &RunId,
+) -> Result<BTreeMap<InterruptId, AnswerRow>, Finding> {
+    let filter = AnswerFilter { run: Some(run.clone()), ..AnswerFilter::default() };
+    let (mut rows, mut after) = (BTreeMap::new(), None);
+    loop {
+        let page = journal.answers(&filter, after.as_ref(), PAGE).await?;
+        rows.extend(page.items.into_iter().map(|row| (row.interrupt.clone(), row)));
+        after = page.next;
+        if after.is_none() {
+            return Ok(rows);
+        }
+    }
+}
+
 async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Report) -> Result<(), Finding> {
     let stream = StreamId::Session(id.clone());
     let (mut chain, mut session) = (Chain::START, Session::new(id.clone()));
+    let mut lost = BTreeSet::new();
     for _ in 0..ATTEMPTS {
         loop {
-            let events = next(journal, &stream, &mut chain, report).await?;
+            let events = next(journal, &stream, &mut chain, &mut lost, report).await?;
             for event in &events {
                 session.apply(event);
             }
@@ -175,6 +224,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
                 break;
             }
         }
+        tell_lost(&stream, &std::mem::take(&mut lost), report);
         let problem = match session_row(journal, &session, chain.seq).await? {
             None => grant_problem(journal, &session, chain.seq).await?,
             problem => problem,
@@ -214,8 +264,9 @@ async fn grant_problem<J: Journal>(
 }
 
 async fn verify_system<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
-    let mut chain = Chain::START;
-    while !next(journal, &StreamId::System, &mut chain, report).await?.is_empty() {}
+    let (mut chain, mut lost) = (Chain::START, BTreeSet::new());
+    while !next(journal, &StreamId::System, &mut chain, &mut lost, report).await?.is_empty() {}
+    tell_lost(&StreamId::System, &lost, report);
     Ok(())
 }
 

@@ -49,6 +49,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
+        let mut erased: Vec<(StreamId, u64)> = Vec::new();
         let (mut released_by_vote, mut starts, mut resumes) = (false, false, false);
         for event in &events {
             match &event.fact {
@@ -60,9 +61,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::InterruptOpened(opened) => {
                             touched.insert(&opened.interrupt);
                         }
+                        Fact::AnswerErased { interrupt, events } => {
+                            erased.extend(events.iter().map(|seq| (run_stream.clone(), *seq)));
+                            touched.insert(interrupt);
+                        }
                         Fact::InterruptResolved { interrupt, .. }
                         | Fact::InterruptClaimed { interrupt, .. }
-                        | Fact::InterruptReleased { interrupt } => {
+                        | Fact::InterruptReleased { interrupt }
+                        | Fact::AnswerCorrected { interrupt } => {
                             touched.insert(interrupt);
                         }
                         Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
@@ -158,10 +164,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             rows: Rows {
                 run: row,
                 session: both(of_session.session, run.session_row(expires).filter(|_| counts)),
-                interrupts: run.interrupt_rows(touched),
+                interrupts: run.interrupt_rows(touched.iter().copied()),
+                answers: run.answer_rows(touched),
                 grants: of_session.grants,
             },
             drives,
+            erased,
             ..Append::default()
         };
         // A revoke, a forbid or a freeze holds from the next start on, no run starts or resumes in a session that is
@@ -199,6 +207,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
+        // What is in memory still holds it.
+        let is_in_memory = !append.erased.is_empty();
         let appended = self.journal.append(append).await;
         loaded.unanswered = unanswered;
         if of_session {
@@ -226,7 +236,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;
         loaded.run = Arc::new(run);
-        loaded.stale = false;
+        loaded.stale = is_in_memory;
         loaded.unanswered = None;
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         let told_of_session = new_session_chain != session_chain;

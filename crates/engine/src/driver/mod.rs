@@ -6,6 +6,7 @@
 mod beginnings;
 mod commit;
 mod conversation;
+mod history;
 mod key;
 mod load;
 mod model_calls;

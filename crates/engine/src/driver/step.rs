@@ -212,11 +212,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             _ => None,
         };
         let asks = matches!(input, Input::Ask(_));
+        self.check_source(&loaded.run, &input).await?;
         let events = loaded.run.handle(&cx, input)?;
         let mut decided =
             Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
         decided.take(events);
         self.check_edits(&decided).await?;
+        self.reuse_answers(&mut decided, loaded, &system).await?;
         // Held until what begins is under way: a process that stops waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
         if passage.is_some() {

@@ -17,6 +17,7 @@ use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
 use holdshort_web::{view, wait};
 use serde_json::json;
 
+use super::answers;
 use super::runs::{created, unknown_session};
 use crate::convert;
 use crate::openapi::{Asks, Lists, ReadsPart};
@@ -134,5 +135,10 @@ pub(crate) async fn read(
 ) -> Answer<Json<Interrupt>> {
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
-    Ok(Json(wait::for_resolution(&caller.app, &asked, seconds).await?))
+    let mut shown = wait::for_resolution(&caller.app, &asked, seconds).await?;
+    // What others were asked about the subject is nothing that an agent may read.
+    if caller.reaches_all() {
+        answers::suggest(&caller.app, &asked, &mut shown).await?;
+    }
+    Ok(Json(shown))
 }

@@ -1,6 +1,7 @@
 //! The routes of the native API, one file per group of verbs.
 
 mod actions;
+mod answers;
 pub(crate) mod audit;
 mod conversation;
 mod decisions;
@@ -71,6 +72,9 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Decide), routes!(actions::release)))
         .routes(needs(any(Decide), routes!(actions::comment)))
         .routes(needs(any(Read), routes!(actions::comments)))
+        .routes(needs(all(Read), routes!(answers::list)))
+        .routes(needs(all(Steer), routes!(answers::correct)))
+        .routes(needs(all(Steer), routes!(answers::erase)))
         .routes(needs(all(Assign), routes!(links::make)))
         .routes(needs(all(Steer), routes!(sessions::open)))
         .routes(needs(all(Read), routes!(sessions::list)))

@@ -98,6 +98,9 @@ async fn each_route_lets_in_whom_the_table_says() {
 
 /// What each route needs, once more and by hand: a permission that is changed by mistake shows here.
 const NEEDS: &[(&str, &str, &str)] = &[
+    ("get /v1/answers", "read", "all"),
+    ("delete /v1/answers/{interrupt}", "steer", "all"),
+    ("post /v1/answers/{interrupt}/correct", "steer", "all"),
     ("get /v1/audit/head", "audit", "all"),
     ("get /v1/audit/verify", "audit", "all"),
     ("get /v1/events", "read", "any"),

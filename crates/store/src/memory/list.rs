@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
-use crate::tables::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::tables::{
+    AnswerFilter, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, Search, SessionFilter,
+};
 
 #[derive(Debug, Default)]
 pub(super) struct RowMaps {
@@ -15,6 +17,7 @@ pub(super) struct RowMaps {
     pub(super) sessions: BTreeMap<SessionId, SessionRow>,
     pub(super) interrupts: BTreeMap<InterruptId, InterruptRow>,
     pub(super) grants: BTreeMap<GrantId, GrantRow>,
+    pub(super) answers: BTreeMap<InterruptId, AnswerRow>,
 }
 
 impl RowMaps {
@@ -29,6 +32,7 @@ impl RowMaps {
         }
         self.interrupts.extend(rows.interrupts.into_iter().map(|row| (row.interrupt.clone(), row)));
         self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
+        self.answers.extend(rows.answers.into_iter().map(|row| (row.interrupt.clone(), row)));
     }
 
     pub(super) fn runs(&self, filter: &RunFilter, after: Option<&RunSortKey>, limit: usize) -> Page<RunRow> {
@@ -133,6 +137,26 @@ impl RowMaps {
         Page::cut(items, limit, |row| GrantSortKey::of(row).encode())
     }
 
+    pub(super) fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&AnswerSortKey>,
+        limit: usize,
+    ) -> Page<AnswerRow> {
+        let rows = self
+            .answers
+            .values()
+            .rev()
+            .filter(|row| filter.subject.as_ref().is_none_or(|subject| row.subject == *subject))
+            .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
+            .filter(|row| filter.asked.as_ref().is_none_or(|asked| row.asked == *asked))
+            .filter(|row| filter.source.is_none() || row.source == filter.source)
+            .filter(|row| filter.search.as_ref().is_none_or(|search| has_words(row, search)))
+            .filter(|row| after.is_none_or(|after| AnswerSortKey::of(row) > *after));
+        let items = rows.take(limit.saturating_add(1)).cloned().collect();
+        Page::cut(items, limit, |row| AnswerSortKey::of(row).encode())
+    }
+
     /// The ids of the runs that `key` keeps, in order of that key.
     pub(super) fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Vec<Due> {
         let due = |row: &RunRow| row.deadline.map(|deadline| Due { deadline, run: row.run.clone() });
@@ -153,4 +177,12 @@ impl RowMaps {
 
 fn matches_session(wanted: Option<&SessionId>, session: &SessionId) -> bool {
     wanted.is_none_or(|wanted| wanted == session)
+}
+
+fn has_words(row: &AnswerRow, search: &Search) -> bool {
+    let has = |word: &String| row.words.split(' ').any(|own| own == word);
+    match search {
+        Search::All(words) => words.iter().all(has),
+        Search::Any(words) => words.iter().any(has),
+    }
 }

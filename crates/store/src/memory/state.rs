@@ -81,6 +81,9 @@ impl State {
             self.heads.push(self.head().then(&event.hash));
             self.log.push(event);
         }
+        for (stream, seq) in &append.erased {
+            self.erase(stream, *seq);
+        }
         for blob in append.blobs {
             self.blobs.entry(blob.digest).or_insert(blob.bytes);
         }
@@ -91,6 +94,16 @@ impl State {
         let position = self.last();
         self.position.send_replace(position);
         Ok(Appended { position })
+    }
+
+    fn erase(&mut self, stream: &StreamId, seq: u64) {
+        let index = usize::try_from(seq - 1).ok().and_then(|at| self.streams.get(stream)?.get(at).copied());
+        let Some(content) = index.and_then(|index| self.log[index].content.take()) else { return };
+        let is_same =
+            |event: &Sealed| event.content.as_ref().is_some_and(|other| other.bytes == content.bytes);
+        if check::is_large(&content.bytes) && !self.log.iter().any(is_same) {
+            self.blobs.remove(&Digest::of(&content.bytes));
+        }
     }
 
     pub(super) fn lease(&mut self, node: u64, row: &RunRow, drives: bool) {

@@ -1,16 +1,16 @@
 //! The rows in memory.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 
 use super::Memory;
 use super::list::RowMaps;
 
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
-    Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
 impl Tables for Memory {
@@ -76,6 +76,20 @@ impl Tables for Memory {
     ) -> Result<Page<GrantRow>, Error> {
         let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.grants(filter, after.as_ref(), limit))
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        Ok(self.state()?.tables.answers.get(id).cloned())
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        let after = after.map(|cursor| AnswerSortKey::decode(cursor)).transpose()?;
+        Ok(self.state()?.tables.answers(filter, after.as_ref(), limit))
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 
 use super::column::{big, digest, get, number};
+use super::erase;
 use super::error::is_race;
 use super::pool::Pool;
 use super::rows;
@@ -45,7 +46,10 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
 }
 
 pub(super) async fn append(pool: &Pool, node: u64, append: &Append) -> Result<Appended, AppendError> {
-    let arguments = Arguments::of(append);
+    let mut arguments = Arguments::of(append);
+    if !append.erased.is_empty() {
+        arguments.rows["erased"] = erase::rows(pool, &append.erased).await?.into();
+    }
     for attempt in 1.. {
         match arguments.call(pool, node, append.drives).await? {
             Ok(rows) => {

@@ -1,7 +1,9 @@
 //! Lists: all stretches of one in one statement.
 
 use holdshort_core::id::SessionId;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
+use holdshort_core::projection::{
+    AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
+};
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -9,11 +11,11 @@ use tokio_postgres::types::ToSql;
 use super::column::{at_most, get, id, number};
 use super::pool::Pool;
 use super::rows;
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
-use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) async fn runs(
     pool: &Pool,
@@ -102,6 +104,16 @@ pub(super) async fn grants(
     Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
 }
 
+pub(super) async fn answers(
+    pool: &Pool,
+    filter: &AnswerFilter,
+    after: Option<&AnswerSortKey>,
+    limit: usize,
+) -> Result<Page<AnswerRow>, Error> {
+    let items = all(pool, &[stretch::answers(filter, after)], limit).await?;
+    Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+}
+
 pub(super) async fn due(
     pool: &Pool,
     now: Timestamp,
@@ -148,6 +160,11 @@ fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String>
             Condition::Equal(column, Value::Flag(true)) => (*column).to_owned(),
             Condition::Equal(column, Value::Flag(false)) => format!("NOT {column}"),
             Condition::Equal(column, value) => format!("{column} = {}", bind(value, values)?),
+            // A word has letters and digits alone: it means itself.
+            Condition::Words(search) => search.each(|word| {
+                values.push(Box::new(word.to_owned()));
+                format!("lexemes @@ (${}::text)::tsquery", values.len())
+            }),
             Condition::Holds(condition, bound) => {
                 let mut condition = without_indexes(condition);
                 for value in bound {

@@ -10,6 +10,7 @@ mod agreed;
 mod append;
 mod bodies;
 mod column;
+mod erase;
 mod error;
 mod horizon;
 mod leases;

@@ -58,14 +58,7 @@ async fn unpack(
 ) -> Result<Vec<Positioned>, Error> {
     let mut events = Vec::new();
     for row in rows {
-        let row = PackedAppend {
-            stream: id(row, 1)?,
-            seq: number(row, 2)?,
-            position: number(row, 0)?,
-            hashes: get(row, 3)?,
-            heads: get(row, 4)?,
-            contents: get(row, 5)?,
-        };
+        let row = packed(row)?;
         events.extend(row.unpack()?.into_iter().filter(|found| wanted(&found.event)));
     }
     events.truncate(limit);
@@ -77,6 +70,18 @@ async fn unpack(
         found.complete(bytes)
     };
     events.into_iter().map(complete).collect()
+}
+
+/// A row of position, stream, sequence, hashes, heads and contents.
+pub(super) fn packed(row: &Row) -> Result<PackedAppend<'_>, Error> {
+    Ok(PackedAppend {
+        stream: id(row, 1)?,
+        seq: number(row, 2)?,
+        position: number(row, 0)?,
+        hashes: get(row, 3)?,
+        heads: get(row, 4)?,
+        contents: get(row, 5)?,
+    })
 }
 
 async fn blobs(pool: &Pool, named: &[&[u8]]) -> Result<BTreeMap<Digest, Vec<u8>>, Error> {

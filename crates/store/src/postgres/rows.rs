@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use tokio_postgres::Row;
 
 use super::column::get;
+use super::erase;
 use super::node::Node;
 use super::pool::Pool;
 use crate::journal::Error;
@@ -57,8 +58,10 @@ pub(super) fn function() -> String {
              part jsonb;
          BEGIN
              {puts}
+             {erase}
          END
-         $$"
+         $$",
+        erase = erase::PUT,
     )
 }
 

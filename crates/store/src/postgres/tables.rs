@@ -1,14 +1,14 @@
 //! The rows in PostgreSQL.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 
 use super::{Postgres, list, rows};
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
-    Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
 impl Tables for Postgres {
@@ -74,6 +74,20 @@ impl Tables for Postgres {
     ) -> Result<Page<GrantRow>, Error> {
         let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         list::grants(&self.pool, filter, after.as_ref(), limit).await
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        rows::find(&self.pool, id.as_str()).await
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        let after = after.map(|cursor| AnswerSortKey::decode(cursor)).transpose()?;
+        list::answers(&self.pool, filter, after.as_ref(), limit).await
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

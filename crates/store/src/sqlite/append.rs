@@ -8,7 +8,7 @@ use holdshort_core::id::StreamId;
 use rusqlite::{Connection, params};
 
 use super::column::{Hash, Number, Stream, number};
-use super::{read, rows};
+use super::{erase, read, rows};
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
@@ -36,6 +36,7 @@ pub(super) fn append(
     for events in packed_append::chunks(append) {
         add_events(connection, events, head)?;
     }
+    erase::contents(connection, &append.erased)?;
     for blob in &append.blobs {
         add_blob(connection, &blob.digest, &blob.bytes)?;
     }

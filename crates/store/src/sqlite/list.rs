@@ -2,18 +2,20 @@
 //! instead of a slow list.
 
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
+use holdshort_core::projection::{
+    AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
+};
 use holdshort_core::time::Timestamp;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::column::{Key, Time, id, number};
 use super::read::at_most;
 use super::rows;
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
-use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
     connection: &Connection,
@@ -148,6 +150,16 @@ pub(super) fn grants(
     Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
 }
 
+pub(super) fn answers(
+    connection: &Connection,
+    filter: &AnswerFilter,
+    after: Option<&AnswerSortKey>,
+    limit: usize,
+) -> Result<Page<AnswerRow>, Error> {
+    let items = all(connection, &[stretch::answers(filter, after)], limit.saturating_add(1))?;
+    Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+}
+
 pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {
     let sql = "SELECT run FROM runs INDEXED BY runs_runnable WHERE runnable = 1
                ORDER BY created_at, run LIMIT ?1";
@@ -222,6 +234,11 @@ fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
                 bound.push(*value);
                 format!("{column} = ?")
             }
+            // A word has letters and digits alone: it means itself.
+            Condition::Words(search) => search.each(|word| {
+                bound.push(Value::Text(word));
+                "place IN (SELECT rowid FROM answer_words WHERE answer_words MATCH ?)".to_owned()
+            }),
             Condition::Holds(condition, values) => {
                 bound.extend(values);
                 condition.replace('@', "INDEXED BY ")

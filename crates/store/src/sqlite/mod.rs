@@ -7,6 +7,7 @@ mod append;
 mod bodies;
 mod chain;
 mod column;
+mod erase;
 mod error;
 mod leases;
 mod list;

@@ -48,15 +48,7 @@ fn unpack(
     while events.len() < limit
         && let Some(row) = rows.next()?
     {
-        let ReadStream(stream) = row.get(1)?;
-        let row = PackedAppend {
-            stream,
-            seq: number(row, 2)?,
-            position: number(row, 0)?,
-            hashes: bytes(row, 3)?,
-            heads: bytes(row, 4)?,
-            contents: row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?,
-        };
+        let row = packed(row)?;
         let found = row.unpack()?.into_iter().filter(|found| wanted(&found.event));
         for found in found.take(limit - events.len()) {
             let bytes = match &found.blob {
@@ -67,6 +59,19 @@ fn unpack(
         }
     }
     Ok(events)
+}
+
+/// A row of position, stream, sequence, hashes, heads and contents.
+pub(super) fn packed<'a>(row: &'a Row<'_>) -> rusqlite::Result<PackedAppend<'a>> {
+    let ReadStream(stream) = row.get(1)?;
+    Ok(PackedAppend {
+        stream,
+        seq: number(row, 2)?,
+        position: number(row, 0)?,
+        hashes: row.get_ref(3)?.as_blob()?,
+        heads: row.get_ref(4)?.as_blob()?,
+        contents: row.get_ref(5)?.as_blob_or_null()?,
+    })
 }
 
 pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

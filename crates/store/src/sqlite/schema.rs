@@ -12,7 +12,7 @@ use super::column::Number;
 use super::upgrade;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/sqlite/0007_appends.sql"),
     include_str!("../../migrations/sqlite/0008_bodies.sql"),
     include_str!("../../migrations/sqlite/0009_usage.sql"),
+    include_str!("../../migrations/sqlite/0010_answers.sql"),
 ];
 /// The migrations that need more than SQL.
 const CHAIN: u32 = 5;
@@ -52,6 +53,8 @@ pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connecti
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // A page keeps nothing of what was in it: answers are corrected and erased.
+    connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
     migrate(&connection, version)?;

@@ -1,16 +1,16 @@
 //! The rows in SQLite: each is read by its id or in a list; `replace_rows` goes to the writer.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use tokio::sync::oneshot;
 
 use super::writer::Job;
 use super::{Sqlite, list, rows};
-use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
-    Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
 impl Tables for Sqlite {
@@ -81,6 +81,21 @@ impl Tables for Sqlite {
         let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        self.pool.look(|connection| rows::find(connection, id.as_str())).await
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        let after = after.map(|cursor| AnswerSortKey::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::answers(connection, &filter, after.as_ref(), limit)).await
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{Draw, Seed, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
@@ -16,8 +16,8 @@ use holdshort_store::{
 };
 
 use crate::fixture::{
-    at, content, event, events, id, interrupt_row, key, log, put, put_run, put_session, run_row, run_stream,
-    session_row, to, told,
+    answer_row, at, content, event, events, id, interrupt_row, key, log, put, put_run, put_session, run_row,
+    run_stream, session_row, to, told,
 };
 use crate::subject::Subject;
 
@@ -63,6 +63,7 @@ on_every_store! {
     an_append_without_events_tells_the_last_position,
     a_chain_ends_where_the_stream_ends,
     streams_are_listed_in_order,
+    content_is_erased_with_an_append_and_the_chain_stays,
     rows_are_replaced_by_their_id,
     rows_of_a_session_become_one_in_any_order,
     all_rows_can_be_rebuilt,
@@ -223,8 +224,10 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
             session: Some(session_row(1)),
             interrupts: vec![interrupt_row(1)],
             grants: vec![GrantRow { grant: id(1), session: id(1), added_seq: 1, revoked: false }],
+            answers: vec![answer_row(1)],
         },
         drives: false,
+        erased: Vec::new(),
     };
     for refused in [whole(7, 0), whole(0, 2)] {
         let error = journal.append(refused).await.unwrap_err();
@@ -238,6 +241,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
     assert_eq!(journal.session(&id(1)).await.unwrap(), None);
     assert_eq!(journal.interrupt(&id(1)).await.unwrap(), None);
     assert_eq!(journal.grant(&id(1)).await.unwrap(), None);
+    assert_eq!(journal.answer(&id(1)).await.unwrap(), None);
 
     let written = journal.append(whole(0, 0)).await.unwrap();
     let log = log(&**journal).await;
@@ -447,6 +451,58 @@ async fn streams_are_listed_in_order<S: Subject>() {
     assert_eq!(listed, streams);
 }
 
+/// What another event holds too stays, and so does everything where the append is refused.
+async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    let large = vec![b'x'; CONTENT_INLINE_LIMIT + 1];
+    let shared = vec![b'y'; CONTENT_INLINE_LIMIT + 1];
+    let (one, other) = (run_stream(1), run_stream(2));
+    let written = |stream: &StreamId, contents: Vec<Option<Vec<u8>>>| {
+        let mut part = events(stream, 0, contents.len() as u64);
+        for (event, bytes) in part.events.iter_mut().zip(contents) {
+            event.content = bytes.map(content);
+        }
+        part
+    };
+    // More than a row holds.
+    let mut contents = vec![Some(b"short".to_vec()), None, Some(large.clone()), Some(shared.clone())];
+    contents.extend((4..40).map(|n: u8| Some(vec![n])));
+    let streams = vec![written(&one, contents), written(&other, vec![Some(shared.clone())])];
+    journal.append(Append { streams, ..Append::default() }).await.unwrap();
+    let before = log(journal).await;
+
+    let erasing = |expected, erased: &[u64]| Append {
+        streams: vec![events(&one, expected, 1)],
+        erased: erased.iter().map(|seq| (one.clone(), *seq)).collect(),
+        ..Append::default()
+    };
+    let refused = journal.append(erasing(39, &[1])).await.unwrap_err();
+    assert!(matches!(refused, AppendError::Conflict { .. }), "{refused:?}");
+    for (stream, seq) in [(&one, 0), (&one, 41), (&other, 1)] {
+        let append = Append { erased: vec![(stream.clone(), seq)], ..erasing(40, &[]) };
+        let refused = journal.append(append).await.unwrap_err();
+        assert!(matches!(refused, AppendError::Malformed(_)), "{stream}/{seq}: {refused:?}");
+    }
+    assert_eq!(log(journal).await, before);
+
+    let gone = [1, 2, 3, 4, 33, 40];
+    journal.append(erasing(40, &gone)).await.unwrap();
+    let mut expected = before.clone();
+    for each in expected.iter_mut().filter(|each| each.event.stream == one) {
+        each.event.content = each.event.content.take().filter(|_| !gone.contains(&each.event.seq));
+    }
+    assert_eq!(log(journal).await[..41], expected);
+    assert_eq!(journal.read(&other, 0, 9).await.unwrap()[0].content.as_ref().unwrap().bytes, shared);
+    assert_eq!(journal.blob(&Digest::of(&large)).await.unwrap(), None);
+    assert_eq!(journal.blob(&Digest::of(&shared)).await.unwrap(), Some(shared));
+    // Again is the same, and after a restart it is still so.
+    journal.append(erasing(41, &gone)).await.unwrap();
+    assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
+    let store = store.restart().await;
+    assert_eq!(log(&**store.journal()).await[..41], expected);
+}
+
 async fn rows_are_replaced_by_their_id<S: Subject>() {
     let store = S::open().await;
     let grant = |revoked| GrantRow { grant: id(1), session: id(1), added_seq: 3, revoked };
@@ -455,6 +511,7 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
         session: Some(SessionRow { session: id(1), seq: n, created_at: at(1), ..session_row(n) }),
         interrupts: vec![InterruptRow { interrupt: id(1), ..interrupt_row(n) }],
         grants: vec![grant(n == 3)],
+        answers: vec![AnswerRow { interrupt: id(1), ..answer_row(n) }],
     };
     for n in [1, 2, 2, 3] {
         put(&**store.journal(), rows(n)).await;
@@ -463,6 +520,7 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
             session: store.journal().session(&id(1)).await.unwrap(),
             interrupts: store.journal().interrupt(&id(1)).await.unwrap().into_iter().collect(),
             grants: store.journal().grant(&id(1)).await.unwrap().into_iter().collect(),
+            answers: store.journal().answer(&id(1)).await.unwrap().into_iter().collect(),
         };
         assert_eq!(found, rows(n));
     }
@@ -517,6 +575,7 @@ async fn all_rows_can_be_rebuilt<S: Subject>() {
         session: Some(session_row(n)),
         interrupts: vec![interrupt_row(n)],
         grants: vec![GrantRow { grant: id(n), session: id(1), added_seq: n, revoked: false }],
+        answers: vec![answer_row(n)],
     };
     let append = Append { keys: vec![key("start", "run_1")], rows: rows(1), ..to(&run_stream(1), 0, 1) };
     store.journal().append(append).await.unwrap();
@@ -526,14 +585,16 @@ async fn all_rows_can_be_rebuilt<S: Subject>() {
         store.journal().session(&id(1)).await.unwrap().is_some(),
         store.journal().interrupt(&id(1)).await.unwrap().is_some(),
         store.journal().grant(&id(1)).await.unwrap().is_some(),
+        store.journal().answer(&id(1)).await.unwrap().is_some(),
         store.journal().run(&id(2)).await.unwrap().is_some(),
         store.journal().session(&id(3)).await.unwrap().is_some(),
         store.journal().interrupt(&id(3)).await.unwrap().is_some(),
         store.journal().grant(&id(3)).await.unwrap().is_some(),
+        store.journal().answer(&id(3)).await.unwrap().is_some(),
         store.journal().key("tests", "start").await.unwrap().is_some(),
         store.journal().chain(&run_stream(1)).await.unwrap().seq == 1,
     ];
-    assert_eq!(found, [false, false, false, false, true, true, true, true, true, true]);
+    assert_eq!(found, [false, false, false, false, false, true, true, true, true, true, true, true]);
 }
 
 async fn a_restart_keeps_everything_and_draws_an_epoch<S: Subject>() {

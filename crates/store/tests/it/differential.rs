@@ -8,11 +8,13 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::State;
 use holdshort_store::{
-    Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Leases, Log, Rows, RunFilter, SessionFilter,
+    AnswerFilter, Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Leases, Log, Rows, RunFilter,
+    Search, SessionFilter,
 };
 
 use crate::fixture::{
-    Dice, at, content, events, id, interrupt_row, key, run_row, run_stream, seen, session_row, told,
+    Dice, answer_row, at, content, events, id, interrupt_row, key, run_row, run_stream, seen, session_row,
+    told,
 };
 use crate::subject::{InMemory, InPostgres, InSqlite, Subject};
 
@@ -118,6 +120,7 @@ enum Operation {
     Idle(u64, usize),
     Interrupts(InterruptFilter, Option<Cursor>, usize),
     Grants(GrantFilter, Option<Cursor>, usize),
+    Answers(AnswerFilter, Option<Cursor>, usize),
     Runnable(usize),
     Due(u64, usize),
     NextDeadline,
@@ -134,11 +137,12 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
         Operation::Blob(digest) => format!("{:?}", journal.blob(&digest).await),
         Operation::Key(key) => format!("{:?}", journal.key("tests", &key).await),
         Operation::Rows(n) => format!(
-            "{:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {:?}",
             journal.run(&id(n)).await,
             journal.session(&id(n)).await,
             journal.interrupt(&id(n)).await,
-            journal.grant(&id(n)).await
+            journal.grant(&id(n)).await,
+            journal.answer(&id(n)).await
         ),
         Operation::Runs(filter, after, limit) => {
             format!("{:?}", journal.runs(&filter, after.as_ref(), limit).await)
@@ -152,6 +156,9 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
         }
         Operation::Grants(filter, after, limit) => {
             format!("{:?}", journal.grants(&filter, after.as_ref(), limit).await)
+        }
+        Operation::Answers(filter, after, limit) => {
+            format!("{:?}", journal.answers(&filter, after.as_ref(), limit).await)
         }
         Operation::Runnable(limit) => {
             // Where there are nodes, a run has to be one's own first.
@@ -181,7 +188,7 @@ struct World {
 impl World {
     async fn operation(&mut self, journal: &impl Journal) -> Operation {
         let limit = usize::try_from(self.dice.roll(8)).unwrap();
-        match self.dice.roll(44) {
+        match self.dice.roll(47) {
             0..16 => Operation::Append(Box::new(self.append(journal).await)),
             16..18 => Operation::Read(self.stream(), self.dice.roll(6), limit),
             18..20 => Operation::Tail(self.dice.roll(200), limit),
@@ -205,6 +212,7 @@ impl World {
                 Operation::Grants(GrantFilter { revoked }, self.cursor(), limit)
             }
             40..43 => Operation::Sessions(self.session_filter(), self.cursor(), limit),
+            44..47 => Operation::Answers(self.answer_filter(), self.cursor(), limit),
             43 => Operation::Idle(self.dice.roll(700), limit),
             _ => Operation::Watch,
         }
@@ -257,7 +265,8 @@ impl World {
                 revoked: self.dice.chance(2),
             })
             .collect();
-        Rows { run, session, interrupts, grants }
+        let answers = (0..self.dice.roll(3)).map(|_| answer_row(self.dice.roll(60))).collect();
+        Rows { run, session, interrupts, grants, answers }
     }
 
     fn run_filter(&mut self) -> RunFilter {
@@ -274,6 +283,20 @@ impl World {
             states: State::ALL.into_iter().filter(|_| self.dice.chance(3)).collect(),
             workflow: self
                 .maybe(|world| ["pair", "mars"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
+        }
+    }
+
+    fn answer_filter(&mut self) -> AnswerFilter {
+        AnswerFilter {
+            subject: self.maybe(|world| answer_row(world.dice.roll(3)).subject),
+            run: self.maybe(|world| id(world.dice.roll(4))),
+            asked: self.maybe(|world| answer_row(world.dice.roll(60)).asked),
+            source: self.maybe(|world| id(world.dice.roll(5))),
+            search: self.maybe(|world| {
+                let words = answer_row(world.dice.roll(60)).words;
+                let words = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+                if world.dice.chance(2) { Search::All(words) } else { Search::Any(words) }
+            }),
         }
     }
 

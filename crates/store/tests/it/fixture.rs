@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed, SealedContent};
+use holdshort_core::history;
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::projection::{AnswerRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use holdshort_store::{Append, AppendError, Appended, Journal, Key, Positioned, Rows, StreamAppend};
@@ -115,6 +116,32 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
         opened_seq: n,
         resolved_seq: n.is_multiple_of(3).then_some(n + 1),
         claimed_by: n.is_multiple_of(7).then(|| format!("person {n}")),
+    }
+}
+
+/// A few words, so that they meet again; every seventh is erased.
+pub(crate) fn answer_row(n: u64) -> AnswerRow {
+    let is_erased = n.is_multiple_of(7);
+    let word =
+        |n: u64| ["sleep", "élan", "走る", "knee", "ON", "don't", "%_*\"'"][usize::try_from(n % 7).unwrap()];
+    let (question, answer) = (format!("How is the {}?", word(n / 2)), format!("{} and {n}", word(n)));
+    let (question, answer) = (question.as_str(), answer.as_str());
+    AnswerRow {
+        interrupt: id(n),
+        run: id(n % 4),
+        subject: ["athlete-7", "athlete-8", "Ünïcode  ' subject"][usize::try_from(n % 3).unwrap()].to_owned(),
+        agent: n.is_multiple_of(2).then(|| "metrics".to_owned()),
+        question: question.to_owned(),
+        answer: if is_erased { String::new() } else { answer.to_owned() },
+        is_data: n.is_multiple_of(5),
+        by: "operator".to_owned(),
+        at: at(n),
+        corrected_at: n.is_multiple_of(3).then(|| at(n + 5)),
+        reused: n.is_multiple_of(6),
+        source: n.is_multiple_of(2).then(|| id(n % 5)),
+        erased: is_erased,
+        asked: if is_erased { String::new() } else { history::asked(question) },
+        words: if is_erased { String::new() } else { history::words([question, answer], 100).join(" ") },
     }
 }
 

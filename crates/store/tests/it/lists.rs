@@ -1,15 +1,21 @@
 //! The promises about lists: filters, order, pages that stay true while rows come in. On every store.
 
+use holdshort_core::history;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status};
+use holdshort_core::projection::{
+    AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
+};
 use holdshort_core::session::{End, State};
 use holdshort_store::{
-    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, Search,
+    SessionFilter, Tables,
 };
 
 use crate::conformance::on_every_store;
-use crate::fixture::{at, id, interrupt_row, put, put_interrupt, put_run, put_session, run_row, session_row};
+use crate::fixture::{
+    answer_row, at, id, interrupt_row, put, put_interrupt, put_run, put_session, run_row, session_row,
+};
 use crate::subject::Subject;
 
 on_every_store! {
@@ -21,6 +27,9 @@ on_every_store! {
     interrupts_are_listed_by_every_filter,
     grants_are_listed_newest_first_by_every_filter,
     a_grant_that_is_revoked_moves_to_the_other_half,
+    answers_are_listed_newest_first_by_every_filter,
+    answers_are_found_by_words_and_never_across_subjects,
+    an_answer_that_is_erased_is_found_no_longer,
     pages_of_runs_are_stable_under_inserts,
     pages_of_interrupts_are_stable_under_inserts,
     an_interrupt_that_resolves_moves_to_the_other_half,
@@ -430,4 +439,122 @@ async fn all_grants(journal: &impl Journal, filter: &GrantFilter, limit: usize) 
             return all;
         }
     }
+}
+
+async fn put_answer(journal: &impl Journal, row: AnswerRow) {
+    put(journal, Rows { answers: vec![row], ..Rows::default() }).await;
+}
+
+async fn all_answers(journal: &impl Journal, filter: &AnswerFilter, limit: usize) -> Vec<AnswerRow> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.answers(filter, after.as_ref(), limit).await.unwrap();
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn answers_are_listed_newest_first_by_every_filter<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    for n in 0..COUNT {
+        put_answer(journal, answer_row(n)).await;
+    }
+    let rows = || (0..COUNT).map(answer_row);
+    for subject in [None, Some("athlete-7"), Some("Ünïcode  ' subject"), Some("nobody"), Some("\0")] {
+        for run in [None, Some(id::<RunId>(1))] {
+            for asked in [None, Some(history::asked("How is the  KNEE?"))] {
+                for source in [None, Some(id(4)), Some(id(77))] {
+                    let filter = AnswerFilter {
+                        subject: subject.map(str::to_owned),
+                        run: run.clone(),
+                        asked: asked.clone(),
+                        source: source.clone(),
+                        search: None,
+                    };
+                    let mut expected: Vec<AnswerRow> = rows().collect();
+                    expected.retain(|row| {
+                        subject.is_none_or(|subject| row.subject == subject)
+                            && run.as_ref().is_none_or(|run| row.run == *run)
+                            && asked.as_ref().is_none_or(|asked| row.asked == *asked)
+                            && (source.is_none() || row.source == source)
+                    });
+                    expected.sort_by(|a, b| b.interrupt.cmp(&a.interrupt));
+                    assert_eq!(all_answers(journal, &filter, 5).await, expected, "{filter:?}");
+                }
+            }
+        }
+    }
+    let of_runs = Cursor::from("r.run_x");
+    let refused = journal.answers(&AnswerFilter::default(), Some(&of_runs), 1).await;
+    assert!(matches!(refused, Err(Error::BadCursor)), "{refused:?}");
+}
+
+async fn answers_are_found_by_words_and_never_across_subjects<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    for n in 0..COUNT {
+        put_answer(journal, answer_row(n)).await;
+    }
+    for searched in [
+        "knee",
+        "Knee SLEEP",
+        "how is the",
+        "élan",
+        "ÉLAN",
+        "elan",
+        "走",
+        "on",
+        "and or not near",
+        "12",
+        "don't",
+        "zzz",
+        "",
+    ] {
+        let words = history::searched(searched);
+        for search in [Search::All(words.clone()), Search::Any(words.clone())] {
+            for subject in [None, Some("athlete-8".to_owned())] {
+                let has = |row: &AnswerRow, word: &String| row.words.split(' ').any(|own| own == word);
+                let mut expected: Vec<AnswerRow> = (0..COUNT).map(answer_row).rev().collect();
+                expected.retain(|row| {
+                    subject.as_ref().is_none_or(|subject| row.subject == *subject)
+                        && match &search {
+                            Search::All(words) => words.iter().all(|word| has(row, word)),
+                            Search::Any(words) => words.iter().any(|word| has(row, word)),
+                        }
+                });
+                let filter = AnswerFilter {
+                    subject: subject.clone(),
+                    search: Some(search.clone()),
+                    ..AnswerFilter::default()
+                };
+                assert_eq!(all_answers(journal, &filter, 4).await, expected, "{searched}: {filter:?}");
+            }
+        }
+    }
+}
+
+async fn an_answer_that_is_erased_is_found_no_longer<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    let row = answer_row(3);
+    put_answer(journal, row.clone()).await;
+    let found = async |word: &str| {
+        let search = Some(Search::All(history::searched(word)));
+        all_answers(journal, &AnswerFilter { search, ..AnswerFilter::default() }, 9).await
+    };
+    assert_eq!(found("knee").await, std::slice::from_ref(&row));
+    let corrected = AnswerRow { answer: "hip".to_owned(), words: "hip".to_owned(), ..row.clone() };
+    put_answer(journal, corrected.clone()).await;
+    assert_eq!((found("knee").await, found("hip").await), (vec![], vec![corrected]));
+    let erased =
+        AnswerRow { answer: String::new(), words: String::new(), asked: String::new(), erased: true, ..row };
+    put_answer(journal, erased.clone()).await;
+    assert_eq!((found("knee").await, found("hip").await), (vec![], vec![]));
+    assert_eq!(all_answers(journal, &AnswerFilter::default(), 9).await, [erased]);
+    journal.replace_rows(vec![Rows { answers: vec![answer_row(3)], ..Rows::default() }]).await.unwrap();
+    assert_eq!(found("knee").await, [answer_row(3)]);
 }

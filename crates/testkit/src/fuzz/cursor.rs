@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 use futures::FutureExt;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_server::reading;
-use holdshort_store::{Error, GrantFilter, InterruptFilter, Memory, RunFilter, SessionFilter, Tables};
+use holdshort_store::{
+    AnswerFilter, Error, GrantFilter, InterruptFilter, Memory, RunFilter, SessionFilter, Tables,
+};
 
 static JOURNAL: LazyLock<Memory> = LazyLock::new(Memory::new);
 
@@ -33,6 +35,7 @@ pub(super) fn cursor(bytes: &[u8]) {
     is_told(journal.runs(&RunFilter::default(), Some(&after), 1).now_or_never());
     is_told(journal.sessions(&SessionFilter::default(), Some(&after), 1).now_or_never());
     is_told(journal.interrupts(&InterruptFilter::default(), Some(&after), 1).now_or_never());
+    is_told(journal.answers(&AnswerFilter::default(), Some(&after), 1).now_or_never());
     is_told(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
 }
 

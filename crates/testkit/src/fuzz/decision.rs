@@ -23,8 +23,9 @@ pub(super) fn decision(bytes: &[u8]) {
     };
     let written = serde_json::to_vec(&read).expect("a decision can be written");
     assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
-    let holdshort_protocol::Decision { option, text, edit, version } = read;
-    let decision = Decision { option, text, edit, version };
+    let holdshort_protocol::Decision { option, text, edit, version, from } = read;
+    let from = from.and_then(|from| from.parse().ok());
+    let decision = Decision { option, text, edit, version, from };
     for interrupt in HELD.run.interrupts.keys() {
         decide(interrupt, &decision);
     }

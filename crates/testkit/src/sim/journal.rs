@@ -18,11 +18,12 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
-    Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter,
+    InterruptFilter, Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter,
+    SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -334,6 +335,19 @@ impl Tables for SimJournal {
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
         self.reading().await?.grants(filter, after, limit).await
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        self.reading().await?.answer(id).await
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        self.reading().await?.answers(filter, after, limit).await
     }
 
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {

@@ -375,7 +375,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     let decision = if copilots::is_of_a_round(interrupt) {
         copilots::answer(interrupt, choices)
     } else {
-        Decision { option: choice.id.clone(), text, edit, version }
+        Decision { option: choice.id.clone(), text, edit, version, from: None }
     };
     let actor = match choices.below(8) {
         0..=5 => someone("alice"),

@@ -12,11 +12,12 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
+use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter, InterruptFilter,
-    Key, Lease, Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
+    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter,
+    InterruptFilter, Key, Lease, Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
+    SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -264,6 +265,27 @@ impl Tables for Store {
         let answer = self.memory.grants(filter, after, limit).await;
         if let Some(twin) = &self.twin {
             twin.same("grants", &answer, twin.grants(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn answer(&self, id: &InterruptId) -> Result<Option<AnswerRow>, Error> {
+        let answer = self.memory.answer(id).await;
+        if let Some(twin) = &self.twin {
+            twin.same("answer", &answer, twin.answer(id));
+        }
+        answer
+    }
+
+    async fn answers(
+        &self,
+        filter: &AnswerFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<AnswerRow>, Error> {
+        let answer = self.memory.answers(filter, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("answers", &answer, twin.answers(filter, after, limit));
         }
         answer
     }

@@ -88,6 +88,7 @@ impl Template {
             run: Some(row),
             interrupts: journal.interrupts(&filter, None, 1000).await.unwrap().items,
             grants: Vec::new(),
+            answers: Vec::new(),
         };
         let ends = events.iter().map(|event| ends_of_ids(&event.head)).collect();
         Self { definition: Blob::new(json::canonical(&*definition)), events, ends, rows }

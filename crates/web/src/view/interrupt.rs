@@ -154,9 +154,12 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
             Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
             // Whoever gave the grant decided this one with it.
             Cause::Grant(_) => vec![resolution.by.clone()],
-            Cause::Expiry | Cause::Unasked | Cause::Superseded | Cause::RunEnded => Vec::new(),
+            Cause::Expiry | Cause::Unasked | Cause::Reused(_) | Cause::Superseded | Cause::RunEnded => {
+                Vec::new()
+            }
         },
         cause: word(&resolution.cause),
+        from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),
     })
 }
@@ -198,6 +201,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         policy: policy(opened),
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
+        suggestions_from_history: Vec::new(),
         warnings: Vec::new(),
         claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
         version: *version,

@@ -1,6 +1,7 @@
 //! From the journal's types to those of the wire. Reads single events that rows point at; never loads a run to
 //! show one line of a list. `now` shows a run that is loaded anyway.
 
+pub mod answer;
 pub mod conversation;
 pub mod event;
 pub mod interrupt;

@@ -17,7 +17,8 @@ const LIMITS: Keys = Keys {
 };
 const BUDGET: Keys = Keys { known: &["tokens", "money"], later: &[] };
 const WEB: Keys = Keys { known: &["allow_addresses"], later: &[] };
-const ASKING: Keys = Keys { known: &["enabled", "deliver", "timeout", "pause_siblings"], later: &[] };
+const ASKING: Keys =
+    Keys { known: &["enabled", "deliver", "timeout", "reuse", "pause_siblings"], later: &[] };
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
 /// The limits written here, over the `base`.
@@ -77,10 +78,11 @@ pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking>
         enabled: flag("enabled", problems).unwrap_or(true),
         deliver: fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems)).unwrap_or_default(),
         timeout_ms: fields.find("timeout").and_then(|item| duration::read(item, problems)),
+        reuse_ms: fields.find("reuse").and_then(|item| duration::read(item, problems)),
         pause_siblings: flag("pause_siblings", problems).unwrap_or(false),
     };
     if !asking.enabled {
-        for key in ["deliver", "timeout", "pause_siblings"] {
+        for key in ["deliver", "timeout", "reuse", "pause_siblings"] {
             if let Some(item) = fields.find(key) {
                 problems.at(item, format!("nobody is asked, so `{key}` means nothing"));
             }

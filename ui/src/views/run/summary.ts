@@ -67,6 +67,7 @@ function released(by: unknown): string {
 
 function cause(cause: unknown): string {
   if (at(cause, "grant")) return t("run.cause.grant");
+  if (at(cause, "reused")) return t("run.cause.reused");
   return typeof cause === "string" && cause !== "decision" ? word("run.cause", cause) : "";
 }
 

@@ -4,7 +4,8 @@ use super::*;
 use crate::terminal::test::interrupt;
 
 fn decision(option: &str, text: Option<&str>) -> Decision {
-    Decision { option: option.to_owned(), text: text.map(str::to_owned), edit: Value::Null, version: Some(1) }
+    let (option, text) = (option.to_owned(), text.map(str::to_owned));
+    Decision { option, text, version: Some(1), ..Decision::default() }
 }
 
 /// What a person types, and what is sent in the end, if anything.
@@ -304,4 +305,53 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
         assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
     }
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
+}
+
+/// An earlier answer is shown back, and sent with where it comes from; `h` is a word where there is none.
+#[test]
+fn an_earlier_answer_is_taken_with_h() {
+    let earlier = |n: u8, answer: Value| holdshort_protocol::Suggestion {
+        interrupt: format!("int_{n}"),
+        run: "run_1".to_owned(),
+        question: "Which?".to_owned(),
+        answer,
+        by: "operator".to_owned(),
+        at: "2026-05-30T08:00:00.000Z".to_owned(),
+    };
+    let from =
+        |n: u8, text: &str| Decision { from: Some(format!("int_{n}")), ..decision("answer", Some(text)) };
+    let none = decision("answer", Some("h"));
+    for (lines, expected, has_some) in [
+        (&["h", ""][..], Some(from(1, "the left one")), true),
+        (&["h1", "y"], Some(from(1, "the left one")), true),
+        (&["h2", ""], Some(from(2, "{\"side\":\"right\"}")), true),
+        (&["h3", ""], None, true),
+        (&["h", "n", ""], None, true),
+        (&["hello", ""], Some(decision("answer", Some("hello"))), true),
+        (&["h", ""], Some(none), false),
+    ] {
+        let mut question = interrupt(Kind::Question);
+        if has_some {
+            let answers = [Value::from("the left one"), serde_json::json!({ "side": "right" })];
+            question.suggestions_from_history =
+                (1..).zip(answers).map(|(n, answer)| earlier(n, answer)).collect();
+        }
+        // In a conversation words are sent as they are typed; these are not.
+        for in_conversation in [false, true] {
+            let mut prompt = Prompt::new(question.clone());
+            let mut sent = None;
+            for line in lines {
+                let reaction = if in_conversation {
+                    prompt.said(line, false, Paint::plain())
+                } else {
+                    prompt.line(line, Paint::plain())
+                };
+                if let Reaction::Decide(decision) = reaction {
+                    sent = Some(decision);
+                    break;
+                }
+            }
+            assert_eq!(sent, expected, "{lines:?}, in a conversation: {in_conversation}");
+        }
+    }
 }

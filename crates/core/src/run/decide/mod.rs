@@ -1,6 +1,7 @@
 //! A decision, or the end of the time for one, and what follows: each thing that an interrupt can be about has its
 //! function, in `calls.rs` or `steps.rs`.
 
+mod answers;
 mod calls;
 mod steps;
 mod unchanged;
@@ -61,11 +62,7 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
-        let edit_of = interrupt.edit_of(&decision.edit, self.run.seq + 1);
-        self.emit(
-            Fact::DecisionMade { interrupt: id.clone(), option: offer.id.clone(), implied, edit_of },
-            Content { text: decision.text.clone(), data: decision.edit.clone() },
-        );
+        self.emit_decision(&interrupt, &offer, decision, implied);
         let voted = self.interrupt(id)?;
         let Some(Settled { vote, offer, agreed }) = interrupt::settled(&voted.opened, &voted.votes) else {
             return Ok(());
@@ -77,6 +74,16 @@ impl Draft<'_> {
         let text = &said.join("\n");
         self.effect(&interrupt, &AppliedDecision { offer, text, edit: &vote.edit, by: By::Person });
         Ok(())
+    }
+
+    fn emit_decision(&mut self, interrupt: &Interrupt, offer: &Offer, decision: &Decision, implied: bool) {
+        let edit_of = interrupt.edit_of(&decision.edit, self.run.seq + 1);
+        let (id, option) = (interrupt.opened.interrupt.clone(), offer.id.clone());
+        let from = decision.from.clone();
+        self.emit(
+            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from },
+            Content { text: decision.text.clone(), data: decision.edit.clone() },
+        );
     }
 
     /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
@@ -203,7 +210,7 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
         Some(schema) if offer.id == "edit" || offer.needs_edit => schema::check(schema, edit, "/edit"),
-        Some(schema) if answers(interrupt, offer) && schema::is_of_text(schema) => {
+        Some(schema) if interrupt.is_answered_by(offer) && schema::is_of_text(schema) => {
             schema::check(schema, &Value::from(text.as_deref().unwrap_or_default()), "/text")
         }
         None if offer.needs_edit && replaces_an_object(interrupt) && !edit.is_object() => {
@@ -211,10 +218,6 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
         }
         Some(_) | None => Vec::new(),
     }
-}
-
-fn answers(interrupt: &Interrupt, offer: &Offer) -> bool {
-    interrupt.opened.kind == Kind::Question && offer.effect == Effect::Respond
 }
 
 /// Whether an edit takes the place of an object that an agent of another framework sent. What our own runs ask about

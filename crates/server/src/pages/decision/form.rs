@@ -35,6 +35,7 @@ impl Typed {
             text: self.text(interrupt, option, &mut problems),
             edit: self.edit(interrupt, option, &mut problems),
             version: self.version,
+            from: None,
         };
         let goes_on = option.is_none_or(|option| !option.holds());
         let is_unseen = match option {

@@ -1,0 +1,102 @@
+//! The answer to a question, and what becomes of it after it was given: it may be corrected, and erased.
+
+use serde_json::Value;
+
+use super::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome};
+use crate::event::Event;
+use crate::id::InterruptId;
+use crate::run::Fact;
+use crate::time::Timestamp;
+
+/// An answer: words, or data where the question had a schema, with the words that came beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    pub text: Option<String>,
+    /// Null: the text is the answer.
+    pub edit: Value,
+}
+
+impl Given {
+    /// The answer as a person reads it: data as JSON.
+    pub fn shown(&self) -> String {
+        if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
+    }
+
+    /// As a decision for this option.
+    pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
+        Decision { option: option.to_owned(), text: self.text, edit: self.edit, version: None, from }
+    }
+}
+
+/// What became of an answer after it was given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// What counts instead of it, and since when.
+    pub corrected: Option<(Given, Timestamp)>,
+    /// The events that hold it beside the decision: its corrections, and what an agent was told of it.
+    pub copies: Vec<u64>,
+    pub erased: bool,
+}
+
+impl Interrupt {
+    /// Whether an option of it gives the answer to a question.
+    pub fn is_answered_by(&self, offer: &Offer) -> bool {
+        self.opened.kind == Kind::Question && offer.effect == Effect::Respond
+    }
+
+    /// The option that answers it.
+    pub fn answering(&self) -> Option<&Offer> {
+        self.opened.options.iter().find(|offer| self.is_answered_by(offer))
+    }
+
+    /// The answer that somebody gave, as it counts now; `None` where nobody answered, or where it was erased.
+    pub fn answer(&self) -> Option<Given> {
+        if self.kept.erased || !self.was_answered() {
+            return None;
+        }
+        if let Some((given, _)) = &self.kept.corrected {
+            return Some(given.clone());
+        }
+        let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
+        Some(Given { text: self.said(), edit })
+    }
+
+    /// Whether it is a question that was answered, by a person or by an earlier answer.
+    pub fn was_answered(&self) -> bool {
+        let Some(resolution) = &self.resolution else { return false };
+        let option = resolution.option.as_deref().and_then(|option| self.offers(option));
+        resolution.outcome == Outcome::Answered
+            && matches!(resolution.cause, Cause::Decision | Cause::Reused(_))
+            && option.is_some_and(|offer| self.is_answered_by(offer))
+    }
+
+    /// The question in the words of its agent.
+    pub fn question(&self) -> &str {
+        let question = self.content.pointer("/payload/question").and_then(Value::as_str);
+        question.unwrap_or_else(|| self.content_text("title"))
+    }
+
+    /// Takes up what happens to its answer.
+    pub(super) fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
+        if let Fact::AnswerCorrected { interrupt } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            let given = Given { text: event.content.text.clone(), edit: event.content.data.clone() };
+            self.kept.corrected = Some((given, event.at));
+            self.kept.copies.push(seq);
+        }
+        if let Fact::NoteAdded { interrupt, .. } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.kept.copies.push(seq);
+        }
+        if let Fact::AnswerErased { interrupt, .. } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.kept = Kept { erased: true, ..Kept::default() };
+            for vote in &mut self.votes {
+                (vote.text, vote.edit) = (None, Value::Null);
+            }
+        }
+    }
+}

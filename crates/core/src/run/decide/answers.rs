@@ -1,0 +1,109 @@
+//! Answers after the fact: corrected, erased, or taken for a later question without asking anybody.
+
+use serde_json::Value;
+
+use super::{AppliedDecision, By, Draft, Effect, Fact, Interrupt, Rejection, check_response};
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Decision, Given, Offer, Refusal, carried};
+use crate::schema::Problem;
+
+impl Draft<'_> {
+    pub(in crate::run) fn correct_answer(&mut self, id: &InterruptId, given: Given) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        let offer = answered(&interrupt)?;
+        let decision = given.decision(&offer.id, None);
+        let problems = problems(&interrupt, offer, &decision);
+        if !problems.is_empty() {
+            return Err(Rejection::Refused(Refusal::Invalid(problems)));
+        }
+        let given = Given { text: decision.text, edit: decision.edit };
+        if interrupt.answer().as_ref() != Some(&given) {
+            let content = Content { text: given.text, data: given.edit };
+            self.emit(Fact::AnswerCorrected { interrupt: id.clone() }, content);
+        }
+        Ok(())
+    }
+
+    /// Erasing what is erased is no event. The driver erases the content of the events that the fact names.
+    pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        if interrupt.kept.erased {
+            return Ok(());
+        }
+        answered(&interrupt)?;
+        let mut events: Vec<u64> = interrupt.agreed().iter().map(|vote| vote.seq).collect();
+        events.extend(&interrupt.kept.copies);
+        // What the agent was told is a copy of it.
+        if let About::Call(call) = &interrupt.opened.about {
+            events.extend(self.run.calls.get(call).and_then(|call| call.ended_at));
+        }
+        // And so is what the result says of the question: the rest of it moves on.
+        let mut content = Content::none();
+        if let Some(ended) = &self.run.ended
+            && let Some(data) = without_answer(&ended.result, id)
+        {
+            events.push(ended.told);
+            content = Content { text: ended.text.clone(), data };
+        }
+        events.sort_unstable();
+        self.emit(Fact::AnswerErased { interrupt: id.clone(), events }, content);
+        Ok(())
+    }
+
+    /// An answer that does not fit, or comes from somebody who may not decide here, leaves the question open.
+    pub(in crate::run) fn reuse_answer(
+        &mut self,
+        id: &InterruptId,
+        source: InterruptId,
+        by: &str,
+        given: Given,
+    ) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        let opened = &interrupt.opened;
+        let is_for_them = opened.approvers.is_empty() || opened.approvers.iter().any(|one| one == by);
+        let takes_one = interrupt.is_open() && opened.quorum <= 1 && is_for_them;
+        let Some(offer) = interrupt.answering().filter(|_| takes_one).cloned() else {
+            return Err(Rejection::Outdated);
+        };
+        let decision = given.decision(&offer.id, Some(source.clone()));
+        if !problems(&interrupt, &offer, &decision).is_empty() {
+            return Err(Rejection::Outdated);
+        }
+        self.emit_decision(&interrupt, &offer, &decision, false);
+        let settled = Some(self.run.seq);
+        self.resolve_by(id, Effect::Respond.outcome(), Some(&offer), Cause::Reused(source), settled);
+        let text = decision.text.as_deref().unwrap_or_default();
+        self.effect(
+            &interrupt,
+            &AppliedDecision { offer: &offer, text, edit: &decision.edit, by: By::Person },
+        );
+        Ok(())
+    }
+}
+
+/// The option by which it was answered.
+fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
+    if interrupt.kept.erased {
+        return Err(Rejection::NoAnswer("it was erased"));
+    }
+    let offer = interrupt.answering().filter(|_| interrupt.was_answered());
+    offer.ok_or(Rejection::NoAnswer("it is no question that somebody has answered"))
+}
+
+fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
+    let mut problems = carried(interrupt, offer, decision);
+    problems.extend(check_response(interrupt, offer, decision));
+    problems
+}
+
+/// A result without the answer to this question; `None`: it does not quote it.
+fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
+    let mut result = result.clone();
+    let questions = result.get_mut("questions")?.as_array_mut()?;
+    let of_it = |asked: &&mut Value| asked.get("interrupt").and_then(Value::as_str) == Some(id.as_str());
+    let asked = questions.iter_mut().find(of_it)?.as_object_mut()?;
+    asked.remove("answer")?;
+    asked.insert("erased".to_owned(), Value::Bool(true));
+    Some(result)
+}

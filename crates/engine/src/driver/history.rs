@@ -1,0 +1,137 @@
+//! Answers that are kept per subject: a question is matched with earlier ones, and one may be taken or reused.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event;
+use holdshort_core::history;
+use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::interrupt::{Given, Kind, Refusal};
+use holdshort_core::json;
+use holdshort_core::projection::AnswerRow;
+use holdshort_core::run::{Fact, Input, Rejection, Run};
+use holdshort_core::schema::Problem;
+use holdshort_core::system::System;
+use holdshort_store::{AnswerFilter, Journal, Search};
+
+use super::Driver;
+use super::run_cache::LoadedRun;
+use super::step::Decided;
+use crate::{Clock, Error, Executor};
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Earlier answers of a subject that may be the answer to an open question.
+    pub async fn suggestions(
+        &self,
+        subject: &str,
+        question: &str,
+        itself: &InterruptId,
+    ) -> Result<Vec<AnswerRow>, Error> {
+        let mut rows = self.answers_to(subject, question).await?;
+        let words = history::searched(question);
+        let like = AnswerFilter {
+            subject: Some(subject.to_owned()),
+            search: Some(Search::Any(words)),
+            ..AnswerFilter::default()
+        };
+        let like = self.journal().answers(&like, None, history::COMPARED).await?.items;
+        let known: Vec<InterruptId> = rows.iter().map(|row| row.interrupt.clone()).collect();
+        rows.extend(like.into_iter().filter(|row| !known.contains(&row.interrupt)));
+        Ok(history::suggestions(question, itself, rows))
+    }
+
+    /// The newest answers of a subject to this very question.
+    async fn answers_to(&self, subject: &str, question: &str) -> Result<Vec<AnswerRow>, Error> {
+        let same = AnswerFilter {
+            subject: Some(subject.to_owned()),
+            asked: Some(history::asked(question)),
+            ..AnswerFilter::default()
+        };
+        Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
+    }
+
+    /// Answers what has just been asked where the workflow lets earlier answers count: in the append that opens the
+    /// question, so that nobody is asked, and a crash leaves both or neither.
+    pub(super) async fn reuse_answers(
+        &self,
+        decided: &mut Decided,
+        loaded: &LoadedRun,
+        system: &System,
+    ) -> Result<(), Error> {
+        let Some(reuse_ms) = decided.run.definition.asking.reuse_ms else { return Ok(()) };
+        let Some(subject) = decided.run.kept_for().map(str::to_owned) else { return Ok(()) };
+        let opened = decided.events.iter().filter_map(|event| match &event.fact {
+            event::Fact::Run(Fact::InterruptOpened(opened)) if opened.kind == Kind::Question => {
+                Some(opened.interrupt.clone())
+            }
+            _ => None,
+        });
+        for id in opened.collect::<Vec<_>>() {
+            let Some(asked) = decided.run.interrupts.get(&id).filter(|asked| asked.is_open()) else {
+                continue;
+            };
+            let rows = self.answers_to(&subject, asked.question()).await?;
+            let Some(row) = history::reusable(rows, self.clock.now(), reuse_ms) else { continue };
+            let Some(given) = given(&row) else { continue };
+            let (source, by) = (row.interrupt, row.by);
+            let input = Input::Reuse { interrupt: id, source, by, given };
+            let session = decided.session.clone();
+            let cx = self.context(Actor::engine(), &session, system, loaded.epoch);
+            match decided.run.handle(&cx, input) {
+                Ok(events) => decided.take(events),
+                // It does not fit the form of this question: a person is asked.
+                Err(error) => tracing::debug!(run = %decided.run.id, %error, "an answer is not reused"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an answer that is said to be taken from another subject, or from one that is not kept any more.
+    pub(super) async fn check_source(&self, run: &Run, input: &Input) -> Result<(), Error> {
+        let Input::Decide { decision, .. } = input else { return Ok(()) };
+        let Some(source) = &decision.from else { return Ok(()) };
+        let row = self.journal().answer(source).await?;
+        let problem = match row.filter(|row| Some(&*row.subject) == run.kept_for()) {
+            None => "names no answer that is kept for the subject of this run",
+            Some(row) if row.erased => "names an answer that was erased meanwhile",
+            Some(_) => return Ok(()),
+        };
+        let problem = Problem::new("/from", problem);
+        Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into())
+    }
+
+    /// Changes what is kept of an answer. What was reused of it without asking goes with it where it is erased.
+    pub async fn amend_answer(
+        self: &Arc<Self>,
+        run: &RunId,
+        id: &InterruptId,
+        input: Input,
+        actor: Actor,
+    ) -> Result<(), Error> {
+        if matches!(input, Input::EraseAnswer { .. }) {
+            let reused = AnswerFilter { source: Some(id.clone()), ..AnswerFilter::default() };
+            let mut after = None;
+            loop {
+                let page = self.journal().answers(&reused, after.as_ref(), history::COMPARED).await?;
+                for row in page.items.into_iter().filter(|row| row.reused && !row.erased) {
+                    let input = Input::EraseAnswer { interrupt: row.interrupt };
+                    self.send(&row.run, input, actor.clone()).await?;
+                }
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        self.send(run, input, actor).await.map(drop)
+    }
+}
+
+/// The answer of a row. `None`: its data can not be read.
+fn given(row: &AnswerRow) -> Option<Given> {
+    if !row.is_data {
+        return Some(Given { text: Some(row.answer.clone()), ..Given::default() });
+    }
+    let edit = json::parse(row.answer.as_bytes()).ok()?;
+    Some(Given { text: None, edit })
+}

@@ -1,0 +1,93 @@
+//! Answers that are kept per subject: list, correct, erase.
+
+use axum::Json;
+use holdshort_core::history;
+use holdshort_core::id::{InterruptId, StreamId};
+use holdshort_core::interrupt::Given;
+use holdshort_core::projection::AnswerRow;
+use holdshort_core::run::Input;
+use holdshort_protocol::{CorrectAnswer, Interrupt, InterruptStatus, KeptAnswer, Kind, List};
+use holdshort_store::{AnswerFilter, Search, Tables};
+use holdshort_web::app::{App, detached};
+use holdshort_web::asked::Asked;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{AnswersQuery, Id, Params, limit};
+use holdshort_web::view;
+
+use crate::openapi::{CorrectsAnswer, ErasesAnswer, Lists};
+
+/// List the answers that people gave to questions, newest first.
+///
+/// They are kept where the input of the run that asked has a `subject`. Erased ones are listed without their answer.
+#[utoipa::path(
+    get, path = "/v1/answers", tag = "answers", operation_id = "list_answers",
+    params(AnswersQuery),
+    responses((status = 200, description = "A page of answers", body = List<KeptAnswer>), Lists)
+)]
+pub(crate) async fn list(
+    caller: Caller,
+    Params(query): Params<AnswersQuery>,
+) -> Answer<Json<List<KeptAnswer>>> {
+    let search = query.q.as_deref().map(history::searched).filter(|words| !words.is_empty());
+    let filter =
+        AnswerFilter { subject: query.subject, search: search.map(Search::All), ..AnswerFilter::default() };
+    let read = |limit| caller.app.journal().answers(&filter, query.cursor.as_ref(), limit);
+    let list =
+        view::page::show(limit(query.limit)?, read, async |row| Ok(Some(view::answer::answer(&row)))).await?;
+    Ok(Json(list))
+}
+
+/// Correct an answer.
+///
+/// It counts from here on. The run that asked has heard the one before: nothing of it is done again.
+#[utoipa::path(
+    post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
+    params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body = CorrectAnswer,
+    responses((status = 200, description = "The answer as it is now", body = KeptAnswer), CorrectsAnswer)
+)]
+pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<KeptAnswer>> {
+    let CorrectAnswer { text, edit } = body.json().await?;
+    amend(caller, &id, Input::CorrectAnswer { interrupt: id.clone(), given: Given { text, edit } }).await
+}
+
+/// Erase an answer.
+///
+/// It is suggested and reused no longer, and its words are erased from the journal. Erasing it twice is the same as once.
+#[utoipa::path(
+    delete, path = "/v1/answers/{interrupt}", tag = "answers", operation_id = "erase_answer",
+    params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "What is left of it", body = KeptAnswer), ErasesAnswer)
+)]
+pub(crate) async fn erase(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<KeptAnswer>> {
+    amend(caller, &id, Input::EraseAnswer { interrupt: id.clone() }).await
+}
+
+async fn amend(caller: Caller, id: &InterruptId, input: Input) -> Answer<Json<KeptAnswer>> {
+    let Caller { app, actor, .. } = caller;
+    let row = known(&app, id).await?;
+    let (driver, interrupt) = (app.driver.clone(), id.clone());
+    detached(async move { driver.amend_answer(&row.run, &interrupt, input, actor).await }).await?;
+    Ok(Json(view::answer::answer(&known(&app, id).await?)))
+}
+
+async fn known(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
+    app.journal().answer(id).await?.ok_or_else(|| Refused::not_found("answer"))
+}
+
+/// Adds what was answered before to a question that is open.
+pub(super) async fn suggest(app: &App, asked: &Asked, shown: &mut Interrupt) -> Answer<()> {
+    let takes_one = shown.options.iter().any(|offer| offer.effect == "respond");
+    if shown.kind != Kind::Question || shown.status != InterruptStatus::Open || !takes_one {
+        return Ok(());
+    }
+    let started = app.event(&StreamId::Run(asked.run.clone()), 1).await?;
+    let Some(subject) = history::subject(&started.content.data) else { return Ok(()) };
+    let question = shown.payload.get("question").and_then(|question| question.as_str());
+    let question = question.unwrap_or(&shown.title);
+    let rows = app.driver.suggestions(subject, question, &asked.interrupt).await?;
+    shown.suggestions_from_history = rows.iter().map(view::answer::suggestion).collect();
+    Ok(())
+}
