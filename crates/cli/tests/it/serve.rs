@@ -45,7 +45,10 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
 
     assert_eq!(serving.stop(), (0, String::new()));
     assert!(!home.data().join("server.json").exists());
-    assert_eq!(home.json(&["rebuild"]), json!({"runs": 0, "sessions": 0, "interrupts": 0, "grants": 0, "answers": 0}));
+    assert_eq!(
+        home.json(&["rebuild"]),
+        json!({"runs": 0, "sessions": 0, "interrupts": 0, "grants": 0, "answers": 0})
+    );
 }
 
 #[test]
