@@ -28,6 +28,7 @@ fn what_ships_is_there() {
         library.names().collect::<Vec<_>>(),
         [
             "autonomous",
+            "coach",
             "codelab",
             "codelab_ide",
             "copilot",
