@@ -51,28 +51,8 @@ pub enum Deliver {
     PerStage,
 }
 
-/// What kind of question an agent says that it is: shown to the person, and nothing else follows from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Manner {
-    Question,
-    Observation,
-    Suggestion,
-    Clarification,
-}
-
-impl Manner {
-    pub const ALL: [Self; 4] = [Self::Question, Self::Observation, Self::Suggestion, Self::Clarification];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Observation => "observation",
-            Self::Suggestion => "suggestion",
-            Self::Clarification => "clarification",
-        }
-    }
-}
+/// What kind of question an agent may say that it is: shown to the person, and nothing else follows from it.
+pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
 /// The tool that writes an assumption down. An agent that asks has it as soon as a question of its own has no answer;
 /// where asking is off every agent has it.

@@ -1,6 +1,6 @@
 //! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
 
-use holdshort_core::asking::Manner;
+use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use holdshort_core::web::FETCH;
@@ -172,7 +172,6 @@ fn ask(name: &str) -> Spec {
         "communicate_with_human" => ("message", "message_type"),
         _ => ("question", "kind"),
     };
-    let kinds = Manner::ALL.map(Manner::as_str);
     spec(
         name,
         "Asks the person you work for a question and waits for the answer. Use it when the task leaves a \
@@ -184,7 +183,7 @@ fn ask(name: &str) -> Spec {
             question: {"type": "string", "minLength": 1, "description": "The question, complete in itself."},
             "context": {"type": "string", "description": "What the person needs to know to answer."},
             kind: {
-                "enum": kinds,
+                "enum": KINDS,
                 "description": "An observation or a suggestion is shown as one; the person answers it all the same.",
             },
             "choices": {

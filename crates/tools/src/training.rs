@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::Outcome;
-use holdshort_training::tools::{Number, Piece};
+use holdshort_training::tools::{Number, Piece, written};
 use holdshort_training::{
     Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Severity, Sex, Summary, compute,
     parts, summary,
@@ -218,14 +218,9 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// As people write it: as many decimals as its size is worth, and long times in hours as well.
+/// A value with its unit; long times in hours as well.
 fn quantity(value: f64, unit: &str) -> String {
-    let decimals = match value.abs() {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        _ => 2,
-    };
-    let number = format!("{value:.decimals$}");
+    let number = written(value);
     match unit {
         "s" if value >= 60.0 => format!("{number} s ({})", clock(value)),
         "1" => number,

@@ -5,8 +5,8 @@ use holdshort_protocol::{Decision, Interrupt, Kind, plain};
 use super::paint::Paint;
 use super::prompt::{Prompt, Reaction};
 
-/// The workflow whose questions look like this.
-const WORKFLOW: &str = "coach";
+/// The workflow whose questions look like this, and whose runs leave files.
+pub(crate) const WORKFLOW: &str = "coach";
 
 /// The width of the lines around a question.
 const WIDTH: usize = 70;

@@ -7,7 +7,7 @@ pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.
 
 pub(crate) mod card;
 pub(crate) mod chat;
-mod coach;
+pub(crate) mod coach;
 mod diff;
 pub(crate) mod earlier;
 pub(crate) mod edit;

@@ -49,7 +49,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
         Verb::Run(run) => run::run(&scene, run).await,
-        Verb::Init { workflow, file } => coach::init_of(&workflow, &file),
+        Verb::Init { workflow, file } => coach::init(&workflow, &file),
         Verb::Chat(chat) => chat::chat(&scene, chat).await,
         Verb::Serve(serve) => serve::serve(&scene, serve).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,

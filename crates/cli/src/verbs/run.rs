@@ -38,7 +38,7 @@ pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped wor
 
 pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
     if let Some(path) = &args.init_config {
-        return coach::init_of(&args.workflow, path);
+        return coach::init(&args.workflow, path);
     }
     let (start, files) = start(&args)?;
     let files = files.as_deref();

@@ -26,8 +26,8 @@ impl Draft<'_> {
                 payload[key] = value.clone();
             }
         }
-        if let Some(manner) = call.argument("kind").or_else(|| call.argument("message_type")) {
-            payload["kind"] = json!(manner);
+        if let Some(kind) = call.argument("kind").or_else(|| call.argument("message_type")) {
+            payload["kind"] = json!(kind);
         }
         opening.payload = payload;
         // A schema that asks for nothing is none: the person would have to type JSON for no reason.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::arguments::Parameter;
-pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode};
+pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode, written};
 pub use self::summary::{ActivityGiven, Analyst, DayGiven, Given, Summary, summary};
 
 use self::arguments::{Arguments, Subject};

@@ -21,6 +21,16 @@ pub struct Number {
     pub unit: &'static str,
 }
 
+/// As people write it: with as many decimals as its size is worth.
+pub fn written(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
 /// The numbers that were computed together, and from what.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {

@@ -19,10 +19,8 @@ use crate::called::holdshort;
 use crate::client::Client;
 use crate::exit::{Exit, usage};
 use crate::output::{say, say_all, tell};
+pub(super) use crate::terminal::coach::WORKFLOW;
 use crate::terminal::paint::Paint;
-
-/// The workflow that this is for.
-pub(crate) const WORKFLOW: &str = "coach";
 
 /// The tool that draws: agents have it where the configuration says so.
 const PLOTS: &str = "plot_series";
@@ -88,15 +86,11 @@ pub(super) async fn leave_files(client: &Client, run: &str, folder: &Path, json:
     }
 }
 
-pub(super) fn init_of(workflow: &str, path: &Path) -> anyhow::Result<Exit> {
+/// Writes the commented template, and never over a file.
+pub(super) fn init(workflow: &str, path: &Path) -> anyhow::Result<Exit> {
     if workflow != WORKFLOW {
         return Err(usage(format!("only `{WORKFLOW}` has a configuration; `{workflow}` has none")));
     }
-    init(path)
-}
-
-/// Writes the commented template, and never over a file.
-pub(super) fn init(path: &Path) -> anyhow::Result<Exit> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

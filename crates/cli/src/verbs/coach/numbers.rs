@@ -1,6 +1,7 @@
 //! The table of the report: every number that a tool computed, with its formula and what it was computed from.
 
 use holdshort_report::Computed;
+use holdshort_training::tools::written;
 use serde_json::Value;
 
 use super::story::Story;
@@ -86,14 +87,4 @@ fn inputs(piece: &Value) -> String {
         text.extend(["; ", &caveats.join(", ")]);
     }
     text
-}
-
-/// With as many decimals as its size is worth, as the tool says it to the agent.
-fn written(value: f64) -> String {
-    let decimals = match value.abs() {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
 }
