@@ -30,18 +30,8 @@ pub struct Actor {
     pub via: Option<String>,
 }
 
-/// Whoever may be named to decide: everybody whom a local start knows.
-pub const DECIDERS: [&str; 1] = ["operator"];
-
-/// Why nobody of this name can decide, in words; `None` where somebody can. What is assigned only to somebody who is
-/// not there waits for ever, so neither a workflow nor an agent's request may name them.
-pub fn unknown_decider(name: &str) -> Option<String> {
-    if DECIDERS.contains(&name) {
-        return None;
-    }
-    let there = DECIDERS.map(|name| format!("`{name}`")).join(", ");
-    Some(format!("nobody here is `{name}`; who decides is one of: {there}"))
-}
+/// The person of a local start: whoever has the operator's token.
+pub const LOCAL_OPERATOR: &str = "operator";
 
 impl Actor {
     pub fn engine() -> Self {
@@ -49,14 +39,14 @@ impl Actor {
     }
 
     pub fn operator(via: &str) -> Self {
-        Self { id: DECIDERS[0].to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
+        Self { id: LOCAL_OPERATOR.to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
     }
 
     /// Somebody with the token of a role: until people have names they are called what they are.
     pub fn of(role: Role, via: &str) -> Self {
         let id = match role {
             Role::Admin => "admin",
-            Role::Operator => DECIDERS[0],
+            Role::Operator => LOCAL_OPERATOR,
             Role::Reviewer => "reviewer",
             Role::Agent => "agent",
             Role::Auditor => "auditor",

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::asking::Asking;
 use crate::digest::Digest;
 use crate::gate::smart;
-use crate::interrupt::{Effect, Kind};
+use crate::interrupt::Kind;
+pub use crate::kind_gate::KindGate;
 use crate::pricing::ModelTerms;
 use crate::routing;
 use crate::tool;
@@ -501,45 +502,6 @@ pub enum RuleAction {
     #[default]
     Ask,
     Forbid,
-}
-
-/// What a workflow, or a phase of it, changes about one kind of interrupt.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KindGate {
-    /// The options to offer, in this order; empty: all of the kind, in the table's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<String>,
-    /// Option id → label.
-    pub labels: BTreeMap<String, String>,
-    /// What `reject` does here: one of the effects that the kind's table allows.
-    pub reject: Option<Effect>,
-    pub expires_in_ms: Option<u64>,
-    /// The option applied on expiry.
-    pub on_expiry: Option<String>,
-    /// Who may decide, by id; empty means admins and operators.
-    pub approvers: Vec<String>,
-    /// How many people have to agree before anything is released; one where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quorum: Option<u32>,
-}
-
-impl KindGate {
-    /// What it says, and where it says nothing, what is usual. Labels are merged option by option; a list is one word.
-    pub fn over(&self, usual: Self) -> Self {
-        let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
-        let mut labels = usual.labels;
-        labels.extend(self.labels.clone());
-        Self {
-            options: list(&self.options, usual.options),
-            labels,
-            reject: self.reject.or(usual.reject),
-            expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
-            on_expiry: self.on_expiry.clone().or(usual.on_expiry),
-            approvers: list(&self.approvers, usual.approvers),
-            quorum: self.quorum.or(usual.quorum),
-        }
-    }
 }
 
 /// Limits of one step (rounds, calls, attempts …) or of the run (budget). Hitting one is an event.

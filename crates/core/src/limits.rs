@@ -141,3 +141,27 @@ pub const PHASE_DEPTH: usize = 3;
 
 /// What is told whole of a copilot's earlier rounds, the newest first; of older ones people's words and the last word.
 pub const ROUNDS_BYTES: usize = 96 * 1024;
+
+/// The name of a person, a group or a key; a person's language and time zone.
+pub const NAME_BYTES: usize = 128;
+
+/// People of one installation.
+pub const PEOPLE: usize = 10_000;
+
+/// Groups that one person is in.
+pub const GROUPS_OF_PERSON: usize = 100;
+
+/// Addresses of one person, one for each channel.
+pub const ADDRESSES: usize = 20;
+
+/// One address of a person.
+pub const ADDRESS_BYTES: usize = 512;
+
+/// Stages of one assignment.
+pub const STAGES: usize = 10;
+
+/// People and groups that one stage of an assignment names.
+pub const ASSIGNED: usize = 100;
+
+/// People in whose place others were asked to decide on one interrupt.
+pub const DELEGATIONS: usize = 100;

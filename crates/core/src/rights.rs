@@ -28,8 +28,8 @@ pub enum Permission {
     SignIn,
 }
 
-/// How far a permission reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far a permission reaches, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
     /// What they began themselves: of runs, those of other frameworks alone.

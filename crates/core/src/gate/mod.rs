@@ -20,8 +20,10 @@ use holdshort_command::guarded::{self, Guarded};
 use crate::changeset::{self, Change, Changeset};
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
+use crate::interrupt::Assignment;
 use crate::session::Session;
 use crate::system::System;
+use crate::system::people::People;
 use crate::time::Timestamp;
 use crate::tool::{Category, Precondition, ResolvedPath};
 
@@ -143,6 +145,20 @@ pub enum Verdict {
     Allow(Release),
 }
 
+/// Whose grants count: those of whoever may decide on the call.
+#[derive(Clone, Debug)]
+pub struct Granters<'a> {
+    pub assignment: Assignment,
+    pub people: &'a People,
+}
+
+impl Granters<'_> {
+    /// The grants of those who have left count no more.
+    fn names(&self, person: &str) -> bool {
+        self.assignment.is_for(person, self.people) && !self.people.is_barred(person)
+    }
+}
+
 /// What votes beside grants and inspection: lists of rules, mandatory checkpoints, and what smart approval found.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
@@ -150,9 +166,8 @@ pub struct Rules<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Whose grants count: who may decide on the call. An empty list is everybody; `None` is nobody, where the gate
-    /// offers no approval for the session.
-    pub granters: Option<&'a [String]>,
+    /// Whose grants count; `None` is nobody's, where the gate offers no approval for the session.
+    pub granters: Option<&'a Granters<'a>>,
     /// What a grant would cover that is given now.
     pub covers: GrantCovers,
     /// Grants that have expired by then count no more.
@@ -161,7 +176,7 @@ pub struct Rules<'a> {
 
 impl Rules<'_> {
     fn takes_grants_of(&self, person: &str) -> bool {
-        self.granters.is_some_and(|named| named.is_empty() || named.iter().any(|each| each == person))
+        self.granters.is_some_and(|granters| granters.names(person))
     }
 }
 

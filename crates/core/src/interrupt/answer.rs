@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome};
+use super::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Vote};
 use crate::event::Event;
 use crate::id::InterruptId;
 use crate::run::Fact;
@@ -57,8 +57,23 @@ impl Interrupt {
         if let Some((given, _)) = &self.kept.corrected {
             return Some(given.clone());
         }
+        Some(self.given())
+    }
+
+    /// What was given with the decisions that settled it. Of several people who answered each is named.
+    pub fn given(&self) -> Given {
+        let agreed = self.agreed();
+        let is_gathered =
+            |vote: &&Vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
+        if agreed.first().is_some_and(is_gathered) {
+            let told = agreed.iter().map(|vote| {
+                let given = Given { text: vote.text.clone(), edit: vote.edit.clone() };
+                format!("{}: {}", vote.by, given.shown())
+            });
+            return Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null };
+        }
         let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
-        Some(Given { text: self.said(), edit })
+        Given { text: self.said(), edit }
     }
 
     /// Whether it is a question that was answered, by a person or by an earlier answer.

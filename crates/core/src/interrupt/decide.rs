@@ -3,13 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Interrupt, Kind, Offer, Outcome, option};
-use crate::actor::Actor;
+use super::{Carry, Interrupt, Kind, Offer, Outcome, Seat, Voter, option};
 use crate::id::InterruptId;
 use crate::json;
 use crate::limits;
 use crate::schema::Problem;
-use crate::time::Timestamp;
 
 /// One person's vote on an interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,7 +30,8 @@ pub struct Decision {
 /// A decision that was checked: it may be taken, or was taken before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    New(Offer),
+    /// And what it counts as.
+    New(Offer, Seat),
     /// The same decision by the same person: nothing changes, the standing result is the answer.
     Repeat,
 }
@@ -44,6 +43,12 @@ pub enum Refusal {
     Role,
     #[error("this interrupt is for others to decide")]
     NotAnApprover,
+    #[error("whoever started the run or wrote the edit does not release it: somebody else has to")]
+    OwnWork,
+    #[error("it is at stage {stage} now, which is for others to decide")]
+    NotYourStage { stage: usize },
+    #[error("you have no vote on it")]
+    NoVote,
     #[error("nobody decided in time: the interrupt has expired")]
     Expired,
     #[error("the interrupt is resolved already")]
@@ -58,23 +63,32 @@ pub enum Refusal {
     Invalid(Vec<Problem>),
 }
 
-/// Checks a decision in the order: role, repeat, expired, resolved, version, option and what it carries.
+/// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, what it carries. `seq`: the
+/// event that it would be.
 /// The schema of an edit is the run's to check: it knows what is edited.
 pub fn check(
     interrupt: &Interrupt,
-    actor: &Actor,
+    voter: &Voter<'_>,
     decision: &Decision,
-    now: Timestamp,
+    seq: u64,
 ) -> Result<Checked, Refusal> {
-    interrupt.may_decide(actor)?;
+    let Voter { actor, now, .. } = *voter;
+    interrupt.may_take_part(voter)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
     };
-    if interrupt.votes.iter().any(same) {
-        return Ok(Checked::Repeat);
+    if let Some(made) = interrupt.votes.iter().find(|made| same(made)) {
+        // Who may count in several stages says the same in each.
+        let sits_in_another = || {
+            let offer = interrupt.offers(&decision.option)?;
+            interrupt.seat(voter, offer, made.edit_of).ok().filter(|seat| seat.stage != made.seat.stage)
+        };
+        if !interrupt.is_open() || interrupt.assignment.distinct || sits_in_another().is_none() {
+            return Ok(Checked::Repeat);
+        }
     }
     match &interrupt.resolution {
         Some(resolution) if resolution.outcome == Outcome::Expired => return Err(Refusal::Expired),
@@ -92,7 +106,8 @@ pub fn check(
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     };
     let problems = carried(interrupt, offer, decision);
-    if problems.is_empty() { Ok(Checked::New(offer.clone())) } else { Err(Refusal::Invalid(problems)) }
+    let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
+    if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
 /// What is wrong with what a decision carries, whatever form its edit has.

@@ -5,21 +5,26 @@
 
 mod action;
 mod answer;
+mod assignment;
 mod decide;
+mod opened;
 mod table;
 mod vote;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use action::{Claim, Comment, Holder};
+pub use action::{Claim, Comment, Delegation, Holder, Voter};
 pub use answer::{Given, Kept};
+pub use assignment::{Assignment, Ballot, Lack, Represented, Seat, Stage};
 pub(crate) use decide::carried;
 pub use decide::{Checked, Decision, Refusal, check};
+pub use opened::Opened;
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
-pub use vote::{Settled, Vote, settled};
+pub use vote::{Settled, Vote};
 
-use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Reason;
 use crate::id::{GrantId, InterruptId};
@@ -178,40 +183,14 @@ impl About {
     }
 }
 
-/// The facts of an interrupt, as its `interrupt_opened` event holds them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Opened {
-    pub interrupt: InterruptId,
-    pub kind: Kind,
-    pub about: About,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    pub options: Vec<Offer>,
-    pub risk: Risk,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub action_digest: Option<Digest>,
-    /// The version of the installation's policy that asked.
-    #[serde(default)]
-    pub policy_version: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    pub on_expiry: String,
-    /// Who may decide, by id; empty means admins and operators.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approvers: Vec<String>,
-    /// How many people have to agree before anything is released.
-    pub quorum: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub supersedes: Option<InterruptId>,
-}
-
 /// An interrupt of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
+    /// Who may decide now: as it was opened, or reassigned since.
+    pub assignment: Assignment,
+    /// Who was asked to decide in the place of whom.
+    pub delegations: Vec<Delegation>,
     /// `{title, message, payload, response_schema?}`; null once erased.
     pub content: Value,
     pub opened_at: Timestamp,
@@ -220,6 +199,8 @@ pub struct Interrupt {
     pub version: u64,
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
+    /// Who wrote each edit, by the sequence of the decision that brought it.
+    pub authors: BTreeMap<u64, String>,
     pub claim: Option<Claim>,
     /// How often it was claimed.
     pub claims: u32,
@@ -265,12 +246,15 @@ impl Interrupt {
     /// As its `interrupt_opened` of this sequence says.
     pub fn new(opened: Opened, content: Value, at: Timestamp, seq: u64) -> Self {
         Self {
+            assignment: opened.assignment.clone(),
+            delegations: Vec::new(),
             opened,
             content,
             opened_at: at,
             opened_seq: seq,
             version: 1,
             votes: Vec::new(),
+            authors: BTreeMap::new(),
             claim: None,
             claims: 0,
             comments: Vec::new(),
@@ -283,7 +267,7 @@ impl Interrupt {
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, option, edit_of, from, .. } = fact
+        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, .. } = fact
             && *interrupt == self.opened.interrupt
         {
             self.cast(Vote {
@@ -293,6 +277,7 @@ impl Interrupt {
                 edit: event.content.data.clone(),
                 edit_of: *edit_of,
                 from: from.clone(),
+                seat: seat.clone().unwrap_or_default(),
                 at: event.at,
                 seq,
             });
@@ -314,6 +299,7 @@ impl Interrupt {
             let (by, text) = (event.actor.id.clone(), event.content.text.clone());
             self.comments.push(Comment { by, text, at: event.at, seq });
         }
+        self.reassign(fact);
         self.keep(fact, event, seq);
         if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
             && *interrupt == self.opened.interrupt

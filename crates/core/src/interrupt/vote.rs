@@ -1,12 +1,13 @@
 //! Votes: the decisions on an interrupt, and which of them settles it.
 //!
-//! A vote that stops work or replaces it settles at once. A vote that releases work needs as many different people as
-//! the quorum says. Their votes must be for the same effect and the same edit. A person's later vote replaces their
-//! earlier one.
+//! A vote that stops work or replaces it settles at once. Votes that release work settle it once they meet every stage of
+//! the assignment. They must be for the same effect and the same edit. A person's later vote replaces their earlier one.
+//! A question that several people are to answer is settled once enough of them have, whatever they say.
 
 use serde_json::Value;
 
-use super::{Cause, Effect, Interrupt, Offer, Opened};
+use super::assignment::{Ballot, Seat};
+use super::{Cause, Effect, Interrupt, Kind, Offer};
 use crate::id::InterruptId;
 use crate::time::Timestamp;
 
@@ -21,6 +22,8 @@ pub struct Vote {
     pub edit_of: Option<u64>,
     /// The answer to an earlier question that it was taken from.
     pub from: Option<InterruptId>,
+    /// What it counts as.
+    pub seat: Seat,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,
@@ -42,33 +45,68 @@ pub struct Settled<'a> {
     pub agreed: Vec<&'a Vote>,
 }
 
-/// What the newest vote settles. `None`: more people have to agree.
-pub fn settled<'a>(opened: &'a Opened, votes: &'a [Vote]) -> Option<Settled<'a>> {
-    let offer = |vote: &Vote| opened.options.iter().find(|offer| offer.id == vote.option);
-    let newest = votes.last()?;
-    let chosen = offer(newest)?;
-    if !chosen.effect.lets_go_on() {
-        return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
+impl Interrupt {
+    /// What the newest vote settles. `None`: more people have to agree.
+    pub fn settles(&self) -> Option<Settled<'_>> {
+        let newest = self.votes.last()?;
+        let chosen = self.offers(&newest.option)?;
+        let is_gathered = self.is_gathered(chosen);
+        if !chosen.effect.lets_go_on() && !is_gathered {
+            return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
+        }
+        let agreed = self.agreeing(chosen, newest.edit_of);
+        if self.assignment.stage(&self.counted(&agreed)).is_some() {
+            return None;
+        }
+        // Who allowed it once has not allowed it for the session.
+        let offer = |vote: &Vote| self.offers(&vote.option);
+        let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
+        let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
+        Some(Settled { vote, offer: offer(vote)?, agreed })
     }
-    let says_so = |vote: &&Vote| {
-        let agrees = |offer: &Offer| offer.effect.agrees_with(chosen.effect);
-        vote.edit_of == newest.edit_of && offer(vote).is_some_and(agrees)
-    };
-    let agreed: Vec<&Vote> = votes.iter().filter(says_so).collect();
-    if agreed.len() < opened.quorum.max(1) as usize {
-        return None;
+
+    /// Whether several people are to give answers of their own.
+    pub fn is_gathered(&self, offer: &Offer) -> bool {
+        let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
+        answers && !self.assignment.takes_one()
     }
-    // Who allowed it once has not allowed it for the session.
-    let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
-    let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
-    Some(Settled { vote, offer: offer(vote)?, agreed })
+
+    /// The votes that agree with an option and an edit.
+    pub(super) fn agreeing(&self, chosen: &Offer, edit_of: Option<u64>) -> Vec<&Vote> {
+        let is_gathered = self.is_gathered(chosen);
+        let says_so = |vote: &&Vote| {
+            let agrees = |offer: &Offer| offer.effect.agrees_with(chosen.effect);
+            (is_gathered || vote.edit_of == edit_of) && self.offers(&vote.option).is_some_and(agrees)
+        };
+        self.votes.iter().filter(says_so).collect()
+    }
+
+    /// Those of them that count: where nobody may release their own work, not that of who wrote it.
+    pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
+        let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
+        let counts = |vote: &&&Vote| may_be_own || !self.wrote(&vote.by, vote.edit_of);
+        agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
+    }
+
+    /// Whether somebody wrote this edit.
+    pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
+        edit_of.and_then(|seq| self.authors.get(&seq)).is_some_and(|author| author == who)
+    }
 }
 
 impl Interrupt {
     /// Adds a vote to those that stand.
     pub fn cast(&mut self, vote: Vote) {
-        let takes_back = |other: &Vote| vote.edit_of.is_some() && other.edit_of != vote.edit_of;
-        self.votes.retain(|other| other.by != vote.by && !takes_back(other));
+        let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
+        // Who agreed before there was this edit has agreed to something else.
+        let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
+        let replaces = |other: &Vote| {
+            other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
+        };
+        self.votes.retain(|other| !replaces(other) && !resets(other));
+        if let Some(seq) = vote.edit_of {
+            self.authors.entry(seq).or_insert_with(|| vote.by.clone());
+        }
         self.votes.push(vote);
     }
 
@@ -88,14 +126,14 @@ impl Interrupt {
     /// What those who agreed said with it.
     pub fn said(&self) -> Option<String> {
         let agreed = self.agreed();
-        let said: Vec<&str> = agreed.iter().filter_map(|vote| vote.text.as_deref()).collect();
+        let said: Vec<&str> =
+            agreed.iter().filter_map(|vote| vote.text.as_deref()).filter(|text| !text.is_empty()).collect();
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
     /// Who agreed on how it was settled, in the order in which they did.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();
-        let settled = settled(&self.opened, &self.votes).filter(|_| by_votes);
-        settled.map(|settled| settled.agreed).unwrap_or_default()
+        self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()
     }
 }

@@ -12,6 +12,8 @@ mod texts;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::is_hidden;
+
 pub use asks::{announced, asked};
 pub use calls::{Known, written_call};
 
@@ -34,28 +36,7 @@ pub fn says_something(text: &str) -> bool {
 fn is_seen(each: char) -> bool {
     let is_mark =
         matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
-    let is_hidden = matches!(
-        each,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{2800}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    );
-    !(each.is_whitespace() || each.is_control() || is_mark || is_hidden)
+    !(each.is_whitespace() || each.is_control() || is_mark || is_hidden(each))
 }
 
 /// Why a reply without a tool call does not end its step.

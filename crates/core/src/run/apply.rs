@@ -513,6 +513,9 @@ impl Run {
             | Fact::InterruptClaimed { interrupt: id, .. }
             | Fact::InterruptReleased { interrupt: id }
             | Fact::CommentAdded { interrupt: id }
+            | Fact::VoteWithdrawn { interrupt: id, .. }
+            | Fact::InterruptReassigned { interrupt: id, .. }
+            | Fact::InterruptDelegated { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id } => {
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
                     Arc::make_mut(interrupt).apply(event, self.seq);

@@ -166,7 +166,7 @@ impl Draft<'_> {
                 {
                     self.authorise(id, digest, Authority::Interrupt(interrupt.clone()));
                 }
-                Some(_) | None => match self.run.approved_before(&call, digest) {
+                Some(_) | None => match self.run.approved_before(&call, digest, &self.cx.system.people) {
                     Some(interrupt) => self.authorise(id, digest, Authority::Interrupt(interrupt)),
                     None => self.ask_approval(id, &call, digest, reasons, grantable),
                 },
@@ -264,7 +264,7 @@ impl Draft<'_> {
             payload["grant"]["words"] = json!(format!("{}{ends}", grant.words()));
             payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
         }
-        let granted = self.run.granted_categories(call, &self.session, self.now());
+        let granted = self.run.granted_categories(call, &self.session, &self.cx.system.people, self.now());
         if !granted.is_empty() {
             payload["granted_categories"] = json!(granted);
         }

@@ -14,23 +14,22 @@ impl Draft<'_> {
         holder: Option<Holder>,
         over: Option<u64>,
     ) -> Result<(), Rejection> {
-        let actor = &self.cx.actor;
-        if self.interrupt(id)?.check_claim(actor, holder.as_ref(), over)? {
-            let by = actor.id.clone();
+        if self.interrupt(id)?.check_claim(&self.voter(), holder.as_ref(), over)? {
+            let by = self.cx.actor.id.clone();
             self.emit(Fact::InterruptClaimed { interrupt: id.clone(), by, holder }, Content::none());
         }
         Ok(())
     }
 
     pub(super) fn let_go(&mut self, id: &InterruptId, holder: Option<&Holder>) -> Result<(), Rejection> {
-        if self.interrupt(id)?.check_release(&self.cx.actor, holder)? {
+        if self.interrupt(id)?.check_release(&self.voter(), holder)? {
             self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
         }
         Ok(())
     }
 
     pub(super) fn comment(&mut self, id: &InterruptId, text: String) -> Result<(), Rejection> {
-        self.interrupt(id)?.check_comment(&self.cx.actor, &text)?;
+        self.interrupt(id)?.check_comment(&self.voter(), &text)?;
         self.emit(Fact::CommentAdded { interrupt: id.clone() }, Content::text(text));
         Ok(())
     }

@@ -166,6 +166,8 @@ impl<'a> Draft<'a> {
         let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = gate.expires_in_ms.or(timeout);
+        let assignment =
+            gate.assignment.unwrap_or_default().started_by(self.run.starter().unwrap_or_default());
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,
@@ -178,8 +180,7 @@ impl<'a> Draft<'a> {
             policy_version: self.cx.system.policy_version,
             expires_at: expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
-            approvers: gate.approvers,
-            quorum: gate.quorum.unwrap_or(1),
+            assignment,
             supersedes: opening.supersedes,
         };
         let mut content = json!({

@@ -23,6 +23,7 @@ impl Draft<'_> {
         }
         let (offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
+        problems.extend(self.check_assignment(&ask.assignment, "/assignment"));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
@@ -53,8 +54,7 @@ impl Draft<'_> {
             policy_version: self.cx.system.policy_version,
             expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
-            approvers: ask.approvers,
-            quorum: 1,
+            assignment: ask.assignment,
             supersedes: None,
         };
         let mut content = json!({ "title": ask.title, "message": ask.message, "payload": ask.payload });

@@ -14,7 +14,7 @@ use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{Cause, Effect, Holder, Opened, Outcome};
+use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Seat};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::routing::Route;
@@ -433,6 +433,25 @@ pub enum Fact {
         /// The answer to an earlier question that this one was taken from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
+        /// What it counts as; not there where that is one of the first stage, in their own name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seat: Option<Seat>,
+    },
+    /// The vote of somebody counts no more.
+    VoteWithdrawn {
+        interrupt: InterruptId,
+        by: String,
+        cause: Withdrawn,
+    },
+    /// Others decide from here on. text: why, where a person said so.
+    InterruptReassigned {
+        interrupt: InterruptId,
+        assignment: Box<Assignment>,
+        cause: Reassigned,
+    },
+    InterruptDelegated {
+        interrupt: InterruptId,
+        delegation: Delegation,
     },
     InterruptResolved {
         interrupt: InterruptId,
@@ -584,4 +603,26 @@ pub enum Returned {
     Withdrawn,
     /// A person said that it did not happen.
     Rerun,
+}
+
+/// Why a vote counts no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawn {
+    /// They took it back.
+    TakenBack,
+    /// They have left, or may not decide any more.
+    Left,
+    /// Others decide now.
+    Reassigned,
+}
+
+/// Why others decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reassigned {
+    /// Somebody said so.
+    Person,
+    /// Those who were asked are there no more, or too few of them.
+    Emptied,
 }

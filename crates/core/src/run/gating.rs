@@ -10,12 +10,13 @@ use super::{Authority, Call, CallState, Look, Run};
 use super::{stakes, undo};
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
-use crate::gate::{self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
+use crate::gate::{self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
 use crate::session::{Grant, Session};
 use crate::system::System;
+use crate::system::people::People;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
@@ -115,8 +116,12 @@ impl Run {
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         // What is risky in itself is looked at each time: no grant covers it, also one that was given for less.
-        let granters = (offered && self.stakes_of(call).is_empty()).then_some(gate.approvers.as_slice());
+        // Nor one that a single person gave what several have to release.
+        let assignment = gate.assigned();
+        let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
+        let granters = lifts.then(|| Granters { assignment, people: &system.people });
         let covers = gates.grants.covers;
+        let granters = granters.as_ref();
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
         match gate::vote(&subject, rules, session, system) {
             // What nobody can hold it to is no release.
@@ -144,18 +149,23 @@ impl Run {
     }
 
     /// The approval of the very same action, where it holds for one more and that one has not come yet (contract E21).
-    pub(super) fn approved_before(&self, call: &Call, digest: Digest) -> Option<InterruptId> {
+    pub(super) fn approved_before(
+        &self,
+        call: &Call,
+        digest: Digest,
+        people: &People,
+    ) -> Option<InterruptId> {
         if self.definition.gates.same_action == SameAction::Ask {
             return None;
         }
-        let may_decide = self.gate_of(call).approvers;
+        let may_decide = self.gate_of(call).assigned();
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
             let by = interrupt.settled_by().filter(|made| made.option == "approve").map(|made| &made.by);
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|by| may_decide.is_empty() || may_decide.contains(by))
+                && by.is_some_and(|by| may_decide.is_for(by, people))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -177,16 +187,16 @@ impl Run {
         &self,
         call: &Call,
         session: &Session,
+        people: &People,
         now: Timestamp,
     ) -> BTreeSet<&'static str> {
         if self.definition.gates.grants.covers != GrantCovers::Category {
             return BTreeSet::new();
         }
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
-        let approvers = self.gate_of(call).approvers;
+        let may_decide = self.gate_of(call).assigned();
         let counts = |grant: &&Grant| {
-            workspace == Some(&grant.matcher.workspace)
-                && (approvers.is_empty() || approvers.contains(&grant.owner))
+            workspace == Some(&grant.matcher.workspace) && may_decide.is_for(&grant.owner, people)
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

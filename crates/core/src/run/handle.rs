@@ -81,6 +81,13 @@ impl Draft<'_> {
             Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
             Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
+            Input::TakeBack { interrupt } => self.take_vote_back(&interrupt),
+            Input::Reassign { interrupt, assignment, text } => self.reassign(&interrupt, *assignment, text),
+            Input::Delegate { interrupt, delegation } => self.delegate(&interrupt, delegation),
+            Input::PeopleChanged => {
+                self.people_changed();
+                Ok(())
+            }
             Input::CorrectAnswer { interrupt, given } => self.correct_answer(&interrupt, given),
             Input::EraseAnswer { interrupt } => self.erase_answer(&interrupt),
             Input::Reuse { interrupt, source, by, given } => {
@@ -140,6 +147,7 @@ impl Draft<'_> {
             problems
                 .push(Problem::new("/config/gates/rules", format!("holds more than {}", limits::RUN_RULES)));
         }
+        problems.extend(self.check_gates());
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
@@ -325,7 +333,7 @@ impl Draft<'_> {
     }
 }
 
-fn check_text(text: &str) -> Result<(), Rejection> {
+pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
     if text.len() > limits::TEXT_BYTES {
         let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
         return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));

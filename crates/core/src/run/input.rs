@@ -10,7 +10,7 @@ use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Decision, Given, Holder, Kind, Refusal};
+use crate::interrupt::{Assignment, Decision, Delegation, Given, Holder, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -65,6 +65,23 @@ pub enum Input {
         interrupt: InterruptId,
         text: String,
     },
+    /// Somebody takes their vote back.
+    TakeBack {
+        interrupt: InterruptId,
+    },
+    /// Others are to decide. `text`: why.
+    Reassign {
+        interrupt: InterruptId,
+        assignment: Box<Assignment>,
+        text: Option<String>,
+    },
+    /// Somebody is to decide in the place of somebody.
+    Delegate {
+        interrupt: InterruptId,
+        delegation: Delegation,
+    },
+    /// People came, left, or changed what they may: assignments are looked at again.
+    PeopleChanged,
     /// What is kept as the answer to a question was wrong.
     CorrectAnswer {
         interrupt: InterruptId,
@@ -174,12 +191,18 @@ impl Input {
             | Self::EraseAnswer { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) => Some(Permission::Ask),
-            Self::Decide { .. } | Self::Claim { .. } | Self::Release { .. } | Self::Comment { .. } => {
-                Some(Permission::Decide)
-            }
+            // Who may say who decides has an order of refusals of its own, too.
+            Self::Decide { .. }
+            | Self::Claim { .. }
+            | Self::Release { .. }
+            | Self::Comment { .. }
+            | Self::TakeBack { .. }
+            | Self::Reassign { .. }
+            | Self::Delegate { .. } => Some(Permission::Decide),
             Self::Resume => Some(Permission::Halt),
             Self::Adopt { .. }
             | Self::Tick
+            | Self::PeopleChanged
             | Self::Reuse { .. }
             | Self::Revote
             | Self::Begin { .. }
@@ -247,7 +270,7 @@ pub struct Ask {
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
-    pub approvers: Vec<String>,
+    pub assignment: Assignment,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.

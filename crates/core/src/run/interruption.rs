@@ -136,8 +136,8 @@ impl Draft<'_> {
 
     /// Closes what was asked before a round, where the person may decide on it; the phases of these.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
-        let actor = &self.cx.actor;
-        let asked = self.run.open_interrupts().filter(|(_, each)| each.may_decide(actor).is_ok());
+        let voter = self.voter();
+        let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
         let asked: Vec<(InterruptId, String)> = asked
             .filter(|(_, each)| matches!(each.opened.kind, Kind::Question | Kind::Choice))
             .filter_map(|(id, each)| {

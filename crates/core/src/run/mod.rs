@@ -10,6 +10,7 @@ mod apply;
 mod apply_content;
 mod apply_effects;
 mod asking;
+mod assigning;
 mod call;
 mod claim;
 mod client;
@@ -55,7 +56,9 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
+pub use fact::{
+    Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Reassigned, Returned, RoutedBy, Withdrawn,
+};
 pub use history::{History, SUMMARISER, Summary};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};

@@ -138,6 +138,9 @@ impl Run {
             | Fact::InterruptReleased { .. }
             | Fact::ChangesUndone { .. }
             | Fact::CommentAdded { .. }
+            | Fact::VoteWithdrawn { .. }
+            | Fact::InterruptReassigned { .. }
+            | Fact::InterruptDelegated { .. }
             | Fact::AnswerCorrected { .. }
             | Fact::AnswerErased { .. }
             | Fact::NoteAdded { .. } => None,

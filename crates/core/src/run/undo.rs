@@ -16,7 +16,8 @@ use crate::definition::{Definition, Gates, KindGate, Limits, Phase, PhaseKind, S
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::id::RunId;
-use crate::interrupt::{KEEP_SOME, Kind};
+use crate::interrupt::{Assignment, KEEP_SOME, Kind, Stage};
+use crate::limits;
 use crate::session;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
@@ -215,23 +216,42 @@ fn as_before(changeset: &Changeset) -> String {
     format!("These are as they were before: {}.", some(&paths))
 }
 
-/// Who may release the undo of what these phases did, and how many of them have to: whoever may release the calls of each.
-fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<(Vec<String>, Option<u32>), NotUndone> {
+/// Who releases the undo of what these phases did: whoever may release the calls of each. Where each names people of whom
+/// some agree, that are those whom all of them name, as many as the most demanding wants; otherwise the stages of each, one
+/// after the other.
+fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<Option<Assignment>, NotUndone> {
     let gates = of.phases.iter().filter(|phase| phases.contains(&phase.id));
-    let gates: Vec<_> = gates.map(|phase| of.gate(Some(phase), Kind::ToolApproval)).collect();
-    let quorum = gates.iter().filter_map(|gate| gate.quorum).max();
-    let mut named = gates.into_iter().map(|gate| gate.approvers).filter(|names| !names.is_empty());
-    let Some(mut approvers) = named.next() else { return Ok((Vec::new(), quorum)) };
+    let gates = gates.filter_map(|phase| of.gate(Some(phase), Kind::ToolApproval).assignment);
+    let assigned: Vec<Assignment> = gates.collect();
+    if assigned.is_empty() {
+        return Ok(None);
+    }
+    let simple: Option<Vec<_>> = assigned.iter().map(Assignment::as_simple).collect();
+    let Some(simple) = simple else {
+        let mut stages: Vec<Stage> = Vec::new();
+        for stage in assigned.iter().flat_map(|one| &one.stages) {
+            if !stages.contains(stage) {
+                stages.push(stage.clone());
+            }
+        }
+        stages.truncate(limits::STAGES);
+        let self_approval = assigned.iter().all(|one| one.self_approval);
+        // Who is in the stages of two phases may release what both did.
+        return Ok(Some(Assignment { stages, distinct: false, self_approval }));
+    };
+    let quorum = simple.iter().map(|(_, quorum)| *quorum).max().unwrap_or(1);
+    let mut named = simple.into_iter().map(|(names, _)| names.to_vec()).filter(|names| !names.is_empty());
+    let Some(mut approvers) = named.next() else { return Ok(Some(Assignment::simple(Vec::new(), quorum))) };
     for names in named {
         approvers.retain(|name| names.contains(name));
     }
-    let needed = quorum.map_or(1, |quorum| quorum.max(1) as usize);
-    if approvers.len() < needed { Err(NotUndone::NoCommonApprover) } else { Ok((approvers, quorum)) }
+    let is_enough = approvers.len() >= quorum.max(1) as usize;
+    if is_enough { Ok(Some(Assignment::simple(approvers, quorum))) } else { Err(NotUndone::NoCommonApprover) }
 }
 
 /// The workflow of an undo of what these phases did: its one call, which always asks.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
-    let (approvers, quorum) = released_by(of, phases)?;
+    let assignment = released_by(of, phases)?;
     let input = json!({
         "type": "object",
         "properties": {
@@ -257,8 +277,7 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         ]
         .map(|(option, label)| (option.to_owned(), label.to_owned()))
         .into(),
-        approvers,
-        quorum,
+        assignment,
         ..KindGate::default()
     };
     Ok(Definition {

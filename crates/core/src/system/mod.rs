@@ -1,13 +1,19 @@
-//! The installation: its policy rules, and the freeze that stops every new start.
+//! The installation: its policy rules, its people, and the freeze that stops every new start.
+
+pub mod people;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Role};
 use crate::definition::Rule;
 use crate::event::{self, Content, Event};
 use crate::id::StreamId;
 use crate::rights::{self, Extent, Permission};
+use crate::schema::Problem;
 use crate::time::Timestamp;
+use people::{Away, People, PeopleSource, Person};
 
 /// What happened to the installation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +26,21 @@ pub enum Fact {
     /// No tool and no model call starts from here on.
     Frozen,
     Unfrozen,
+    /// From here on this person is as said. data: `{name?, addresses}`.
+    PersonSet {
+        person: String,
+        is: Person,
+    },
+    /// They decide nothing any more.
+    PersonLeft {
+        person: String,
+    },
+    /// Out of the office; back, where `away` is not there.
+    AwaySet {
+        person: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        away: Option<Away>,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,50 +50,174 @@ pub struct System {
     /// Counts `policy_set`: an interrupt names the version that asked.
     pub policy_version: u64,
     pub frozen: bool,
+    pub people: People,
     last_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    SetPolicy { rules: Vec<Rule> },
+    SetPolicy {
+        rules: Vec<Rule>,
+    },
     Freeze,
     Unfreeze,
+    SetPerson {
+        id: String,
+        person: Person,
+    },
+    RemovePerson {
+        id: String,
+    },
+    /// These are all people of a source.
+    SetPeople {
+        source: PeopleSource,
+        people: Vec<(String, Person)>,
+    },
+    SetAway {
+        id: String,
+        away: Option<Away>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("this role changes neither the policy nor the freeze")]
+    #[error("this role does not change that of the installation")]
     Role,
+    #[error("there is no such person")]
+    UnknownPerson,
+    /// Somebody is changed where they were read from.
+    #[error("{0}")]
+    OtherSource(&'static str),
+    #[error("the request does not fit")]
+    Invalid(Vec<Problem>),
 }
 
 impl System {
-    /// Freezing what is frozen yields no event.
+    /// What changes nothing, such as freezing what is frozen, yields no event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
-        let permission = match input {
-            Input::SetPolicy { .. } => Permission::Administer,
-            Input::Freeze | Input::Unfreeze => Permission::Halt,
+        self.require(actor, &input)?;
+        let at = self.last_at.map_or(now, |last| now.max(last));
+        let plain = |fact| (fact, Content::none());
+        let facts = match input {
+            Input::SetPolicy { rules } => {
+                (rules != self.rules).then_some(plain(Fact::PolicySet { rules })).into_iter().collect()
+            }
+            Input::Freeze => (!self.frozen).then_some(plain(Fact::Frozen)).into_iter().collect(),
+            Input::Unfreeze => self.frozen.then_some(plain(Fact::Unfrozen)).into_iter().collect(),
+            Input::SetPerson { id, person } => self.set_person(id, person)?,
+            Input::RemovePerson { id } => {
+                self.people_of(&id, PeopleSource::Api)?;
+                vec![plain(Fact::PersonLeft { person: id })]
+            }
+            Input::SetPeople { source, people } => self.set_people(source, people)?,
+            Input::SetAway { id, away } => self.set_away(id, away, at)?,
         };
-        if rights::extent(actor.role, permission) != Extent::All {
-            return Err(Rejection::Role);
-        }
-        let fact = match input {
-            Input::SetPolicy { rules } => (rules != self.rules).then_some(Fact::PolicySet { rules }),
-            Input::Freeze => (!self.frozen).then_some(Fact::Frozen),
-            Input::Unfreeze => self.frozen.then_some(Fact::Unfrozen),
+        let event = |(fact, content)| Event {
+            stream: StreamId::System,
+            at,
+            actor: actor.clone(),
+            fact: event::Fact::System(fact),
+            content,
         };
-        Ok(fact
-            .map(|fact| Event {
-                stream: StreamId::System,
-                at: self.last_at.map_or(now, |last| now.max(last)),
-                actor: actor.clone(),
-                fact: event::Fact::System(fact),
-                content: Content::none(),
-            })
-            .into_iter()
-            .collect())
+        Ok(facts.into_iter().map(event).collect())
     }
 
-    pub fn apply(&mut self, fact: &Fact, at: Timestamp) {
+    fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
+        let permission = match input {
+            // Who is away says so themselves.
+            Input::SetAway { id, .. } if *id == actor.id && self.people.get(id).is_some() => return Ok(()),
+            Input::SetPolicy { .. }
+            | Input::SetPerson { .. }
+            | Input::RemovePerson { .. }
+            | Input::SetPeople { .. }
+            | Input::SetAway { .. } => Permission::Administer,
+            Input::Freeze | Input::Unfreeze => Permission::Halt,
+        };
+        // The engine takes up what the people file and identity providers say.
+        let is_read = matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. });
+        let may =
+            (is_read && actor.role == Role::Engine) || rights::extent(actor.role, permission) == Extent::All;
+        if may { Ok(()) } else { Err(Rejection::Role) }
+    }
+
+    /// That somebody is there, and was read from this source.
+    fn people_of(&self, id: &str, source: PeopleSource) -> Result<&Person, Rejection> {
+        let person = self.people.get(id).ok_or(Rejection::UnknownPerson)?;
+        match person.source {
+            of if of == source => Ok(person),
+            PeopleSource::File => {
+                Err(Rejection::OtherSource("the people file says who this is: change it there"))
+            }
+            PeopleSource::Provider => {
+                Err(Rejection::OtherSource("the identity provider says who this is: change it there"))
+            }
+            PeopleSource::Api => {
+                Err(Rejection::OtherSource("an administrator set this person: remove them first"))
+            }
+        }
+    }
+
+    fn set_person(&self, id: String, person: Person) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let problems = self.people.check(&id, &person);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        if let Some(before) = self.people.get(&id) {
+            self.people_of(&id, person.source)?;
+            if before.is_as(&person) {
+                return Ok(Vec::new());
+            }
+        }
+        let content = Content::data(person.content());
+        Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
+    }
+
+    /// Sets those that are other than before, and removes those of the source who are not named any more.
+    fn set_people(
+        &self,
+        source: PeopleSource,
+        people: Vec<(String, Person)>,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let named: BTreeSet<String> = people.iter().map(|(id, _)| id.clone()).collect();
+        let mut facts = Vec::new();
+        let gone = self.people.iter().filter(|(id, is)| is.source == source && !named.contains(*id));
+        for (id, _) in gone {
+            facts.push((Fact::PersonLeft { person: id.to_owned() }, Content::none()));
+        }
+        for (id, person) in people {
+            facts.extend(self.set_person(id, Person { source, ..person })?);
+        }
+        Ok(facts)
+    }
+
+    fn set_away(
+        &self,
+        id: String,
+        away: Option<Away>,
+        at: Timestamp,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let before = self.people.get(&id).ok_or(Rejection::UnknownPerson)?;
+        if before.away == away {
+            return Ok(Vec::new());
+        }
+        let mut problems = Vec::new();
+        if away.as_ref().and_then(|away| away.until).is_some_and(|until| until <= at) {
+            problems.push(Problem::new("/until", "is over already"));
+        }
+        if let Some(delegate) = away.as_ref().and_then(|away| away.delegate.as_deref()) {
+            if delegate == id {
+                problems.push(Problem::new("/delegate", "is the same person"));
+            } else if !self.people.can_decide(delegate) {
+                problems.push(Problem::new("/delegate", format!("nobody who may decide is `{delegate}`")));
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        Ok(vec![(Fact::AwaySet { person: id, away }, Content::none())])
+    }
+
+    pub fn apply(&mut self, fact: &Fact, content: &Content, at: Timestamp) {
         self.seq += 1;
         self.last_at = Some(at);
         match fact {
@@ -82,6 +227,9 @@ impl System {
             }
             Fact::Frozen => self.frozen = true,
             Fact::Unfrozen => self.frozen = false,
+            Fact::PersonSet { person, is } => self.people.set(person, is.clone(), &content.data),
+            Fact::PersonLeft { person } => self.people.remove(person),
+            Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Actions that resolve nothing: claims and comments, and whose hands a call is in that a client runs.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::interrupt::{Holder, Kind, Refusal};
+use holdshort_core::interrupt::{Assignment, Holder, Kind, Refusal};
 use holdshort_core::limits;
 use holdshort_core::run::{ClientOutcome, Input, Rejection};
 use serde_json::json;
@@ -99,7 +99,7 @@ fn whoever_may_not_decide_may_not_claim_or_comment() {
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
     let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    std::sync::Arc::make_mut(interrupt).opened.approvers = vec!["ann".to_owned()];
+    std::sync::Arc::make_mut(interrupt).assignment = Assignment::of(vec!["ann".to_owned()]);
     let comment = Input::Comment { interrupt: id.clone(), text: "why?".to_owned() };
     let claim = claim(&world);
     for input in [&comment, &claim] {

@@ -2,7 +2,7 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, KindGate};
-use holdshort_core::interrupt::{Effect, Kind, Refusal};
+use holdshort_core::interrupt::{Assignment, Effect, Kind, Refusal};
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, ClientOutcome, Input, Rejection};
@@ -153,7 +153,7 @@ fn a_result_before_the_decision_is_that_persons_approval() {
 #[test]
 fn one_that_may_not_be_approved_by_this_person_is_not_implied_either() {
     let mut definition = client();
-    let gate = KindGate { approvers: vec!["other".to_owned()], ..KindGate::default() };
+    let gate = KindGate { assignment: Some(Assignment::of(vec!["other".to_owned()])), ..KindGate::default() };
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
     let mut world = World::started(definition, vec![calls(&[store()])]);
     world.work();

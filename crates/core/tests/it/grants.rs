@@ -8,7 +8,7 @@ use holdshort_core::session;
 use holdshort_core::system;
 use serde_json::json;
 
-use crate::world::{World, allow, calls, choose, command, definition, one_shot, rule, says, write};
+use crate::world::{World, allow, assigned, calls, choose, command, definition, one_shot, rule, says, write};
 
 fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
     world.run.calls[call].interrupt.clone().expect("it was asked about")
@@ -77,7 +77,7 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
 #[test]
 fn a_grant_counts_only_where_its_owner_may_decide() {
     let gate = |approvers: &[&str], options: &[&str]| KindGate {
-        approvers: approvers.iter().map(|each| (*each).to_owned()).collect(),
+        assignment: assigned(approvers),
         options: options.iter().map(|each| (*each).to_owned()).collect(),
         ..KindGate::default()
     };

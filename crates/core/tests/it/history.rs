@@ -6,7 +6,7 @@ use holdshort_core::definition::{Definition, KindGate};
 use holdshort_core::event::{self, Content, Event};
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{Cause, Decision, Given, Kind, Refusal};
+use holdshort_core::interrupt::{Assignment, Cause, Decision, Given, Kind, Refusal};
 use holdshort_core::projection::AnswerRow;
 use holdshort_core::run::{Config, Fact, Input, Rejection, Run};
 use holdshort_core::time::Timestamp;
@@ -349,7 +349,7 @@ fn an_earlier_answer_counts_only_from_whom_the_question_is_for() {
         [(vec![], "ann", true), (vec!["ann".to_owned()], "ann", true), (vec!["ann".to_owned()], "bob", false)]
     {
         let mut definition = asks(Asking::default());
-        let gate = KindGate { approvers: approvers.clone(), ..KindGate::default() };
+        let gate = KindGate { assignment: Some(Assignment::of(approvers.clone())), ..KindGate::default() };
         definition.gates.kinds.insert(Kind::Question, gate);
         let mut world = asked(&json!("athlete-7"), definition, json!({ "question": "Which?" }));
         let (interrupt, source) = (only(&world), draw(50).id::<InterruptId>());

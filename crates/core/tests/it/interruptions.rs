@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::copilot;
 use crate::pairs::states;
 use crate::world::{
-    self, World, allow, calls, choose, choose_with, command, definition, fails, one_shot, read, rule, says,
-    write,
+    self, World, allow, assigned, calls, choose, choose_with, command, definition, fails, one_shot, read,
+    rule, says, write,
 };
 
 fn interrupt() -> Input {
@@ -630,7 +630,7 @@ fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
 #[test]
 fn who_may_not_decide_on_what_was_asked_leaves_it_open() {
     let mut definition = copilot::routed_team();
-    definition.gates.kinds.entry(Kind::Question).or_default().approvers = vec!["lena".to_owned()];
+    definition.gates.kinds.entry(Kind::Question).or_default().assignment = assigned(&["lena"]);
     let routed = [("route_1", vec![says(&json!({ "route_type": "clarify" }).to_string())])];
     let mut world = copilot::begun_with(definition, Config::default(), "fix it", &routed);
     world.person(with_words("List the files."));

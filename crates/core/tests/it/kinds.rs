@@ -8,7 +8,7 @@ use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::run::Input;
 use serde_json::json;
 
-use crate::world::{World, calls, checkpoint, choose, definition, one_shot, says, write};
+use crate::world::{World, assigned, calls, checkpoint, choose, definition, named, one_shot, says, write};
 
 fn texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
@@ -21,7 +21,7 @@ fn labels(of: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn gate(expires_in_ms: u64, approver: &str, options: &[&str]) -> KindGate {
     KindGate {
         expires_in_ms: Some(expires_in_ms),
-        approvers: texts(&[approver]),
+        assignment: assigned(&[approver]),
         options: texts(options),
         ..KindGate::default()
     }
@@ -35,8 +35,7 @@ fn a_phase_says_only_what_differs() {
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(1_000),
         on_expiry: Some("reject".to_owned()),
-        approvers: texts(&["ann", "ben"]),
-        quorum: None,
+        assignment: assigned(&["ann", "ben"]),
     };
     let nothing = KindGate::default;
     let table = [
@@ -62,8 +61,8 @@ fn a_phase_says_only_what_differs() {
             KindGate { on_expiry: Some("approve".to_owned()), ..usual() },
         ),
         (
-            KindGate { approvers: texts(&["cy"]), ..nothing() },
-            KindGate { approvers: texts(&["cy"]), ..usual() },
+            KindGate { assignment: assigned(&["cy"]), ..nothing() },
+            KindGate { assignment: assigned(&["cy"]), ..usual() },
         ),
     ];
     for (own, merged) in table {
@@ -79,7 +78,8 @@ fn each_phase_has_its_own_requests() {
         phases: vec![checkpoint("look", &[]), one_shot("work", &["look"]), one_shot("ship", &["work"])],
         ..definition()
     };
-    let usual = KindGate { expires_in_ms: Some(60_000), approvers: texts(&["ann"]), ..KindGate::default() };
+    let usual =
+        KindGate { expires_in_ms: Some(60_000), assignment: assigned(&["ann"]), ..KindGate::default() };
     definition.gates.kinds = BTreeMap::from([(Kind::Checkpoint, usual.clone()), (Kind::ToolApproval, usual)]);
     let [look, work, ship] = &mut definition.phases[..] else { panic!("three phases") };
     look.kinds.insert(Kind::Checkpoint, gate(3_600_000, "ben", &["reject", "approve"]));
@@ -98,8 +98,8 @@ fn each_phase_has_its_own_requests() {
     } {
         let options: Vec<&str> = opened.options.iter().map(|each| each.id.as_str()).collect();
         let left = opened.expires_at.map(|at| at.ms_since(world.now));
-        asked.push(format!("{:?} {left:?} {:?} {}", opened.about, opened.approvers, options.join(" ")));
-        let who = Actor { id: opened.approvers[0].clone(), ..Actor::operator("rest") };
+        asked.push(format!("{:?} {left:?} {:?} {}", opened.about, named(&opened), options.join(" ")));
+        let who = Actor { id: named(&opened)[0].clone(), ..Actor::operator("rest") };
         let decides =
             Input::Decide { interrupt: world.open(kind), decision: choose("approve"), holder: None };
         assert!(world.handle(&Actor::operator("rest"), decides.clone()).is_err(), "nobody else may");
@@ -128,7 +128,7 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
         Phase { kind: control, ..one_shot("work", &["plan"]) },
     ];
     definition.phases[0].kinds.insert(Kind::PlanApproval, gate(9_000, "operator", &[]));
-    definition.phases[1].kinds.insert(Kind::PlanApproval, gate(1_000, "nobody", &[]));
+    definition.phases[1].kinds.insert(Kind::PlanApproval, gate(1_000, "other", &[]));
     let plan = json!({ "subtasks": [{ "id": "a", "description": "do a" }] });
     let mut world = World::started(definition, Vec::new()).with("plan/plan", vec![says(&plan.to_string())]);
     world.work();
@@ -138,10 +138,7 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
     ] });
     world.person(Input::Replan { phase: "plan".to_owned(), version: None, plan: more });
     let opened = &world.run.interrupts[&world.open(Kind::PlanApproval)].opened;
-    assert_eq!(
-        (opened.expires_at, &opened.approvers),
-        (Some(world.now.plus_ms(9_000)), &texts(&["operator"]))
-    );
+    assert_eq!((opened.expires_at, named(opened)), (Some(world.now.plus_ms(9_000)), texts(&["operator"])));
 }
 
 /// Planning, control, ideas.

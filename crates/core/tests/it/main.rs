@@ -4,6 +4,7 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
 mod asking;
+mod assignments;
 mod called;
 mod canonical;
 mod changesets;
@@ -31,6 +32,7 @@ mod named;
 mod options;
 mod order;
 mod pairs;
+mod people;
 mod phases;
 mod plans;
 mod pricing;

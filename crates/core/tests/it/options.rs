@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
-use crate::world::{self, Answer, World, calls, choose, command, definition, fails, read, says, write};
+use crate::world::{
+    self, Answer, World, assigned, calls, choose, command, definition, fails, named, read, says, write,
+};
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
 
@@ -392,7 +394,7 @@ fn a_workflow_relabels_and_assigns() {
             ("approve".to_owned(), "Go".to_owned()),
             ("nonsense".to_owned(), "?".to_owned()),
         ]),
-        approvers: vec!["ann".to_owned()],
+        assignment: assigned(&["ann"]),
         expires_in_ms: Some(5_000),
         on_expiry: Some("approve_session".to_owned()),
         ..KindGate::default()
@@ -402,7 +404,7 @@ fn a_workflow_relabels_and_assigns() {
     let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
     let labels: Vec<&str> = opened.options.iter().map(|offer| offer.label.as_str()).collect();
     assert_eq!(
-        (labels, opened.approvers.as_slice(), opened.expires_at, opened.on_expiry.as_str()),
+        (labels, named(opened).as_slice(), opened.expires_at, opened.on_expiry.as_str()),
         (
             vec!["Go", "Allow for this session", "Edit, then run", "Give the result yourself", "Refuse"],
             ["ann".to_owned()].as_slice(),

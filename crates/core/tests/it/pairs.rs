@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Smart, StepGates};
-use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
 use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Tried};
@@ -263,7 +263,7 @@ pub(crate) fn ask() -> Ask {
         response_schema: None,
         expires_in_ms: None,
         on_expiry: None,
-        approvers: Vec::new(),
+        assignment: Assignment::default(),
     }
 }
 

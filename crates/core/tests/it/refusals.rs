@@ -9,7 +9,7 @@ use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};
 
-use crate::world::{World, calls, choose, choose_with, definition, edit, write};
+use crate::world::{World, assigned, calls, choose, choose_with, definition, edit, write};
 
 fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
@@ -18,11 +18,8 @@ fn person(id: &str) -> Actor {
 /// A gated call that `ann` and `bob` may decide on, for one second.
 fn gated() -> World {
     let mut definition = definition();
-    let gate = KindGate {
-        approvers: vec!["ann".to_owned(), "bob".to_owned()],
-        expires_in_ms: Some(1_000),
-        ..KindGate::default()
-    };
+    let gate =
+        KindGate { assignment: assigned(&["ann", "bob"]), expires_in_ms: Some(1_000), ..KindGate::default() };
     definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
     let mut world = World::started(definition, vec![calls(&[write("a.txt")])]);
     world.work();

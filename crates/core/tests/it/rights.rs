@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::interrupt::{self, Decision, Kind, Refusal};
+use holdshort_core::interrupt::{self, Decision, Kind, Refusal, Voter};
 use holdshort_core::rights::{Extent, Permission, ROLES, TABLE, extent};
 use holdshort_core::run::{Input, Rejection};
 
-use crate::world::{World, calls, choose, definition, write};
+use crate::world::{World, assigned, calls, choose, definition, write};
 
 #[test]
 fn each_permission_has_one_row() {
@@ -68,10 +68,13 @@ fn who_decides() {
     world.work();
     let mut shown = (*world.run.interrupts[&world.open(Kind::ToolApproval)]).clone();
     let mut told = |approvers: &[&str]| {
-        shown.opened.approvers = approvers.iter().map(|name| (*name).to_owned()).collect();
+        shown.assignment = assigned(approvers).unwrap_or_default();
         ROLES.map(|role| {
             let decision: Decision = choose("approve");
-            match interrupt::check(&shown, &Actor::of(role, "rest"), &decision, world.now) {
+            let actor = Actor::of(role, "rest");
+            let people = &world.system.people;
+            let voter = Voter { actor: &actor, people, starter: None, now: world.now };
+            match interrupt::check(&shown, &voter, &decision, 99) {
                 Ok(_) => "may",
                 Err(Refusal::Role) => "role",
                 Err(Refusal::NotAnApprover) => "others",

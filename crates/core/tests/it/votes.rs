@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::interrupt::{self, Decision, Kind, Offer, Vote};
+use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};
 use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn held(quorum: u32) -> World {
     world.work();
     let id = world.open(Kind::ToolApproval);
     let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    Arc::make_mut(interrupt).opened.quorum = quorum;
+    Arc::make_mut(interrupt).assignment.stages[0].required = quorum;
     world
 }
 
@@ -105,11 +105,12 @@ fn what_lets_work_go_on_is_agreed_on() {
                 edit: Value::Null,
                 edit_of: None,
                 from: None,
+                seat: Seat::default(),
                 at: world.now,
                 seq,
             });
         }
-        interrupt::settled(&asked.opened, &asked.votes).map(|settled| settled.vote.option.clone())
+        asked.settles().map(|settled| settled.vote.option.clone())
     };
     let table = [
         (vec![("ann", "rerun")], None),

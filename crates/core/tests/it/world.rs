@@ -2,24 +2,26 @@
 //! a map of files, people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use holdshort_core::actor::Actor;
+use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
     Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
 };
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Event};
+use holdshort_core::event::{self, Content, Event};
+use holdshort_core::gate::Granters;
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
-use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
 use holdshort_core::run::{
     Action, Begin, Call, CallState, Config, Context, Input, Origin, Rejection, Run, Start,
 };
 use holdshort_core::session::Session;
-use holdshort_core::system::System;
+use holdshort_core::system::people::{People, PeopleSource, Person};
+use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
     Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, ResolvedPath, Runs,
@@ -294,6 +296,49 @@ pub(crate) fn draw(n: u8) -> Draw {
     Draw::new(Seed([n; 16]), Timestamp::from_millis(START_MS))
 }
 
+/// An installation with the people that tests name.
+pub(crate) fn peopled() -> System {
+    let mut system = System::default();
+    for name in
+        ["alice", "ann", "ben", "bob", "cem", "ceo", "cfo", "cto", "cy", "lena", "other", "release-manager"]
+    {
+        let person = person(&[Role::Operator], &[]);
+        let fact = system::Fact::PersonSet { person: name.to_owned(), is: person };
+        system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+    }
+    system
+}
+
+pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
+    Person {
+        roles: roles.iter().copied().collect(),
+        groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+        time_zone: None,
+        language: None,
+        source: PeopleSource::Api,
+        name: None,
+        addresses: BTreeMap::new(),
+        away: None,
+    }
+}
+
+/// These may decide; where there is none, nothing is said.
+pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    (!names.is_empty()).then(|| Assignment::of(names))
+}
+
+/// The people of the first stage.
+pub(crate) fn named(opened: &Opened) -> Vec<String> {
+    opened.assignment.stages[0].approvers.clone()
+}
+
+/// Whose grants count where nobody is named.
+pub(crate) fn anybody() -> Granters<'static> {
+    static NOBODY: LazyLock<People> = LazyLock::new(People::default);
+    Granters { assignment: Assignment::default(), people: &NOBODY }
+}
+
 /// By a process that is at nothing yet.
 pub(crate) fn adopt() -> Input {
     Input::Adopt { at_work: BTreeSet::new() }
@@ -306,7 +351,7 @@ impl World {
         Self {
             run: Run::new(run, Arc::new(definition)),
             session: Session::new(session),
-            system: System::default(),
+            system: peopled(),
             now: Timestamp::from_millis(START_MS),
             epoch: 1,
             log: Vec::new(),
@@ -400,7 +445,7 @@ impl World {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
                 event::Fact::Session(_) => self.session.apply(&event),
-                event::Fact::System(fact) => self.system.apply(fact, event.at),
+                event::Fact::System(fact) => self.system.apply(fact, &event.content, event.at),
             }
             self.log.push(event);
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{AppliedDecision, By, Draft, Effect, Fact, Interrupt, Rejection, check_response};
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Decision, Given, Offer, Refusal, carried};
+use crate::interrupt::{About, Cause, Decision, Given, Offer, Refusal, Seat, carried};
 use crate::schema::Problem;
 
 impl Draft<'_> {
@@ -60,9 +60,9 @@ impl Draft<'_> {
         given: Given,
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
-        let opened = &interrupt.opened;
-        let is_for_them = opened.approvers.is_empty() || opened.approvers.iter().any(|one| one == by);
-        let takes_one = interrupt.is_open() && opened.quorum <= 1 && is_for_them;
+        let assignment = &interrupt.assignment;
+        let is_for_them = assignment.is_for(by, &self.cx.system.people);
+        let takes_one = interrupt.is_open() && assignment.takes_one() && is_for_them;
         let Some(offer) = interrupt.answering().filter(|_| takes_one).cloned() else {
             return Err(Rejection::Outdated);
         };
@@ -70,7 +70,7 @@ impl Draft<'_> {
         if !problems(&interrupt, &offer, &decision).is_empty() {
             return Err(Rejection::Outdated);
         }
-        self.emit_decision(&interrupt, &offer, &decision, false);
+        self.emit_decision(&interrupt, &offer, &decision, false, Seat::default());
         let settled = Some(self.run.seq);
         self.resolve_by(id, Effect::Respond.outcome(), Some(&offer), Cause::Reused(source), settled);
         let text = decision.text.as_deref().unwrap_or_default();

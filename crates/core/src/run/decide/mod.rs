@@ -10,12 +10,14 @@ mod words;
 use serde_json::Value;
 
 use super::draft::Draft;
+use super::fact::Withdrawn;
 use super::input::Rejection;
 use super::{Fact, Run};
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
-    self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Settled,
+    self, About, Cause, Checked, Decision, Effect, Given, Interrupt, Kind, Offer, Outcome, Refusal, Seat,
+    Settled,
 };
 use crate::schema::{self, Problem};
 pub(super) use steps::as_it_is;
@@ -52,9 +54,12 @@ impl Draft<'_> {
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let decision = &unchanged::as_it_counts(&interrupt, decision);
-        let offer = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
+        // Whoever left meanwhile has no say in what this vote settles.
+        self.unseat(id, Withdrawn::Left)?;
+        let interrupt = self.interrupt(id)?;
+        let (offer, seat) = match interrupt::check(&interrupt, &self.voter(), decision, self.run.seq + 1)? {
             Checked::Repeat => return Ok(()),
-            Checked::New(offer) => offer,
+            Checked::New(offer, seat) => (offer, seat),
         };
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
@@ -62,26 +67,33 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
-        self.emit_decision(&interrupt, &offer, decision, implied);
+        self.emit_decision(&interrupt, &offer, decision, implied, seat);
         let voted = self.interrupt(id)?;
-        let Some(Settled { vote, offer, agreed }) = interrupt::settled(&voted.opened, &voted.votes) else {
-            return Ok(());
-        };
-        self.resolve_by(id, offer.effect.outcome(), Some(offer), Cause::Decision, Some(vote.seq));
+        let Some(Settled { vote, offer, .. }) = voted.settles() else { return Ok(()) };
+        let (offer, seq) = (offer.clone(), vote.seq);
+        self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         // What each of them said is heard.
-        let said: Vec<&str> =
-            agreed.iter().filter_map(|vote| vote.text.as_deref()).filter(|text| !text.is_empty()).collect();
-        let text = &said.join("\n");
-        self.effect(&interrupt, &AppliedDecision { offer, text, edit: &vote.edit, by: By::Person });
+        let Given { text, edit } = self.interrupt(id)?.given();
+        let text = text.as_deref().unwrap_or_default();
+        self.effect(&interrupt, &AppliedDecision { offer: &offer, text, edit: &edit, by: By::Person });
         Ok(())
     }
 
-    fn emit_decision(&mut self, interrupt: &Interrupt, offer: &Offer, decision: &Decision, implied: bool) {
+    fn emit_decision(
+        &mut self,
+        interrupt: &Interrupt,
+        offer: &Offer,
+        decision: &Decision,
+        implied: bool,
+        seat: Seat,
+    ) {
         let edit_of = interrupt.edit_of(&decision.edit, self.run.seq + 1);
         let (id, option) = (interrupt.opened.interrupt.clone(), offer.id.clone());
         let from = decision.from.clone();
+        let is_plain = interrupt.assignment.as_simple().is_some() && seat.in_place_of.is_none();
+        let seat = (!is_plain).then_some(seat);
         self.emit(
-            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from },
+            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from, seat },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
     }

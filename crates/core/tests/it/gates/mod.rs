@@ -6,11 +6,15 @@ mod stakes;
 mod urls;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
-use holdshort_core::gate::{self, Changes, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
+use holdshort_core::event::Content;
+use holdshort_core::gate::{
+    self, Changes, Checkpoints, Granters, Matcher, Release, Rules, Source, Subject, Verdict,
+};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
@@ -77,7 +81,7 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
 
 fn system(rules: Vec<Rule>) -> System {
     let mut system = System::default();
-    system.apply(&system::Fact::PolicySet { rules }, Timestamp::from_millis(0));
+    system.apply(&system::Fact::PolicySet { rules }, &Content::none(), Timestamp::from_millis(0));
     system
 }
 
@@ -96,6 +100,7 @@ fn told(verdict: &Verdict) -> String {
 }
 
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
+static ANYBODY: LazyLock<Granters<'static>> = LazyLock::new(world::anybody);
 
 fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
     Rules {
@@ -103,7 +108,7 @@ fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
         workflow,
         checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] },
         smart: &[],
-        granters: Some(&[]),
+        granters: Some(&ANYBODY),
         covers: GrantCovers::Call,
         now: Timestamp::from_millis(0),
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use holdshort_core::changeset::{Change, Entry};
 use holdshort_core::definition::KindGate;
 use holdshort_core::digest::Digest;
-use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::run::undo::{self, Arguments, NotUndone, Undo};
 use holdshort_core::run::{Begin, Config, Input, Run};
 use holdshort_core::tool::{Outcome, Tried, Yielded};
 use serde_json::json;
 
 use super::{runs, trying};
-use crate::world::{World, calls, choose, choose_with, command, definition, draw, one_shot, write};
+use crate::world::{World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, write};
 
 /// As `path: before > after`, by the bytes of each.
 fn told(undo: &Undo) -> Vec<String> {
@@ -219,6 +219,11 @@ fn a_change_that_was_refused_after_a_conflict_is_not_named() {
     assert_eq!((told(&undo), undo.unknown), (vec!["c: 9 > -".to_owned()], Vec::<String>::new()));
 }
 
+fn with_quorum(mut assignment: Assignment, quorum: Option<u32>) -> Assignment {
+    assignment.stages[0].required = quorum.unwrap_or(1);
+    assignment
+}
+
 #[test]
 fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
     // The approvers of a phase and their quorum; the approvers of the workflow are `cfo` and `cto`.
@@ -226,15 +231,14 @@ fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
     type Row<'a> = (&'a [Names<'a>], Option<Names<'a>>);
     let table: [Row<'_>; 6] = [
         (&[(&[], None)], Some((&["cfo", "cto"], None))),
-        (&[(&[], Some(2))], Some((&["cfo", "cto"], Some(2)))),
+        (&[(&["cfo", "cto"], Some(2))], Some((&["cfo", "cto"], Some(2)))),
         (&[(&["ceo"], Some(1))], Some((&["ceo"], Some(1)))),
         (&[(&[], None), (&["cto", "ceo"], None)], Some((&["cto"], None))),
-        (&[(&[], Some(2)), (&["cto", "ceo"], None)], None),
+        (&[(&["cfo", "cto"], Some(2)), (&["cto", "ceo"], None)], None),
         (&[(&["ceo"], None), (&["cto"], None)], None),
     ];
     let gate = |names: &[&str], quorum| KindGate {
-        approvers: names.iter().map(|&name| name.to_owned()).collect(),
-        quorum,
+        assignment: assigned(names).map(|assignment| with_quorum(assignment, quorum)),
         ..KindGate::default()
     };
     for (phases, expected) in table {
@@ -252,9 +256,8 @@ fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
         silent.kinds.insert(Kind::ToolApproval, gate(&["nobody"], Some(9)));
         of.phases.push(silent);
         let gate = undo::definition(&of, &ids).map(|undo| undo.gate(undo.phases.first(), Kind::ToolApproval));
-        let told = gate.as_ref().ok().map(|gate| (gate.approvers.clone(), gate.quorum));
-        let expected =
-            expected.map(|(names, quorum)| (names.iter().map(|&it| it.to_owned()).collect(), quorum));
+        let told = gate.as_ref().ok().and_then(|gate| gate.assignment.clone());
+        let expected = expected.and_then(|(names, quorum)| Some(with_quorum(assigned(names)?, quorum)));
         assert_eq!(told, expected, "{phases:?}");
         if let Ok(gate) = gate {
             assert_eq!(gate.options, ["approve", "keep_some", "reject"]);

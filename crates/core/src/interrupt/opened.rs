@@ -1,0 +1,105 @@
+//! The facts of an interrupt, as its `interrupt_opened` event holds them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{About, Assignment, Kind, Offer, Risk};
+use crate::digest::Digest;
+use crate::id::InterruptId;
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct Opened {
+    pub interrupt: InterruptId,
+    pub kind: Kind,
+    pub about: About,
+    pub step: Option<String>,
+    pub agent: Option<String>,
+    pub options: Vec<Offer>,
+    pub risk: Risk,
+    pub action_digest: Option<Digest>,
+    /// The version of the installation's policy that asked.
+    pub policy_version: u64,
+    pub expires_at: Option<Timestamp>,
+    pub on_expiry: String,
+    /// Who may decide when it is opened.
+    pub assignment: Assignment,
+    pub supersedes: Option<InterruptId>,
+}
+
+/// As it stands in the journal: one stage of people alone is `approvers` and `quorum`, as before there were others.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    interrupt: InterruptId,
+    kind: Kind,
+    about: About,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    options: Vec<Offer>,
+    risk: Risk,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    action_digest: Option<Digest>,
+    #[serde(default)]
+    policy_version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    on_expiry: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    approvers: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quorum: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assignment: Option<Assignment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    supersedes: Option<InterruptId>,
+}
+
+impl From<Stored> for Opened {
+    fn from(stored: Stored) -> Self {
+        let Stored { approvers, quorum, assignment, .. } = stored;
+        Self {
+            interrupt: stored.interrupt,
+            kind: stored.kind,
+            about: stored.about,
+            step: stored.step,
+            agent: stored.agent,
+            options: stored.options,
+            risk: stored.risk,
+            action_digest: stored.action_digest,
+            policy_version: stored.policy_version,
+            expires_at: stored.expires_at,
+            on_expiry: stored.on_expiry,
+            assignment: assignment.unwrap_or_else(|| Assignment::simple(approvers, quorum.unwrap_or(1))),
+            supersedes: stored.supersedes,
+        }
+    }
+}
+
+impl From<Opened> for Stored {
+    fn from(opened: Opened) -> Self {
+        let simple = opened.assignment.as_simple().map(|(approvers, quorum)| (approvers.to_vec(), quorum));
+        let assignment = simple.is_none().then_some(opened.assignment);
+        let (approvers, quorum) =
+            simple.map_or((Vec::new(), None), |(approvers, quorum)| (approvers, Some(quorum)));
+        Self {
+            interrupt: opened.interrupt,
+            kind: opened.kind,
+            about: opened.about,
+            step: opened.step,
+            agent: opened.agent,
+            options: opened.options,
+            risk: opened.risk,
+            action_digest: opened.action_digest,
+            policy_version: opened.policy_version,
+            expires_at: opened.expires_at,
+            on_expiry: opened.on_expiry,
+            approvers,
+            quorum,
+            assignment,
+            supersedes: opened.supersedes,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a workflow, or a phase of it, changes about one kind of interrupt.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::interrupt::{Assignment, Effect};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct KindGate {
+    /// The options to offer, in this order; empty: all of the kind, in the table's.
+    pub options: Vec<String>,
+    /// Option id → label.
+    pub labels: BTreeMap<String, String>,
+    /// What `reject` does here: one of the effects that the kind's table allows.
+    pub reject: Option<Effect>,
+    pub expires_in_ms: Option<u64>,
+    /// The option applied on expiry.
+    pub on_expiry: Option<String>,
+    /// Who may decide. `None`: admins and operators.
+    pub assignment: Option<Assignment>,
+}
+
+/// As it stands in a definition: one stage of people alone is `approvers` and `quorum`, as before there were others.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    options: Vec<String>,
+    labels: BTreeMap<String, String>,
+    reject: Option<Effect>,
+    expires_in_ms: Option<u64>,
+    on_expiry: Option<String>,
+    approvers: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quorum: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assignment: Option<Assignment>,
+}
+
+impl From<Stored> for KindGate {
+    fn from(stored: Stored) -> Self {
+        let Stored { options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment } =
+            stored;
+        let is_said = !approvers.is_empty() || quorum.is_some();
+        let simple = is_said.then(|| Assignment::simple(approvers, quorum.unwrap_or(1)));
+        Self { options, labels, reject, expires_in_ms, on_expiry, assignment: assignment.or(simple) }
+    }
+}
+
+impl From<KindGate> for Stored {
+    fn from(gate: KindGate) -> Self {
+        let KindGate { options, labels, reject, expires_in_ms, on_expiry, assignment } = gate;
+        let simple = assignment.as_ref().and_then(Assignment::as_simple);
+        let simple = simple.map(|(approvers, quorum)| (approvers.to_vec(), quorum));
+        let (approvers, quorum, assignment) = match simple {
+            Some((approvers, 1)) if !approvers.is_empty() => (approvers, None, None),
+            Some((approvers, quorum)) => (approvers, Some(quorum), None),
+            None => (Vec::new(), None, assignment),
+        };
+        Self { options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment }
+    }
+}
+
+impl KindGate {
+    /// What it says, and where it says nothing, what is usual. Labels are merged option by option; a list is one word.
+    pub fn over(&self, usual: Self) -> Self {
+        let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
+        let mut labels = usual.labels;
+        labels.extend(self.labels.clone());
+        Self {
+            options: list(&self.options, usual.options),
+            labels,
+            reject: self.reject.or(usual.reject),
+            expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
+            on_expiry: self.on_expiry.clone().or(usual.on_expiry),
+            assignment: self.assignment.clone().or(usual.assignment),
+        }
+    }
+
+    /// Who may decide, whether it says so or not.
+    pub fn assigned(&self) -> Assignment {
+        self.assignment.clone().unwrap_or_default()
+    }
+}

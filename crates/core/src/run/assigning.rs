@@ -1,0 +1,149 @@
+//! Who decides, after an interrupt was opened: votes that are taken back, others who are asked, people who leave.
+
+use super::draft::Draft;
+use super::fact::{Reassigned, Withdrawn};
+use super::handle::check_text;
+use super::input::Rejection;
+use super::{Fact, Run};
+use crate::definition::Definition;
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{Assignment, Delegation, Interrupt, Refusal, Voter};
+use crate::schema::Problem;
+
+impl Draft<'_> {
+    /// Whoever sends the input, with what it depends on whether they may.
+    pub(super) fn voter(&self) -> Voter<'_> {
+        Voter {
+            actor: &self.cx.actor,
+            people: &self.cx.system.people,
+            starter: self.run.starter(),
+            now: self.now(),
+        }
+    }
+
+    pub(super) fn take_vote_back(&mut self, id: &InterruptId) -> Result<(), Rejection> {
+        self.interrupt(id)?.check_take_back(&self.voter())?;
+        self.withdraw(id, self.cx.actor.id.clone(), Withdrawn::TakenBack);
+        Ok(())
+    }
+
+    pub(super) fn reassign(
+        &mut self,
+        id: &InterruptId,
+        assignment: Assignment,
+        text: Option<String>,
+    ) -> Result<(), Rejection> {
+        check_text(text.as_deref().unwrap_or_default())?;
+        let interrupt = self.interrupt(id)?;
+        interrupt.check_reassign(&self.voter())?;
+        let problems = self.check_assignment(&assignment, "");
+        if !problems.is_empty() {
+            return Err(Rejection::Refused(Refusal::Invalid(problems)));
+        }
+        let assignment = assignment.started_by(self.run.starter().unwrap_or_default());
+        if assignment == interrupt.assignment {
+            return Ok(());
+        }
+        let fact = Fact::InterruptReassigned {
+            interrupt: id.clone(),
+            assignment: Box::new(assignment),
+            cause: Reassigned::Person,
+        };
+        self.emit(fact, Content::maybe_text(text));
+        self.unseat(id, Withdrawn::Reassigned)
+    }
+
+    pub(super) fn delegate(&mut self, id: &InterruptId, delegation: Delegation) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        interrupt.check_delegate(&self.voter(), &delegation)?;
+        if !interrupt.delegations.contains(&delegation) {
+            self.emit(Fact::InterruptDelegated { interrupt: id.clone(), delegation }, Content::none());
+        }
+        Ok(())
+    }
+
+    /// Votes of those who have left count no more; and what those who are there can not settle any longer is for admins and
+    /// operators to decide.
+    pub(super) fn people_changed(&mut self) {
+        let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+        for id in open {
+            // It is open, so it is there.
+            let _ = self.unseat(&id, Withdrawn::Left);
+            let Ok(interrupt) = self.interrupt(&id) else { continue };
+            let lacks = interrupt.assignment.lack(&self.cx.system.people, self.run.starter()).is_some();
+            let anybody =
+                Assignment { self_approval: interrupt.assignment.self_approval, ..Assignment::default() };
+            if lacks && interrupt.assignment != anybody {
+                let assignment = Box::new(anybody);
+                let fact =
+                    Fact::InterruptReassigned { interrupt: id, assignment, cause: Reassigned::Emptied };
+                self.emit(fact, Content::none());
+            }
+        }
+    }
+
+    /// Why a gate of the workflow could not be decided on by those who are there: people may have left since it was loaded.
+    pub(super) fn check_gates(&self) -> Vec<Problem> {
+        let Definition { gates, phases, .. } = &*self.run.definition;
+        let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
+        let of_phases = phases.iter().flat_map(|phase| {
+            phase.kinds.iter().map(move |(kind, gate)| (Some(phase.id.as_str()), kind, gate))
+        });
+        let mut problems = Vec::new();
+        for (phase, kind, gate) in of_workflow.chain(of_phases) {
+            let Some(assignment) = &gate.assignment else { continue };
+            let place = phase.map(|phase| format!("phase `{phase}`: ")).unwrap_or_default();
+            for Problem { message, .. } in self.check_assignment(assignment, "") {
+                let message = format!("{place}`gates.{}`: {message}", kind.as_str());
+                problems.push(Problem::new("/workflow", message));
+            }
+        }
+        problems
+    }
+
+    /// Withdraws the votes of those who are not asked any more.
+    pub(super) fn unseat(&mut self, id: &InterruptId, cause: Withdrawn) -> Result<(), Rejection> {
+        for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
+            self.withdraw(id, by, cause);
+        }
+        Ok(())
+    }
+
+    fn withdraw(&mut self, id: &InterruptId, by: String, cause: Withdrawn) {
+        self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
+    }
+
+    /// Whom an assignment names that may not decide here, and why those who are there could not meet it. Pointers are
+    /// below `at`.
+    pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
+        let people = &self.cx.system.people;
+        let problems = assignment.check(&people.deciders(), at);
+        if !problems.is_empty() {
+            return problems;
+        }
+        let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
+        let lack = assignment.clone().started_by(starter).lack(people, Some(starter));
+        lack.map(|lack| {
+            let stage =
+                if assignment.stages.len() > 1 { format!("/stages/{}", lack.stage) } else { String::new() };
+            Problem::new(format!("{at}{stage}"), lack.why)
+        })
+        .into_iter()
+        .collect()
+    }
+}
+
+impl Run {
+    /// Who started it.
+    pub fn starter(&self) -> Option<&str> {
+        self.started.as_ref().map(|started| started.by.id.as_str())
+    }
+}
+
+impl Interrupt {
+    /// Whether those who are there can settle it.
+    pub fn can_be_settled(&self, voter: &Voter<'_>) -> bool {
+        self.assignment.lack(voter.people, voter.starter).is_none()
+    }
+}

@@ -1,0 +1,293 @@
+//! The people of an installation: who may decide, in which groups they are, and who stands in for whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::actor::{LOCAL_OPERATOR, Role};
+use crate::limits;
+use crate::name::is_name;
+use crate::rights::{self, Extent, Permission};
+use crate::schema::Problem;
+use crate::time::Timestamp;
+
+/// A person, as they were last set. `name` and `addresses` are content of the event, and may be erased.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Person {
+    pub roles: BTreeSet<Role>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub groups: BTreeSet<String>,
+    /// An IANA time zone: `Europe/Berlin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    /// A BCP 47 language tag: `de`, `pt-BR`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    pub source: PeopleSource,
+    #[serde(skip)]
+    pub name: Option<String>,
+    /// Channel → address: `email`, `slack` …
+    #[serde(skip)]
+    pub addresses: BTreeMap<String, String>,
+    #[serde(skip)]
+    pub away: Option<Away>,
+}
+
+/// Where a person was read from. One source does not change what another one set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeopleSource {
+    /// The people file.
+    File,
+    /// Claims of an identity provider.
+    Provider,
+    /// An administrator, over the API.
+    Api,
+}
+
+/// Somebody is out of the office. They may decide all the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Away {
+    /// Until then; `None`: until it is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// Who decides in their place meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegate: Option<String>,
+}
+
+/// The names that an assignment may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deciders {
+    pub people: BTreeSet<String>,
+    pub groups: BTreeSet<String>,
+}
+
+impl Deciders {
+    /// Those of an installation that has no people beside its operator.
+    pub fn local() -> Self {
+        Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
+    }
+
+    /// Why nobody of this name can decide, in words; `None` where somebody can.
+    pub fn unknown_person(&self, name: &str) -> Option<String> {
+        if name == STARTER || self.people.contains(name) {
+            return None;
+        }
+        let there = listed(&self.people);
+        Some(format!("nobody who may decide is `{name}` here; who may: {there}"))
+    }
+
+    /// The same of a group that nobody who may decide is in.
+    pub fn unknown_group(&self, name: &str) -> Option<String> {
+        if self.groups.contains(name) {
+            return None;
+        }
+        let there = listed(&self.groups);
+        Some(format!("nobody who may decide is in the group `{name}`; groups: {there}"))
+    }
+}
+
+fn listed(names: &BTreeSet<String>) -> String {
+    const SHOWN: usize = 10;
+    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        shown.push(format!("and {} more", names.len() - SHOWN));
+    }
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+/// An approver of this name is whoever started the run: they confirm what they began.
+pub const STARTER: &str = "starter";
+
+/// Names that no person may have: they are somebody else's, or mean something.
+const RESERVED: [&str; 9] =
+    [LOCAL_OPERATOR, STARTER, "engine", "agent", "admin", "reviewer", "auditor", "anybody", "nobody"];
+
+/// All people, by id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct People {
+    known: BTreeMap<String, Person>,
+    /// Those who were there and are not any more.
+    left: BTreeSet<String>,
+}
+
+impl People {
+    pub fn get(&self, id: &str) -> Option<&Person> {
+        self.known.get(id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Person)> {
+        self.known.iter().map(|(id, person)| (id.as_str(), person))
+    }
+
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    pub(super) fn set(&mut self, id: &str, mut person: Person, content: &Value) {
+        person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
+        let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
+        person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
+        // Being away is said apart, and outlives a change of roles.
+        person.away = self.known.get(id).and_then(|before| before.away.clone());
+        self.known.insert(id.to_owned(), person);
+        self.left.remove(id);
+    }
+
+    pub(super) fn remove(&mut self, id: &str) {
+        if self.known.remove(id).is_some() {
+            self.left.insert(id.to_owned());
+        }
+    }
+
+    pub(super) fn set_away(&mut self, id: &str, away: Option<&Away>) {
+        if let Some(person) = self.known.get_mut(id) {
+            person.away = away.cloned();
+        }
+    }
+
+    /// The roles that somebody of this name has when they sign in. The operator of a local start is always there.
+    pub fn roles(&self, id: &str) -> BTreeSet<Role> {
+        if id == LOCAL_OPERATOR {
+            return BTreeSet::from([Role::Admin, Role::Operator]);
+        }
+        self.known.get(id).map(|person| person.roles.clone()).unwrap_or_default()
+    }
+
+    /// Whether somebody of this name is there and may decide on what is assigned to them.
+    pub fn can_decide(&self, id: &str) -> bool {
+        self.reach(id) != Extent::Nothing
+    }
+
+    /// Whether they were known here, and decide nothing any more. Whoever never was has their roles from somewhere else.
+    pub fn is_barred(&self, id: &str) -> bool {
+        self.left.contains(id) || (self.known.contains_key(id) && !self.can_decide(id))
+    }
+
+    /// Whether they may decide on what is assigned to nobody.
+    pub fn decides_unassigned(&self, id: &str) -> bool {
+        matches!(self.reach(id), Extent::Unassigned | Extent::All)
+    }
+
+    fn reach(&self, id: &str) -> Extent {
+        let roles = self.roles(id);
+        let farthest = roles.into_iter().map(|role| rights::extent(role, Permission::Decide));
+        farthest.max().filter(|extent| *extent != Extent::Own).unwrap_or(Extent::Nothing)
+    }
+
+    pub fn is_in(&self, id: &str, group: &str) -> bool {
+        self.known.get(id).is_some_and(|person| person.groups.contains(group))
+    }
+
+    /// Everybody who may decide.
+    pub fn deciding(&self) -> impl Iterator<Item = &str> {
+        let known = self.known.keys().map(String::as_str);
+        known.chain(std::iter::once(LOCAL_OPERATOR)).filter(|id| self.can_decide(id))
+    }
+
+    pub fn deciders(&self) -> Deciders {
+        let people: BTreeSet<String> = self.deciding().map(str::to_owned).collect();
+        let groups =
+            people.iter().filter_map(|id| self.known.get(id)).flat_map(|person| person.groups.clone());
+        Deciders { groups: groups.collect(), people }
+    }
+
+    /// Everybody in whose place this person may decide now, beside themselves: those who are away and named them, and those
+    /// who are away and named one of these.
+    pub fn stands_in_for(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        let mut news = vec![id];
+        while let Some(delegate) = news.pop() {
+            let named = self.known.iter().filter(|(_, person)| person.delegate(now) == Some(delegate));
+            for (from, _) in named {
+                // A delegate who delegates back, or in a circle, stands in for nobody new.
+                if from != id && found.insert(from) {
+                    news.push(from);
+                }
+            }
+        }
+        found
+    }
+
+    /// What is wrong with a person who is to be set.
+    pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if RESERVED.contains(&id) {
+            problems.push(Problem::new("/id", format!("`{id}` is a name that Holdshort uses itself")));
+        }
+        problems.extend(check_name("/id", id));
+        if person.roles.is_empty() {
+            problems.push(Problem::new("/roles", "names no role"));
+        }
+        for (i, role) in person.roles.iter().enumerate() {
+            if matches!(role, Role::Engine | Role::Agent) {
+                problems.push(Problem::new(format!("/roles/{i}"), "is no role of a person"));
+            }
+        }
+        if person.groups.len() > limits::GROUPS_OF_PERSON {
+            let message = format!("holds more than {}", limits::GROUPS_OF_PERSON);
+            problems.push(Problem::new("/groups", message));
+        }
+        for (i, group) in person.groups.iter().enumerate() {
+            problems.extend(check_name(&format!("/groups/{i}"), group));
+        }
+        if person.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
+            problems.push(Problem::new("/name", LINE));
+        }
+        for (field, text) in [("/time_zone", &person.time_zone), ("/language", &person.language)] {
+            let is_tag = |text: &String| {
+                let tag =
+                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
+                !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
+            };
+            if text.as_ref().is_some_and(|text| !is_tag(text)) {
+                problems.push(Problem::new(field, "is no such name: `Europe/Berlin`, `de`"));
+            }
+        }
+        if person.addresses.len() > limits::ADDRESSES {
+            problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));
+        }
+        for (channel, address) in &person.addresses {
+            if !is_name(channel, limits::NAME_BYTES) || !is_name(address, limits::ADDRESS_BYTES) {
+                problems.push(Problem::new(format!("/addresses/{channel}"), LINE));
+            }
+        }
+        if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
+            problems
+                .push(Problem::new("/id", format!("is one too many: there are {} people", limits::PEOPLE)));
+        }
+        problems
+    }
+}
+
+const LINE: &str = "is empty, too long, or holds characters that do not show";
+
+fn check_name(field: &str, name: &str) -> Option<Problem> {
+    (!is_name(name, limits::NAME_BYTES)).then(|| Problem::new(field, LINE))
+}
+
+impl Person {
+    /// Whether setting the other one would change nothing.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        Self { away: None, ..self.clone() } == Self { away: None, ..other.clone() }
+    }
+
+    /// Who decides in their place now.
+    fn delegate(&self, now: Timestamp) -> Option<&str> {
+        let away = self.away.as_ref().filter(|away| away.until.is_none_or(|until| until > now))?;
+        away.delegate.as_deref()
+    }
+
+    /// What is kept apart from the facts, for it says who somebody is.
+    pub(super) fn content(&self) -> Value {
+        json!({ "name": self.name, "addresses": self.addresses })
+    }
+}

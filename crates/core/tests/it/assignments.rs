@@ -1,0 +1,429 @@
+//! Who may decide, in which stage, and what is enough: the rules of assignments, over a held command.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::event::Content;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Assignment, Decision, Delegation, Kind, Refusal, Represented, Stage};
+use holdshort_core::run::{Config, Input, Rejection};
+use holdshort_core::system::people::Away;
+use holdshort_core::system::{Fact, System};
+use holdshort_core::time::Timestamp;
+use serde_json::json;
+
+use crate::world::{World, calls, choose, choose_with, command, definition, edit, person};
+
+/// `anna` and `ben` are of legal, `cleo` of finance, `dirk` of both; `olga` is an operator, `audrey` an auditor.
+fn people(system: &mut System) {
+    let all: [(&str, &[Role], &[&str]); 6] = [
+        ("anna", &[Role::Reviewer], &["legal"]),
+        ("ben", &[Role::Reviewer], &["legal"]),
+        ("cleo", &[Role::Reviewer], &["finance"]),
+        ("dirk", &[Role::Reviewer], &["legal", "finance"]),
+        ("olga", &[Role::Operator], &[]),
+        ("audrey", &[Role::Auditor], &["legal"]),
+    ];
+    for (id, roles, groups) in all {
+        let fact = Fact::PersonSet { person: id.to_owned(), is: person(roles, groups) };
+        system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+    }
+}
+
+fn actor(system: &System, id: &str) -> Actor {
+    let role = system.people.roles(id).into_iter().next_back().unwrap_or(Role::Operator);
+    Actor { id: id.to_owned(), role, via: Some("rest".to_owned()) }
+}
+
+fn names(of: &[&str]) -> Vec<String> {
+    of.iter().map(|each| (*each).to_owned()).collect()
+}
+
+fn of_people(of: &[&str], required: u32) -> Stage {
+    Stage { approvers: names(of), required, ..Stage::default() }
+}
+
+fn of_groups(of: &[&str], required: u32) -> Stage {
+    Stage { groups: names(of), required, ..Stage::default() }
+}
+
+fn stages(stages: Vec<Stage>) -> Assignment {
+    Assignment { stages, ..Assignment::default() }
+}
+
+/// A command that is held for this assignment, in a run that the operator started.
+fn held(assignment: Assignment) -> (World, InterruptId) {
+    let mut world = World::new(definition());
+    people(&mut world.system);
+    let mut world = world.with("work", vec![calls(&[command("make x")])]);
+    world.person(world.start_input(Config::default()));
+    world.work();
+    let id = world.open(Kind::ToolApproval);
+    Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open")).assignment = assignment;
+    (world, id)
+}
+
+fn decide(
+    world: &mut World,
+    id: &InterruptId,
+    who: &str,
+    decision: Decision,
+) -> Result<Vec<String>, Rejection> {
+    let actor = actor(&world.system, who);
+    world.try_send(&actor, Input::Decide { interrupt: id.clone(), decision, holder: None })
+}
+
+/// What each vote comes to: `ok`, or why it was not taken; then how the interrupt stands.
+fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
+    let (mut world, id) = held(assignment.clone());
+    let mut told = Vec::new();
+    for (who, option) in votes {
+        let decision = match *option {
+            "edit" => edit(json!({ "command": "make y" })),
+            "respond" => choose_with("respond", "It is made."),
+            option => choose(option),
+        };
+        told.push(match decide(&mut world, &id, who, decision) {
+            Ok(_) => "ok".to_owned(),
+            Err(Rejection::Refused(Refusal::NotAnApprover)) => "others".to_owned(),
+            Err(Rejection::Refused(Refusal::OwnWork)) => "own".to_owned(),
+            Err(Rejection::Refused(Refusal::NotYourStage { stage })) => format!("stage {stage}"),
+            Err(Rejection::Refused(Refusal::Role)) => "role".to_owned(),
+            Err(Rejection::Refused(Refusal::AlreadyResolved)) => "resolved".to_owned(),
+            Err(other) => format!("{other:?}"),
+        });
+    }
+    let standing = &world.run.interrupts[&id];
+    let settled = standing.resolution.as_ref().and_then(|resolution| resolution.option.clone());
+    let by: Vec<&str> = standing.agreed().into_iter().map(|vote| vote.by.as_str()).collect();
+    format!("{} → {} [{}]", told.join(", "), settled.unwrap_or_else(|| "open".to_owned()), by.join(" "))
+}
+
+#[test]
+fn what_an_assignment_asks_for() {
+    let (a, r) = ("approve", "reject");
+    let one = stages(vec![of_people(&["anna"], 1)]);
+    let two_of_legal = stages(vec![of_groups(&["legal"], 2)]);
+    let both = stages(vec![Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) }]);
+    let in_turn = stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]);
+    let overlapping = Assignment { distinct: false, ..in_turn.clone() };
+    let then_operators = stages(vec![of_people(&["anna"], 1), Stage::default()]);
+    let four_eyes = Assignment { self_approval: false, ..Assignment::default() };
+    let four_of_legal = Assignment { self_approval: false, ..two_of_legal.clone() };
+    let table: Vec<(&str, &Assignment, Vec<(&str, &str)>, &str)> = vec![
+        ("the one who is named", &one, vec![("anna", a)], "ok → approve [anna]"),
+        ("nobody else", &one, vec![("ben", a), ("olga", a), ("audrey", a)], "others, others, role → open []"),
+        ("a group", &two_of_legal, vec![("anna", a), ("ben", a)], "ok, ok → approve [anna ben]"),
+        ("not another group", &two_of_legal, vec![("cleo", a)], "others → open []"),
+        ("once each", &two_of_legal, vec![("anna", a), ("anna", a)], "ok, ok → open []"),
+        ("one says no", &two_of_legal, vec![("anna", a), ("ben", r)], "ok, ok → reject [ben]"),
+        ("who changes their mind", &two_of_legal, vec![("anna", a), ("anna", r)], "ok, ok → reject [anna]"),
+        (
+            "both groups",
+            &both,
+            vec![("anna", a), ("ben", a), ("cleo", a)],
+            "ok, ok, ok → approve [anna ben cleo]",
+        ),
+        ("one person of both groups is one", &both, vec![("dirk", a)], "ok → open []"),
+        ("of both, and another", &both, vec![("dirk", a), ("ben", a)], "ok, ok → approve [dirk ben]"),
+        ("in turn", &in_turn, vec![("anna", a), ("cleo", a)], "ok, ok → approve [anna cleo]"),
+        ("not before their turn", &in_turn, vec![("cleo", a), ("anna", a)], "stage 1, ok → open []"),
+        ("no more after it", &in_turn, vec![("anna", a), ("ben", a)], "ok, stage 2 → open []"),
+        ("may still say no", &in_turn, vec![("anna", a), ("anna", r)], "ok, ok → reject [anna]"),
+        ("in both stages, once", &in_turn, vec![("dirk", a), ("dirk", a)], "ok, ok → open []"),
+        (
+            "in both stages, allowed",
+            &overlapping,
+            vec![("dirk", a), ("dirk", a)],
+            "ok, ok → approve [dirk dirk]",
+        ),
+        (
+            "an edit begins anew",
+            &in_turn,
+            vec![("anna", a), ("cleo", "edit"), ("anna", "edit")],
+            "ok, ok, ok → edit [cleo anna]",
+        ),
+        (
+            "an edit resets",
+            &two_of_legal,
+            vec![("anna", a), ("ben", "edit"), ("dirk", a)],
+            "ok, ok, ok → open []",
+        ),
+        (
+            "the same edit agrees",
+            &two_of_legal,
+            vec![("ben", "edit"), ("dirk", "edit")],
+            "ok, ok → edit [ben dirk]",
+        ),
+        ("then operators", &then_operators, vec![("anna", a), ("olga", a)], "ok, ok → approve [anna olga]"),
+        ("whoever started it", &four_eyes, vec![("operator", a), ("olga", a)], "own, ok → approve [olga]"),
+        ("may stop it", &four_eyes, vec![("operator", r)], "ok → reject [operator]"),
+        (
+            "whoever wrote the edit",
+            &four_of_legal,
+            vec![("anna", "edit"), ("ben", "edit")],
+            "ok, ok → open []",
+        ),
+        (
+            "others released it",
+            &four_of_legal,
+            vec![("anna", "edit"), ("ben", "edit"), ("dirk", "edit")],
+            "ok, ok, ok → edit [anna ben dirk]",
+        ),
+        ("an answer instead of it", &two_of_legal, vec![("anna", "respond")], "ok → respond [anna]"),
+        (
+            "after the end",
+            &one,
+            vec![("anna", a), ("anna", a), ("anna", r)],
+            "ok, ok, resolved → approve [anna]",
+        ),
+    ];
+    for (about, assignment, votes, expected) in table {
+        assert_eq!(played(assignment, &votes), expected, "{about}");
+    }
+}
+
+#[test]
+fn a_vote_is_taken_back_until_the_resolution() {
+    let (mut world, id) = held(stages(vec![of_groups(&["legal"], 2)]));
+    let back = |world: &mut World, who: &str| {
+        let actor = actor(&world.system, who);
+        world.try_send(&actor, Input::TakeBack { interrupt: id.clone() })
+    };
+    assert_eq!(back(&mut world, "anna"), Err(Rejection::Refused(Refusal::NoVote)));
+    decide(&mut world, &id, "anna", choose("approve")).expect("it is taken");
+    assert_eq!(back(&mut world, "cleo"), Err(Rejection::Refused(Refusal::NotAnApprover)));
+    back(&mut world, "anna").expect("it is taken back");
+    decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
+    assert!(world.run.interrupts[&id].is_open(), "one vote of two stands");
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is taken");
+    assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
+}
+
+/// The last approver leaves while votes are in: what they said counts no more, and what nobody can settle any longer goes
+/// to admins and operators.
+#[test]
+fn who_leaves_takes_their_vote_along() {
+    let (mut world, id) = held(stages(vec![of_people(&["anna", "ben"], 2)]));
+    decide(&mut world, &id, "anna", choose("approve")).expect("it is taken");
+    leave(&mut world.system, "anna");
+    assert_eq!(
+        decide(&mut world, &id, "ben", choose("approve")).map(|told| told.len()),
+        Ok(2),
+        "a vote withdrawn, a vote cast"
+    );
+    assert!(world.run.interrupts[&id].is_open());
+    world.send(Input::PeopleChanged);
+    let standing = &world.run.interrupts[&id];
+    assert_eq!(standing.assignment, Assignment::default(), "it escalates");
+    assert_eq!(standing.version, 2);
+    decide(&mut world, &id, "olga", choose("approve")).expect("an operator decides");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+fn leave(system: &mut System, id: &str) {
+    let fact = Fact::PersonLeft { person: id.to_owned() };
+    system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+}
+
+#[test]
+fn nothing_escalates_that_can_be_settled() {
+    let (mut world, id) = held(stages(vec![of_groups(&["legal"], 2)]));
+    leave(&mut world.system, "anna");
+    world.send(Input::PeopleChanged);
+    assert_eq!(world.run.interrupts[&id].version, 1);
+}
+
+#[test]
+fn a_delegate_decides_in_the_place_of_somebody() {
+    let (mut world, id) = held(stages(vec![of_people(&["anna"], 1)]));
+    let until = Some(world.now.plus_ms(60_000));
+    let delegate = |from: &str, to: &str| Input::Delegate {
+        interrupt: id.clone(),
+        delegation: Delegation { from: from.to_owned(), to: to.to_owned(), until },
+    };
+    let refused = |world: &mut World, who: &str, input: Input| {
+        let actor = actor(&world.system, who);
+        world.try_send(&actor, input).expect_err("it is refused")
+    };
+    assert_eq!(
+        refused(&mut world, "ben", delegate("anna", "ben")),
+        Rejection::Refused(Refusal::NotAnApprover)
+    );
+    assert_eq!(refused(&mut world, "audrey", delegate("anna", "ben")), Rejection::Refused(Refusal::Role));
+    for (from, to) in [("anna", "anna"), ("anna", "audrey"), ("anna", "nobody-here"), ("ben", "cleo")] {
+        let invalid = refused(&mut world, "olga", delegate(from, to));
+        assert!(matches!(invalid, Rejection::Refused(Refusal::Invalid(_))), "{from} {to}: {invalid:?}");
+    }
+    let anna = actor(&world.system, "anna");
+    world.try_send(&anna, delegate("anna", "cleo")).expect("it is theirs to give");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("cleo decides for anna");
+    let standing = &world.run.interrupts[&id];
+    assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
+    assert!(!standing.is_open());
+}
+
+#[test]
+fn a_delegation_ends_when_it_says() {
+    let (mut world, id) = held(stages(vec![of_people(&["anna"], 1)]));
+    let until = Some(world.now.plus_ms(1_000));
+    let delegation = Delegation { from: "anna".to_owned(), to: "cleo".to_owned(), until };
+    let anna = actor(&world.system, "anna");
+    world.try_send(&anna, Input::Delegate { interrupt: id.clone(), delegation }).expect("it is taken");
+    world.now = world.now.plus_ms(1_000);
+    let late = decide(&mut world, &id, "cleo", choose("approve"));
+    assert_eq!(late, Err(Rejection::Refused(Refusal::NotAnApprover)));
+}
+
+#[test]
+fn who_is_away_is_stood_in_for_and_may_decide_all_the_same() {
+    let assignment = Assignment { self_approval: false, ..stages(vec![of_people(&["anna"], 1)]) };
+    for who in ["cleo", "anna"] {
+        let (mut world, id) = held(assignment.clone());
+        let away = Away { until: None, delegate: Some("cleo".to_owned()) };
+        let fact = Fact::AwaySet { person: "anna".to_owned(), away: Some(away) };
+        world.system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+        decide(&mut world, &id, who, choose("approve")).expect("they may");
+        assert!(!world.run.interrupts[&id].is_open(), "{who}");
+    }
+}
+
+#[test]
+fn others_are_asked_instead() {
+    let (mut world, id) = held(stages(vec![of_groups(&["legal"], 2)]));
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is taken");
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is the same");
+    let reassign = |to: Assignment| Input::Reassign {
+        interrupt: id.clone(),
+        assignment: Box::new(to),
+        text: Some("legal has no time".to_owned()),
+    };
+    let olga = actor(&world.system, "olga");
+    for wrong in [
+        stages(vec![of_people(&["audrey"], 1)]),
+        stages(vec![of_people(&["nobody-here"], 1)]),
+        stages(vec![of_groups(&["marketing"], 1)]),
+        stages(vec![of_groups(&["finance"], 3)]),
+        stages(vec![of_people(&["cleo"], 1), of_people(&["cleo"], 1)]),
+    ] {
+        let refused = world.try_send(&olga, reassign(wrong.clone()));
+        assert!(matches!(refused, Err(Rejection::Refused(Refusal::Invalid(_)))), "{wrong:?}: {refused:?}");
+    }
+    let finance = stages(vec![of_groups(&["finance"], 2)]);
+    world.try_send(&olga, reassign(finance)).expect("it is taken");
+    let standing = &world.run.interrupts[&id];
+    assert_eq!((standing.version, standing.votes.len()), (2, 1), "dirk is of finance, too");
+    assert_eq!(
+        decide(&mut world, &id, "anna", choose("approve")),
+        Err(Rejection::Refused(Refusal::NotAnApprover))
+    );
+    decide(&mut world, &id, "cleo", choose("approve")).expect("it is taken");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+/// Why an assignment can not be met by those who are there.
+#[test]
+fn what_an_assignment_lacks() {
+    let mut system = System::default();
+    people(&mut system);
+    let all_of = |stage: Stage| Stage { roles: Represented::All, ..stage };
+    let table: Vec<(&str, Assignment, bool)> = vec![
+        ("anybody", Assignment::default(), true),
+        ("two operators", stages(vec![of_people(&[], 2)]), true),
+        ("three operators", stages(vec![of_people(&[], 3)]), false),
+        ("legal, three", stages(vec![of_groups(&["legal"], 3)]), true),
+        ("legal, four", stages(vec![of_groups(&["legal"], 4)]), false),
+        ("an auditor", stages(vec![of_people(&["audrey"], 1)]), false),
+        ("anna twice", stages(vec![of_people(&["anna"], 1), of_people(&["anna"], 1)]), false),
+        (
+            "anna twice, allowed",
+            Assignment { distinct: false, ..stages(vec![of_people(&["anna"], 1), of_people(&["anna"], 1)]) },
+            true,
+        ),
+        (
+            "cleo or dirk, dirk, finance: two people, three stages",
+            stages(vec![
+                of_people(&["cleo", "dirk"], 1),
+                of_people(&["dirk"], 1),
+                of_groups(&["finance"], 1),
+            ]),
+            false,
+        ),
+        (
+            "dirk or cleo, then dirk",
+            stages(vec![of_people(&["dirk", "cleo"], 1), of_people(&["dirk"], 1)]),
+            true,
+        ),
+        ("both groups", stages(vec![all_of(of_groups(&["legal", "finance"], 1))]), true),
+        ("a group of nobody", stages(vec![all_of(of_groups(&["legal", "marketing"], 1))]), false),
+        ("each of these", stages(vec![all_of(of_people(&["anna", "audrey"], 1))]), false),
+        ("somebody else", Assignment { self_approval: false, ..Assignment::default() }, true),
+        (
+            "somebody else than the one who is named",
+            Assignment { self_approval: false, ..stages(vec![of_people(&["operator"], 1)]) },
+            false,
+        ),
+    ];
+    for (about, assignment, can) in table {
+        let lack = assignment.lack(&system.people, Some("operator"));
+        assert_eq!(lack.is_none(), can, "{about}: {lack:?}");
+    }
+}
+
+/// An assignment that says no more than whom is written as it always was, so old binaries and journals agree.
+#[test]
+fn what_was_simple_is_written_as_before() {
+    let (world, id) = held(Assignment::default());
+    let opened = world.run.interrupts[&id].opened.clone();
+    let stored = serde_json::to_value(&opened).expect("it serialises");
+    assert_eq!(
+        (&stored["quorum"], stored.get("approvers"), stored.get("assignment")),
+        (&json!(1), None, None)
+    );
+    let staged = holdshort_core::interrupt::Opened {
+        assignment: stages(vec![of_groups(&["legal"], 2), of_people(&["cleo"], 1)]),
+        ..opened
+    };
+    let stored = serde_json::to_value(&staged).expect("it serialises");
+    assert_eq!((stored.get("quorum"), stored.get("approvers")), (None, None));
+    assert_eq!(
+        serde_json::from_value::<holdshort_core::interrupt::Opened>(stored).expect("it is read"),
+        staged
+    );
+}
+
+/// A question to several people is answered when enough of them have answered, each in their own words.
+#[test]
+fn several_people_answer_a_question() {
+    let (mut world, id) = asked(2);
+    decide(&mut world, &id, "anna", choose_with("answer", "Yes.")).expect("it is taken");
+    assert!(world.run.interrupts[&id].is_open());
+    decide(&mut world, &id, "ben", choose_with("answer", "No.")).expect("it is taken");
+    let standing = &world.run.interrupts[&id];
+    assert!(!standing.is_open());
+    assert_eq!(standing.given().text.as_deref(), Some("anna: Yes.\nben: No."));
+}
+
+#[test]
+fn one_of_several_answers_where_one_is_enough() {
+    let (mut world, id) = asked(1);
+    decide(&mut world, &id, "ben", choose_with("answer", "No.")).expect("it is taken");
+    assert_eq!(world.run.interrupts[&id].given().text.as_deref(), Some("No."));
+}
+
+fn asked(required: u32) -> (World, InterruptId) {
+    let mut definition = definition();
+    let gate = holdshort_core::definition::KindGate {
+        assignment: Some(stages(vec![of_groups(&["legal"], required)])),
+        ..Default::default()
+    };
+    definition.gates.kinds.insert(Kind::Question, gate);
+    let mut world = World::new(definition);
+    people(&mut world.system);
+    let ask = ("ask_human", json!({ "question": "Is it so?" }));
+    let mut world = world.with("work", vec![calls(&[ask])]);
+    world.start(Config::default());
+    world.work();
+    let id = world.open(Kind::Question);
+    (world, id)
+}

@@ -1,0 +1,175 @@
+//! People: who may be set, who stands in for whom, and what leaving does.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::event::{self, Event};
+use holdshort_core::system::people::{Away, PeopleSource, Person};
+use holdshort_core::system::{Input, Rejection, System};
+use holdshort_core::time::Timestamp;
+
+use crate::world::person;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms)
+}
+
+fn admin() -> Actor {
+    Actor::admin("operator", "rest")
+}
+
+fn take(system: &mut System, events: Vec<Event>) -> usize {
+    for event in &events {
+        if let event::Fact::System(fact) = &event.fact {
+            system.apply(fact, &event.content, event.at);
+        }
+    }
+    events.len()
+}
+
+fn send(system: &mut System, actor: &Actor, input: Input) -> Result<usize, Rejection> {
+    let events = system.handle(at(1_000), actor, input)?;
+    Ok(take(system, events))
+}
+
+fn set(system: &mut System, id: &str, roles: &[Role], groups: &[&str]) -> Result<usize, Rejection> {
+    send(system, &admin(), Input::SetPerson { id: id.to_owned(), person: person(roles, groups) })
+}
+
+fn away(system: &mut System, id: &str, delegate: &str) {
+    let away = Away { until: Some(at(5_000)), delegate: Some(delegate.to_owned()) };
+    send(system, &admin(), Input::SetAway { id: id.to_owned(), away: Some(away) }).expect("it is taken");
+}
+
+#[test]
+fn a_person_is_set_once_changed_and_removed() {
+    let mut system = System::default();
+    assert_eq!(set(&mut system, "anna", &[Role::Reviewer], &["legal"]), Ok(1));
+    assert_eq!(set(&mut system, "anna", &[Role::Reviewer], &["legal"]), Ok(0), "nothing changes");
+    assert_eq!(set(&mut system, "anna", &[Role::Operator], &["legal"]), Ok(1));
+    assert!(system.people.can_decide("anna") && system.people.is_in("anna", "legal"));
+    let remove = |id: &str| Input::RemovePerson { id: id.to_owned() };
+    assert_eq!(send(&mut system, &admin(), remove("anna")), Ok(1));
+    assert_eq!(send(&mut system, &admin(), remove("anna")), Err(Rejection::UnknownPerson));
+    assert!(!system.people.can_decide("anna"));
+    assert!(system.people.is_barred("anna"), "who has left is told from who never was here");
+    assert!(!system.people.is_barred("ben"));
+}
+
+#[test]
+fn names_that_are_taken_or_do_not_show_are_refused() {
+    let mut system = System::default();
+    for id in
+        ["operator", "engine", "agent", "starter", "", " anna", "an\u{202e}na", "an\nna", "an\u{200b}na"]
+    {
+        let refused = set(&mut system, id, &[Role::Reviewer], &[]);
+        assert!(matches!(refused, Err(Rejection::Invalid(_))), "{id:?}: {refused:?}");
+    }
+    for id in ["anna", "Łukasz", "李雷", "anna@example.org", "auth0|12"] {
+        assert_eq!(set(&mut system, id, &[Role::Reviewer], &[]), Ok(1), "{id}");
+    }
+    for roles in [&[][..], &[Role::Agent], &[Role::Engine, Role::Reviewer]] {
+        let refused = set(&mut system, "x", roles, &[]);
+        assert!(matches!(refused, Err(Rejection::Invalid(_))), "{roles:?}: {refused:?}");
+    }
+}
+
+/// A file removes those whom it named before, and nobody else; and nobody else changes whom it names.
+#[test]
+fn each_source_keeps_to_its_own() {
+    let mut system = System::default();
+    set(&mut system, "cleo", &[Role::Reviewer], &[]).expect("it is taken");
+    let file = |names: &[&str]| Input::SetPeople {
+        source: PeopleSource::File,
+        people: names.iter().map(|id| ((*id).to_owned(), person(&[Role::Reviewer], &[]))).collect(),
+    };
+    assert_eq!(send(&mut system, &Actor::engine(), file(&["anna", "ben"])), Ok(2));
+    assert_eq!(send(&mut system, &Actor::engine(), file(&["anna"])), Ok(1), "ben has left");
+    assert!(system.people.can_decide("cleo"));
+    let refused = set(&mut system, "anna", &[Role::Operator], &[]);
+    assert!(matches!(refused, Err(Rejection::OtherSource(_))), "{refused:?}");
+    let refused = send(&mut system, &Actor::engine(), file(&["anna", "cleo"]));
+    assert!(matches!(refused, Err(Rejection::OtherSource(_))), "{refused:?}");
+}
+
+#[test]
+fn who_may_change_people() {
+    for (role, may) in [
+        (Role::Admin, true),
+        (Role::Operator, false),
+        (Role::Reviewer, false),
+        (Role::Agent, false),
+        (Role::Auditor, false),
+    ] {
+        let mut system = System::default();
+        let input = Input::SetPerson { id: "anna".to_owned(), person: person(&[Role::Reviewer], &[]) };
+        let sent = send(&mut system, &Actor::of(role, "rest"), input);
+        assert_eq!(sent.is_ok(), may, "{role:?}");
+    }
+    let mut system = System::default();
+    for id in ["anna", "ben"] {
+        set(&mut system, id, &[Role::Reviewer], &[]).expect("it is taken");
+    }
+    let own = Actor { id: "anna".to_owned(), ..Actor::of(Role::Reviewer, "rest") };
+    let gone =
+        |id: &str| Input::SetAway { id: id.to_owned(), away: Some(Away { until: None, delegate: None }) };
+    assert_eq!(send(&mut system, &own, gone("anna")), Ok(1), "who is away says so themselves");
+    assert_eq!(send(&mut system, &own, gone("ben")), Err(Rejection::Role));
+}
+
+/// Those who are away and named a delegate; and a circle of delegates ends.
+#[test]
+fn who_stands_in_for_whom() {
+    let mut system = System::default();
+    for id in ["anna", "ben", "cleo", "dirk"] {
+        set(&mut system, id, &[Role::Reviewer], &[]).expect("it is taken");
+    }
+    away(&mut system, "anna", "ben");
+    away(&mut system, "ben", "cleo");
+    let stands_in = |system: &System, id: &str, now: i64| -> Vec<String> {
+        system.people.stands_in_for(id, at(now)).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(stands_in(&system, "ben", 2_000), ["anna"]);
+    assert_eq!(stands_in(&system, "cleo", 2_000), ["anna", "ben"]);
+    assert_eq!(stands_in(&system, "cleo", 5_000), Vec::<String>::new(), "they are back");
+    assert_eq!(stands_in(&system, "anna", 2_000), Vec::<String>::new());
+    away(&mut system, "cleo", "anna");
+    assert_eq!(stands_in(&system, "anna", 2_000), ["ben", "cleo"], "a circle");
+    assert_eq!(stands_in(&system, "dirk", 2_000), Vec::<String>::new());
+}
+
+#[test]
+fn a_delegate_is_somebody_else_who_may_decide() {
+    let mut system = System::default();
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    set(&mut system, "audrey", &[Role::Auditor], &[]).expect("it is taken");
+    for (until, delegate) in
+        [(5_000, "anna"), (5_000, "audrey"), (5_000, "nobody-here"), (1_000, "operator"), (0, "operator")]
+    {
+        let away = Away { until: Some(at(until)), delegate: Some(delegate.to_owned()) };
+        let refused = send(&mut system, &admin(), Input::SetAway { id: "anna".to_owned(), away: Some(away) });
+        assert!(matches!(refused, Err(Rejection::Invalid(_))), "{until} {delegate}: {refused:?}");
+    }
+}
+
+/// What is said of a person comes back from the journal as it was.
+#[test]
+fn a_person_survives_the_journal() {
+    let mut system = System::default();
+    let whole = Person {
+        name: Some("Anna Berg".to_owned()),
+        addresses: [("email".to_owned(), "anna@example.org".to_owned())].into(),
+        time_zone: Some("Europe/Berlin".to_owned()),
+        language: Some("de".to_owned()),
+        ..person(&[Role::Reviewer, Role::Auditor], &["legal", "risk"])
+    };
+    let input = Input::SetPerson { id: "anna".to_owned(), person: whole.clone() };
+    let events = system.handle(at(1), &admin(), input).expect("it is taken");
+    let facts = events[0].fact.encode();
+    assert!(!facts.1.to_string().contains("Berg"), "who somebody is stands in the content: {facts:?}");
+    take(&mut system, events);
+    assert_eq!(system.people.get("anna"), Some(&whole));
+    let deciders = system.people.deciders();
+    assert_eq!(deciders.people, BTreeSet::from(["anna".to_owned(), "operator".to_owned()]));
+    assert_eq!(deciders.groups, BTreeSet::from(["legal".to_owned(), "risk".to_owned()]));
+}
