@@ -374,6 +374,10 @@ pub(crate) struct Serve {
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Who may decide: a file of people. Whom it named before and does not any more has left [default: the people are as
+    /// they were].
+    #[arg(long, value_name = "FILE")]
+    pub people: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Requests a second that agents of other frameworks may make together, on average; beyond that they are told to
@@ -466,6 +470,9 @@ pub(crate) enum Workflows {
         /// A workflow file, or a folder as `--workflows` takes it.
         #[arg(value_name = "FILE", required = true)]
         paths: Vec<PathBuf>,
+        /// Who may decide, as of `serve` [default: the operator alone].
+        #[arg(long, value_name = "FILE")]
+        people: Option<PathBuf>,
     },
 }
 

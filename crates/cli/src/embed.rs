@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
     pub workflows: Option<PathBuf>,
+    /// The people file.
+    pub people: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
     /// A second, of all agents together.
@@ -58,6 +60,7 @@ impl Embedded {
             data: plan.data_dir.path.clone(),
             database: plan.database,
             workflows: plan.workflows,
+            people: plan.people,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,

@@ -4,7 +4,7 @@
 //! `(stream, seq)` points at. [`AnswerRow`] is the one exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
-use crate::interrupt::Kind;
+use crate::interrupt::{Kind, mark};
 use crate::session::State;
 use crate::time::Timestamp;
 
@@ -95,6 +95,22 @@ pub struct InterruptRow {
     pub resolved_seq: Option<u64>,
     /// The id of the actor who claimed it.
     pub claimed_by: Option<String>,
+    /// The [marks](crate::interrupt::mark) of whoever is asked. `None` where an older version wrote the row last.
+    pub assigned: Option<String>,
+}
+
+impl InterruptRow {
+    /// The row without what is said of whoever is asked, as an older version wrote it.
+    #[must_use]
+    pub fn unassigned(&self) -> Self {
+        Self { assigned: None, ..self.clone() }
+    }
+
+    /// Whether more is to be known of it than the events say that the row points at: votes that settle nothing, others
+    /// who are asked than at first.
+    pub fn is_involved(&self) -> bool {
+        self.assigned.as_ref().is_some_and(|marks| marks.contains(mark::INVOLVED))
+    }
 }
 
 /// One grant, to find it by its id alone.

@@ -3,6 +3,8 @@
 //! Routes name the permission that they need and nothing else; the core asks this table once more where it decides.
 //! What is one's own, and what is assigned to whom, is for the one who knows the thing to say.
 
+use std::collections::BTreeSet;
+
 use crate::actor::Role;
 
 /// What somebody may do, or not.
@@ -64,6 +66,14 @@ pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
+}
+
+/// In which of somebody's roles they do what needs a permission: the one that it reaches farthest for, and of those the
+/// one that can do the least else. `None` without a role, or where it reaches nothing for all of them.
+pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
+    let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
+    // Of equal ones the last is taken: the roles stand in the order of what they may.
+    theirs.filter(|role| extent(*role, permission) != Nothing).max_by_key(|role| extent(*role, permission))
 }
 
 impl Permission {

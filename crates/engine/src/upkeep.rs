@@ -23,6 +23,14 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
         sweep::keep_driving(driver.clone()),
         expire::keep_expiring(driver.clone()),
         bodies::keep_dropping(driver.clone()),
-        follow::keep_following(driver)
+        follow::keep_following(driver.clone()),
+        look_at_assignments(driver)
     );
+}
+
+/// Whoever changed people may have stopped before the assignments were looked at that name them.
+async fn look_at_assignments<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    if let Err(error) = Box::pin(driver.look_at_all_assignments()).await {
+        tracing::warn!(%error, "assignments can not be looked at");
+    }
 }

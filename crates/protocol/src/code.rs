@@ -54,6 +54,14 @@ codes! {
         "Use the operator's token. Agents ask and read what is theirs; they never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
         "Ask one of its approvers to decide.";
+    OwnWork = "own_work", 403, "Whoever started the run or wrote the edit does not release it",
+        "Ask somebody else who may decide: `assignment` names them.";
+    NotYourStage = "not_your_stage", 403, "Others decide at this stage",
+        "Wait: `assignment.stage` says where it is, and `assignment.stages` who decides in which.";
+    NoVote = "no_vote", 409, "There is no vote of yours to take back",
+        "Nothing: none of the decisions that stand is yours.";
+    OtherSource = "other_source", 409, "The person is changed where they were read from",
+        "Change them in the people file or at the identity provider: `source` says where.";
     AlreadyClaimed = "already_claimed", 409, "Somebody else is at the interrupt",
         "Ask who claimed it, or decide all the same: a claim keeps nobody from deciding. Whoever claimed it lets it go \
          with `POST /v1/interrupts/{id}/release`, and an admin too.";

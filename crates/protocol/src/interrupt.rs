@@ -5,6 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::answer::Suggestion;
+use crate::assignment::{AskAssignment, Assignment, Vote, You};
 use crate::effect::CommandEffect;
 use crate::warning::Warning;
 
@@ -70,6 +71,12 @@ pub struct Interrupt {
     #[schema(value_type = Option<Value>)]
     pub impact: Option<Value>,
     pub assignment: Assignment,
+    /// The decisions that stand while it is open, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
+    /// Of an open one: whether whoever reads it may decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub you: Option<You>,
     /// SHA-256 of what will run if it is approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_digest: Option<String>,
@@ -246,19 +253,6 @@ pub struct Reason {
     pub text: String,
 }
 
-/// Who may decide.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Assignment {
-    /// By id; empty means admins and operators.
-    pub approvers: Vec<String>,
-    pub quorum: Quorum,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Quorum {
-    pub required: u32,
-}
-
 /// The policy that asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policy {
@@ -358,15 +352,6 @@ pub struct AskChoice {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AskAssignment {
-    /// Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may.
-    #[serde(default)]
-    #[schema(min_items = 1)]
-    pub approvers: Vec<String>,
 }
 
 /// One person's vote.

@@ -5,6 +5,7 @@
 //! sent to the server refuse fields that they do not know.
 
 mod answer;
+mod assignment;
 mod before;
 mod code;
 mod covered;
@@ -18,6 +19,7 @@ mod interrupt;
 mod list;
 mod login;
 mod marked;
+mod person;
 pub mod plain;
 mod plan;
 mod problem;
@@ -29,6 +31,9 @@ mod usage;
 mod warning;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
+pub use assignment::{
+    AskAssignment, Assignment, Delegate, Delegation, Quorum, Reassign, Represented, Stage, Vote, You,
+};
 pub use before::Before;
 pub use code::Code;
 pub use covered::Covered;
@@ -38,12 +43,13 @@ pub use event::{Actor, Event, Preview, PreviewKind, Role};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{
-    Ask, AskAssignment, AskChoice, Assignment, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
-    Offer, Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
+    Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
+    Policy, Reason, Resolution, Risk,
 };
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
 pub use marked::LookAlikes;
+pub use person::{Away, Person, PersonRole, PersonSource, SetPerson};
 pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,
     PlanVersion, Replan, Subtask, SubtaskStatus,

@@ -18,7 +18,9 @@ mod socket;
 pub use asyncapi::asyncapi;
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;
-pub use library::{Checked, Error as WorkflowsError, check as check_workflows, open as open_workflows};
+pub use library::{
+    Checked, Error as WorkflowsError, check as check_workflows, open as open_workflows, people,
+};
 pub use openapi::openapi;
 pub use routes::audit::{journal_head, verification};
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

@@ -5,8 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use holdshort_core::run::undecidable;
+use holdshort_core::system::people::{People, Person};
 use holdshort_web::limits::WORKFLOW_FILES;
-use holdshort_workflow::{Library, Override, Problem, bounds};
+use holdshort_workflow::{Library, Override, Problem, bounds, people_file};
 
 const WORKFLOW: &str = "workflow.yaml";
 const REHEARSAL: &str = "rehearsal.yaml";
@@ -21,6 +23,8 @@ pub enum Error {
     TooMany { path: PathBuf },
     #[error("{}", lines(.0))]
     Invalid(Vec<Problem>),
+    #[error("{}", .0.join("\n"))]
+    Undecidable(Vec<String>),
 }
 
 fn lines(problems: &[Problem]) -> String {
@@ -28,9 +32,18 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// The shipped workflows, and those of the folder over them.
-pub fn open(folder: Option<&Path>) -> Result<Library, Error> {
+pub fn open(folder: Option<&Path>, people: &People) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
-    Library::new(&holdshort_tools::catalogue(), overrides).map_err(Error::Invalid)
+    let library = Library::new(&holdshort_tools::catalogue(), &people.deciders(), overrides);
+    let library = library.map_err(Error::Invalid)?;
+    let lacking = library.names().flat_map(|name| lacks(&library, name, people)).collect::<Vec<_>>();
+    if lacking.is_empty() { Ok(library) } else { Err(Error::Undecidable(lacking)) }
+}
+
+fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
+    let Some(definition) = library.get(name) else { return Vec::new() };
+    let told = undecidable(&definition, people, None);
+    told.into_iter().map(|why| format!("the workflow `{name}` waits for ever: {why}")).collect()
 }
 
 /// Workflow files that were looked at, and what is wrong with them and with the rehearsals beside them.
@@ -40,8 +53,13 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
+/// The people of a file, by id.
+pub fn people(path: &Path) -> Result<Vec<(String, Person)>, Error> {
+    people_file::parse(&path.display().to_string(), &text(path)?).map_err(Error::Invalid)
+}
+
 /// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.
-pub fn check(path: &Path) -> Result<Checked, Error> {
+pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
@@ -49,7 +67,8 @@ pub fn check(path: &Path) -> Result<Checked, Error> {
     let own = fs::canonicalize(path).ok();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
     let all = found.into_iter().chain(others).collect();
-    let problems = Library::new(&holdshort_tools::catalogue(), all).err().unwrap_or_default();
+    let problems =
+        Library::new(&holdshort_tools::catalogue(), &people.deciders(), all).err().unwrap_or_default();
     let rehearsals: Vec<String> = files
         .iter()
         .filter(|file| Path::new(file).ends_with(WORKFLOW))

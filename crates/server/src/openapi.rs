@@ -217,8 +217,11 @@ refuses! {
     /// Of what is done with an interrupt and resolves nothing.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
+    /// Of who says who decides, and of a vote that is taken back.
+    Assigns: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::NotAnApprover, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
+        &[Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
     Interrupts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::RunEnded, Code::NotInterruptible, Code::IdempotencyKeyReused];
@@ -236,5 +239,6 @@ refuses! {
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
+    SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource];
     Changes: ANY, CHANGE;
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::Role;
+use holdshort_core::system::people::People;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
@@ -38,6 +39,8 @@ pub struct Options {
     pub database: Option<postgres::Config>,
     /// A folder of workflows beside, or instead of, the shipped ones.
     pub workflows: Option<PathBuf>,
+    /// The people file; `None`: the people are as they were.
+    pub people: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
@@ -105,7 +108,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     if !options.listen.ip().is_loopback() {
         return Err(StartError::NotLoopback(options.listen));
     }
-    let library = Arc::new(library::open(options.workflows.as_deref())?);
+    let people = options.people.as_deref().map(library::people).transpose()?;
     let env = |name: &str| std::env::var(name).ok();
     let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
         Source::Provider(model) => {
@@ -122,9 +125,13 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
 
+    let workflows = options.workflows;
     let engine = real::open(Setup {
         data: options.data.clone(),
-        library: library.clone(),
+        people,
+        library: |people: &People| -> Result<_, StartError> {
+            Ok(library::open(workflows.as_deref(), people)?)
+        },
         model,
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
@@ -148,7 +155,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         previews: engine.previews.clone(),
         recent,
         owners: Owners::default(),
-        library,
+        library: engine.library.clone(),
         model: described,
         sandbox: engine.sandbox,
         data: options.data,

@@ -96,7 +96,8 @@ record!(SessionRow in "sessions", Merged {
     session, workflow, state, seq, created_at, changed_at, idle_ms, front_run, idle_since
 } over this, there: there.with(this));
 record!(InterruptRow in "interrupts", Replaced {
-    interrupt, run, session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by
+    interrupt, run, session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by,
+    assigned
 } over this, _there: this);
 record!(GrantRow in "grants", Replaced {
     grant as "grant_id", session, added_seq, revoked

@@ -56,6 +56,8 @@ pub struct InterruptFilter {
     /// Found over the rows of its runs.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
+    /// Those that have one of these [marks](holdshort_core::interrupt::mark).
+    pub marks: Option<Vec<String>>,
 }
 
 /// Newest first.

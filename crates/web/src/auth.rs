@@ -12,9 +12,11 @@ use axum::http::request::Parts;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::Voter;
 use holdshort_core::projection::RunRow;
-use holdshort_core::rights::Extent;
+use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::run::Run;
+use holdshort_core::system::System;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 
@@ -24,6 +26,7 @@ use crate::logins::Issued;
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::view::assignment::Reader;
 use crate::{connections, links, view};
 
 /// The router's state. The extractors read the [`App`] out of it for callers that have a token.
@@ -85,11 +88,16 @@ impl AuthState {
             return Err(Refused::of(Code::LinkExpired));
         }
         let asked = app.asked(&claim.interrupt).await?;
-        let interrupt = view::now::interrupt(&app, &asked).await?;
+        let people = &app.driver.system().await?.people;
+        let role = rights::acting(&people.roles(&claim.person), Permission::Decide);
+        let Some(role) = role.filter(|_| !people.is_barred(&claim.person)) else {
+            return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
+        };
+        let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
+        let interrupt = view::now::interrupt_for(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if links::subject(&interrupt) != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
-        let actor = Actor { id: claim.person, ..Actor::operator("link") };
         Ok(Holder { app, actor, asked, interrupt })
     }
 
@@ -201,6 +209,11 @@ impl Caller {
         self.extent == Extent::All
     }
 
+    /// Whether it reaches what is assigned to them, and no more.
+    pub fn reaches_assigned(&self) -> bool {
+        matches!(self.extent, Extent::Assigned | Extent::Unassigned)
+    }
+
     /// Whether it reaches what they began themselves.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
@@ -228,11 +241,12 @@ impl Caller {
     /// An interrupt within the caller's reach.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
         let asked = self.app.asked(id).await?;
+        let system = self.app.driver.glance_system().await?;
         let reaches = match self.app.driver.glance(&asked.run) {
             // Memory may have the run as it was before it asked this.
-            Some(run) if run.interrupts.contains_key(id) => self.reaches_loaded(&run, id),
+            Some(run) if run.interrupts.contains_key(id) => self.reaches_loaded(&run, id, &system),
             _ if self.extent == Extent::Own => self.reaches(&self.app.run_row(&asked.run).await?).await?,
-            _ => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id),
+            _ => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id, &system),
         };
         if reaches { Ok(asked) } else { Err(others()) }
     }
@@ -265,14 +279,16 @@ impl Caller {
     }
 
     /// The same of an interrupt whose run is loaded.
-    fn reaches_loaded(&self, run: &Run, id: &InterruptId) -> bool {
-        let approvers = run.interrupts.get(id).map(|interrupt| interrupt.opened.approvers.as_slice());
-        let assigned = || approvers.is_some_and(|approvers| approvers.contains(&self.actor.id));
+    fn reaches_loaded(&self, run: &Run, id: &InterruptId, system: &System) -> bool {
+        let interrupt = run.interrupts.get(id);
+        let voter =
+            Voter { actor: &self.actor, people: &system.people, starter: run.starter(), now: self.app.now() };
         match self.extent {
             Extent::All => true,
             Extent::Own => run.is_begun_by(&self.actor),
-            Extent::Assigned => assigned(),
-            Extent::Unassigned => assigned() || approvers.is_some_and(<[String]>::is_empty),
+            Extent::Assigned | Extent::Unassigned => {
+                interrupt.is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
+            }
             Extent::Nothing => false,
         }
     }

@@ -108,8 +108,6 @@ pub const STOP_TIME: Duration = Duration::from_secs(8);
 
 /// Ten years: an expiry beyond it is a mistake, and far beyond it no time at all.
 pub const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
-/// Approvers of one interrupt.
-pub const APPROVERS: usize = 100;
 /// An id of a person, a name, a pattern.
 pub const LINE_BYTES: usize = 200;
 /// Newest runs that a session names.

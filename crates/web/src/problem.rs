@@ -109,6 +109,8 @@ impl From<Error> for Refused {
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
                 Self::of(Code::ForbiddenRole)
             }
+            Error::System(system::Rejection::UnknownPerson) => Self::not_found("person"),
+            Error::System(system::Rejection::OtherSource(why)) => Self::new(Code::OtherSource, why),
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
             Error::Session(rejection @ session::Rejection::Closed(_)) => {
                 Self::new(Code::SessionClosed, rejection.to_string())
@@ -121,9 +123,9 @@ impl From<Error> for Refused {
                 tracing::error!(%error, "the engine made a mistake");
                 Self::of(Code::Internal)
             }
-            Error::Start(problems) | Error::Session(session::Rejection::Invalid(problems)) => {
-                Self::invalid(problems)
-            }
+            Error::Start(problems)
+            | Error::Session(session::Rejection::Invalid(problems))
+            | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
             Error::Damaged { .. } | Error::NoDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
@@ -187,6 +189,9 @@ impl From<DecisionRefusal> for Refused {
         match refusal {
             DecisionRefusal::Role => Self::new(Code::ForbiddenRole, said),
             DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
+            DecisionRefusal::OwnWork => Self::new(Code::OwnWork, said),
+            DecisionRefusal::NotYourStage { .. } => Self::new(Code::NotYourStage, said),
+            DecisionRefusal::NoVote => Self::new(Code::NoVote, said),
             DecisionRefusal::Expired => Self::new(Code::Expired, said),
             DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),
             DecisionRefusal::Claimed { .. } => Self::new(Code::AlreadyClaimed, said),

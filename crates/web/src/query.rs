@@ -119,6 +119,12 @@ pub struct InterruptsQuery {
     pub run: Option<String>,
     pub session: Option<String>,
     pub kind: Option<Kind>,
+    /// Those that name this person, or somebody in whose place they decide; `me` is whoever asks.
+    #[param(example = "me")]
+    pub assignee: Option<String>,
+    /// Those that name this group; `mine` are the groups of whoever asks.
+    #[param(example = "mine")]
+    pub group: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// 1 to 200; 50 without it. A page may hold fewer.

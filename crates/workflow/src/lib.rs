@@ -9,6 +9,7 @@ mod extend;
 mod item;
 mod library;
 mod name;
+pub mod people_file;
 mod problem;
 pub mod rehearsal;
 mod shipped;

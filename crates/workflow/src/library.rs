@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdshort_core::definition::{Definition, EXTERNAL};
+use holdshort_core::system::people::Deciders;
 use holdshort_core::tool;
 
 use crate::extend::Bases;
@@ -28,7 +29,11 @@ pub struct Library {
 impl Library {
     /// The shipped workflows and `external`; an override takes the place of the one of its name, rehearsal
     /// included. Nothing takes the place of `external`.
-    pub fn new(catalogue: &[tool::Spec], overrides: Vec<Override>) -> Result<Self, Vec<Problem>> {
+    pub fn new(
+        catalogue: &[tool::Spec],
+        deciders: &Deciders,
+        overrides: Vec<Override>,
+    ) -> Result<Self, Vec<Problem>> {
         let mut library = Self::default();
         let mut problems = Vec::new();
         library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
@@ -36,13 +41,13 @@ impl Library {
         for (name, text) in texts() {
             let file = format!("workflows/{name}/workflow.yaml");
             let rehearsal = rehearsals.get(name).copied();
-            let added = library.add(catalogue, &file, text, rehearsal, &Bases::shipped());
+            let added = library.add(catalogue, deciders, &file, text, rehearsal, &Bases::shipped());
             problems.extend(added.err().into_iter().flatten());
         }
         let bases = Bases::and(overrides.iter().map(|(_, workflow, _)| workflow.as_str()));
         let mut files = BTreeMap::new();
         for (file, workflow, rehearsal) in overrides {
-            match library.add(catalogue, &file, &workflow, rehearsal.as_deref(), &bases) {
+            match library.add(catalogue, deciders, &file, &workflow, rehearsal.as_deref(), &bases) {
                 Ok((name, place)) => {
                     if let Some(other) = files.insert(name.clone(), file.clone()) {
                         problems.extend(taken(&file, &name, place, &other));
@@ -70,12 +75,13 @@ impl Library {
     fn add(
         &mut self,
         catalogue: &[tool::Spec],
+        deciders: &Deciders,
         file: &str,
         workflow: &str,
         rehearsal: Option<&str>,
         bases: &Bases,
     ) -> Result<(String, Position), Vec<Problem>> {
-        let (definition, place) = workflow::parse_placed(file, workflow, catalogue, bases)?;
+        let (definition, place) = workflow::parse_placed(file, workflow, catalogue, deciders, bases)?;
         let name = definition.name.clone();
         self.rehearsals.remove(&name);
         if let Some(text) = rehearsal {

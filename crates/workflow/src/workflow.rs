@@ -28,6 +28,7 @@
 //! name. Every other key is an error. All problems of a file are reported at once.
 
 mod agents;
+mod assignment;
 mod gates;
 mod handoffs;
 mod input;
@@ -42,6 +43,7 @@ mod smart;
 mod tools;
 
 use holdshort_core::definition::{Definition, EXTERNAL, Limits};
+use holdshort_core::system::people::Deciders;
 use holdshort_core::tool;
 
 use crate::extend::{self, Bases};
@@ -70,9 +72,10 @@ const KEYS: Keys = Keys {
 };
 
 /// Parses and validates a workflow, which may extend a shipped one. `file_name` is for the problems only;
-/// `catalogue` holds the tools that there are.
+/// `catalogue` holds the tools that there are. Nobody decides but the operator.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
-    parse_placed(file_name, text, catalogue, &Bases::shipped()).map(|(definition, _)| definition)
+    parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped())
+        .map(|(definition, _)| definition)
 }
 
 /// The same over these workflows, with the place of the workflow's name.
@@ -80,6 +83,7 @@ pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
     catalogue: &[tool::Spec],
+    deciders: &Deciders,
     bases: &Bases,
 ) -> Result<(Definition, Position), Vec<Problem>> {
     let mut problems = Problems::of(file_name);
@@ -90,9 +94,9 @@ pub(crate) fn parse_placed(
             return problems.finish(None);
         }
     };
-    let is_good = |text: &str| parse_placed("", text, catalogue, &Bases::none()).is_ok();
+    let is_good = |text: &str| parse_placed("", text, catalogue, deciders, &Bases::none()).is_ok();
     let definition = match extend::resolve(node, bases, is_good, &mut problems) {
-        Ok(node) => read(&Item::top(&node), catalogue, &mut problems),
+        Ok(node) => read(&Item::top(&node), catalogue, deciders, &mut problems),
         Err(own) => {
             alone(&Item::top(&own), &mut problems);
             None
@@ -101,7 +105,12 @@ pub(crate) fn parse_placed(
     problems.finish(definition)
 }
 
-fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Option<(Definition, Position)> {
+fn read(
+    top: &Item<'_>,
+    catalogue: &[tool::Spec],
+    deciders: &Deciders,
+    problems: &mut Problems,
+) -> Option<(Definition, Position)> {
     let fields = top.fields(&KEYS, problems)?;
     let (name, place) = match fields.need("name", problems) {
         Some(item) => (read_name(item, problems).unwrap_or_default(), item.node.place),
@@ -129,10 +138,10 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
     let known = known.as_ref();
     let web = fields.find("web").and_then(|item| settings::web(item, known, problems)).unwrap_or_default();
     let (step_gates, gates) = match fields.find("gates") {
-        Some(item) => gates::read(item, known, catalogue, problems),
+        Some(item) => gates::read(item, known, catalogue, deciders, problems),
         None => Default::default(),
     };
-    let around = phases::Around { agents: known, gates: step_gates, kinds: &gates.kinds, limits };
+    let around = phases::Around { agents: known, gates: step_gates, kinds: &gates.kinds, limits, deciders };
     let phases = fields
         .need("phases", problems)
         .and_then(|item| phases::read(item, &around, problems))

@@ -64,6 +64,7 @@ pub(super) async fn bring_along(
         listen: super::run::ANY_PORT,
         data_dir,
         workflows: None,
+        people: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

@@ -43,6 +43,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         listen: ANY_PORT,
         data_dir: data_dir.clone(),
         workflows: None,
+        people: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

@@ -70,7 +70,9 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Undo { run, to } => undo::undo(&scene, &run, to).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
-        Verb::Workflows { verb: Some(Workflows::Check { paths }) } => workflows::check(&scene, &paths),
+        Verb::Workflows { verb: Some(Workflows::Check { paths, people }) } => {
+            workflows::check(&scene, &paths, people.as_deref())
+        }
         Verb::Answers(args) => answers::answers(&scene, args).await,
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,
         Verb::Grants { session } => sessions::grants(&scene, session.as_deref()).await,

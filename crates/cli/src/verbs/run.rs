@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use holdshort_core::system::people::People;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
@@ -67,6 +68,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         listen: ANY_PORT,
         data_dir,
         workflows: args.workflows,
+        people: None,
         model: args.model,
         database: None,
         agent_requests: AGENT_REQUESTS,
@@ -160,7 +162,7 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
 
 /// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
 fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
-    let open = holdshort_server::open_workflows(args.workflows.as_deref());
+    let open = holdshort_server::open_workflows(args.workflows.as_deref(), &People::default());
     let library = open.map_err(|error| usage(error.to_string()))?;
     let Some(definition) = library.get(&args.workflow) else {
         let known: Vec<&str> = library.names().filter(|name| *name != EXTERNAL).collect();

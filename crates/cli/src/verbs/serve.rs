@@ -29,6 +29,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         listen: serve.listen,
         data_dir: data_dir.clone(),
         workflows: serve.workflows.clone(),
+        people: serve.people.clone(),
         model: serve.model.clone(),
         database: embed::database(&serve.store),
         agent_requests: serve.agent_requests,

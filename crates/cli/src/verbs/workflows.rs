@@ -1,9 +1,9 @@
 //! `workflows`: what can be started, and whether files are right.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use holdshort_core::system::people::People;
 use holdshort_protocol::{Workflow, plain};
-
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -40,11 +40,14 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
 }
 
 /// What is wrong is the answer, so it goes to standard output, one problem a line as compilers have it.
-pub(super) fn check(scene: &Scene, paths: &[PathBuf]) -> anyhow::Result<Exit> {
+pub(super) fn check(scene: &Scene, paths: &[PathBuf], people: Option<&Path>) -> anyhow::Result<Exit> {
+    let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
+    let people = people.map(holdshort_server::people).transpose().map_err(wrong)?.unwrap_or_default();
+    let people = People::of(&people);
     let mut files: Vec<String> = Vec::new();
     let mut problems = Vec::new();
     for path in paths {
-        let checked = holdshort_server::check_workflows(path).map_err(|error| usage(error.to_string()))?;
+        let checked = holdshort_server::check_workflows(path, &people).map_err(wrong)?;
         files.extend(checked.files);
         problems.extend(checked.problems);
     }

@@ -24,6 +24,15 @@ pub struct Voter<'a> {
     pub now: Timestamp,
 }
 
+/// What a stage lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How many more people have to agree.
+    pub needed: u32,
+    /// Those people and groups that are named, have to agree, and have not.
+    pub missing: Vec<String>,
+}
+
 /// Somebody asked somebody else to decide in their place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,6 +210,30 @@ impl Interrupt {
             reached.get_or_insert(stage);
         }
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
+    }
+
+    /// What a vote of somebody would count as who agrees with those who voted, or is the first.
+    pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
+        let newest = self.votes.last();
+        let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
+        let releases = || self.opened.options.iter().find(|offer| offer.effect.lets_go_on());
+        let first = || releases().or_else(|| self.opened.options.first()).map(|offer| (offer, None));
+        match agrees.or_else(first) {
+            Some((offer, edit_of)) => self.seat(voter, offer, edit_of),
+            None => self.may_take_part(voter).map(|()| Seat::default()),
+        }
+    }
+
+    /// Who still has to agree in a stage, with those who voted last.
+    pub fn standing(&self, stage: usize) -> Standing {
+        let Some(of) = self.assignment.stages.get(stage) else { return Standing::default() };
+        let leading = self.leading();
+        let counted = self.counted(&leading);
+        let here: Vec<_> = counted.iter().filter(|ballot| ballot.seat.stage == stage).copied().collect();
+        let different: BTreeSet<&str> = here.iter().map(|ballot| ballot.by).collect();
+        let missing: Vec<String> = of.missing(&here).into_iter().map(str::to_owned).collect();
+        let needed = (of.required.max(1) as usize).saturating_sub(different.len());
+        Standing { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
     /// The votes that agree with the newest one.

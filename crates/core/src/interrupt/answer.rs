@@ -100,6 +100,13 @@ impl Interrupt {
             self.kept.corrected = Some((given, event.at));
             self.kept.copies.push(seq);
         }
+        // Also the decisions that their people replaced since.
+        if let Fact::DecisionMade { interrupt, .. } = fact
+            && *interrupt == self.opened.interrupt
+            && self.opened.kind == Kind::Question
+        {
+            self.kept.copies.push(seq);
+        }
         if let Fact::NoteAdded { interrupt, .. } = fact
             && *interrupt == self.opened.interrupt
         {

@@ -7,6 +7,7 @@ mod action;
 mod answer;
 mod assignment;
 mod decide;
+pub mod mark;
 mod opened;
 mod table;
 mod vote;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use action::{Claim, Comment, Delegation, Holder, Voter};
+pub use action::{Claim, Comment, Delegation, Holder, Standing, Voter};
 pub use answer::{Given, Kept};
 pub use assignment::{Assignment, Ballot, Lack, Represented, Seat, Stage};
 pub(crate) use decide::carried;

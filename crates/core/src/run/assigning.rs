@@ -8,8 +8,9 @@ use super::{Fact, Run};
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, Interrupt, Refusal, Voter};
+use crate::interrupt::{Assignment, Delegation, Refusal, Voter};
 use crate::schema::Problem;
+use crate::system::people::{People, STARTER};
 
 impl Draft<'_> {
     /// Whoever sends the input, with what it depends on whether they may.
@@ -37,7 +38,7 @@ impl Draft<'_> {
         check_text(text.as_deref().unwrap_or_default())?;
         let interrupt = self.interrupt(id)?;
         interrupt.check_reassign(&self.voter())?;
-        let problems = self.check_assignment(&assignment, "");
+        let problems = self.check_assignment(&assignment, "/assignment");
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
@@ -85,21 +86,9 @@ impl Draft<'_> {
 
     /// Why a gate of the workflow could not be decided on by those who are there: people may have left since it was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
-        let Definition { gates, phases, .. } = &*self.run.definition;
-        let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
-        let of_phases = phases.iter().flat_map(|phase| {
-            phase.kinds.iter().map(move |(kind, gate)| (Some(phase.id.as_str()), kind, gate))
-        });
-        let mut problems = Vec::new();
-        for (phase, kind, gate) in of_workflow.chain(of_phases) {
-            let Some(assignment) = &gate.assignment else { continue };
-            let place = phase.map(|phase| format!("phase `{phase}`: ")).unwrap_or_default();
-            for Problem { message, .. } in self.check_assignment(assignment, "") {
-                let message = format!("{place}`gates.{}`: {message}", kind.as_str());
-                problems.push(Problem::new("/workflow", message));
-            }
-        }
-        problems
+        let starter = &self.cx.actor.id;
+        let found = undecidable(&self.run.definition, &self.cx.system.people, Some(starter));
+        found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
     /// Withdraws the votes of those who are not asked any more.
@@ -117,33 +106,54 @@ impl Draft<'_> {
     /// Whom an assignment names that may not decide here, and why those who are there could not meet it. Pointers are
     /// below `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
-        let people = &self.cx.system.people;
-        let problems = assignment.check(&people.deciders(), at);
-        if !problems.is_empty() {
-            return problems;
-        }
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
-        let lack = assignment.clone().started_by(starter).lack(people, Some(starter));
-        lack.map(|lack| {
-            let stage =
-                if assignment.stages.len() > 1 { format!("/stages/{}", lack.stage) } else { String::new() };
-            Problem::new(format!("{at}{stage}"), lack.why)
-        })
-        .into_iter()
-        .collect()
+        check(assignment, &self.cx.system.people, Some(starter), at)
     }
+}
+
+fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &str) -> Vec<Problem> {
+    let problems = assignment.check(&people.deciders(), at);
+    if !problems.is_empty() {
+        return problems;
+    }
+    // Whoever will start it is not known yet where a workflow is loaded.
+    let lack = match starter {
+        Some(starter) => assignment.clone().started_by(starter).lack(people, Some(starter)),
+        None if assignment.named().0.contains(STARTER) => None,
+        None => assignment.lack(people, None),
+    };
+    let told = lack.map(|lack| {
+        let stage =
+            if assignment.stages.len() > 1 { format!("/stages/{}", lack.stage) } else { String::new() };
+        Problem::new(format!("{at}{stage}"), lack.why)
+    });
+    told.into_iter().collect()
+}
+
+/// Why gates of a workflow could not be decided on by these people, each as a line. `starter`: who starts a run of it.
+pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
+    let Definition { gates, phases, .. } = definition;
+    let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
+    let of_phases = phases
+        .iter()
+        .flat_map(|phase| phase.kinds.iter().map(move |(kind, gate)| (Some(phase.id.as_str()), kind, gate)));
+    let mut told = Vec::new();
+    for (phase, kind, gate) in of_workflow.chain(of_phases) {
+        let Some(assignment) = &gate.assignment else { continue };
+        let place = phase.map(|phase| format!("phase `{phase}`: ")).unwrap_or_default();
+        let problems = check(assignment, people, starter, "");
+        told.extend(
+            problems
+                .into_iter()
+                .map(|problem| format!("{place}`gates.{}` {}", kind.as_str(), problem.message)),
+        );
+    }
+    told
 }
 
 impl Run {
     /// Who started it.
     pub fn starter(&self) -> Option<&str> {
         self.started.as_ref().map(|started| started.by.id.as_str())
-    }
-}
-
-impl Interrupt {
-    /// Whether those who are there can settle it.
-    pub fn can_be_settled(&self, voter: &Voter<'_>) -> bool {
-        self.assignment.lack(voter.people, voter.starter).is_none()
     }
 }

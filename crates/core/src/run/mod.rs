@@ -54,6 +54,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
+pub use assigning::undecidable;
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use fact::{

@@ -172,6 +172,7 @@ impl Run {
                 opened_seq: interrupt.opened_seq,
                 resolved_seq: interrupt.resolution.as_ref().map(|resolution| resolution.seq),
                 claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
+                assigned: Some(interrupt.marks()),
             })
             .collect()
     }

@@ -116,6 +116,10 @@ pub struct People {
 }
 
 impl People {
+    pub fn of(people: &[(String, Person)]) -> Self {
+        Self { known: people.iter().cloned().collect(), left: BTreeSet::new() }
+    }
+
     pub fn get(&self, id: &str) -> Option<&Person> {
         self.known.get(id)
     }
@@ -219,53 +223,58 @@ impl People {
 
     /// What is wrong with a person who is to be set.
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        if RESERVED.contains(&id) {
-            problems.push(Problem::new("/id", format!("`{id}` is a name that Holdshort uses itself")));
-        }
-        problems.extend(check_name("/id", id));
-        if person.roles.is_empty() {
-            problems.push(Problem::new("/roles", "names no role"));
-        }
-        for (i, role) in person.roles.iter().enumerate() {
-            if matches!(role, Role::Engine | Role::Agent) {
-                problems.push(Problem::new(format!("/roles/{i}"), "is no role of a person"));
-            }
-        }
-        if person.groups.len() > limits::GROUPS_OF_PERSON {
-            let message = format!("holds more than {}", limits::GROUPS_OF_PERSON);
-            problems.push(Problem::new("/groups", message));
-        }
-        for (i, group) in person.groups.iter().enumerate() {
-            problems.extend(check_name(&format!("/groups/{i}"), group));
-        }
-        if person.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
-            problems.push(Problem::new("/name", LINE));
-        }
-        for (field, text) in [("/time_zone", &person.time_zone), ("/language", &person.language)] {
-            let is_tag = |text: &String| {
-                let tag =
-                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
-                !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
-            };
-            if text.as_ref().is_some_and(|text| !is_tag(text)) {
-                problems.push(Problem::new(field, "is no such name: `Europe/Berlin`, `de`"));
-            }
-        }
-        if person.addresses.len() > limits::ADDRESSES {
-            problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));
-        }
-        for (channel, address) in &person.addresses {
-            if !is_name(channel, limits::NAME_BYTES) || !is_name(address, limits::ADDRESS_BYTES) {
-                problems.push(Problem::new(format!("/addresses/{channel}"), LINE));
-            }
-        }
+        let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
             problems
                 .push(Problem::new("/id", format!("is one too many: there are {} people", limits::PEOPLE)));
         }
         problems
     }
+}
+
+/// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
+pub fn check(id: &str, person: &Person) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if RESERVED.contains(&id) {
+        problems.push(Problem::new("/id", format!("`{id}` is a name that Holdshort uses itself")));
+    }
+    problems.extend(check_name("/id", id));
+    if person.roles.is_empty() {
+        problems.push(Problem::new("/roles", "names no role"));
+    }
+    for (i, role) in person.roles.iter().enumerate() {
+        if matches!(role, Role::Engine | Role::Agent) {
+            problems.push(Problem::new(format!("/roles/{i}"), "is no role of a person"));
+        }
+    }
+    if person.groups.len() > limits::GROUPS_OF_PERSON {
+        let message = format!("holds more than {}", limits::GROUPS_OF_PERSON);
+        problems.push(Problem::new("/groups", message));
+    }
+    for (i, group) in person.groups.iter().enumerate() {
+        problems.extend(check_name(&format!("/groups/{i}"), group));
+    }
+    if person.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
+        problems.push(Problem::new("/name", LINE));
+    }
+    for (field, text) in [("/time_zone", &person.time_zone), ("/language", &person.language)] {
+        let is_tag = |text: &String| {
+            let tag = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
+            !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
+        };
+        if text.as_ref().is_some_and(|text| !is_tag(text)) {
+            problems.push(Problem::new(field, "is no such name: `Europe/Berlin`, `de`"));
+        }
+    }
+    if person.addresses.len() > limits::ADDRESSES {
+        problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));
+    }
+    for (channel, address) in &person.addresses {
+        if !is_name(channel, limits::NAME_BYTES) || !is_name(address, limits::ADDRESS_BYTES) {
+            problems.push(Problem::new(format!("/addresses/{channel}"), LINE));
+        }
+    }
+    problems
 }
 
 const LINE: &str = "is empty, too long, or holds characters that do not show";

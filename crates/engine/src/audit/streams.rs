@@ -147,11 +147,15 @@ fn run_problem(
         .map(|row| (row.interrupt.clone(), row))
         .collect();
     for (id, expected) in &expected {
-        match interrupts.get(id) {
+        let row = interrupts.get(id);
+        // The same of who is asked.
+        let is_old = row.is_some_and(|row| row.assigned.is_none());
+        let expected = if is_old { &expected.unassigned() } else { expected };
+        match row {
             None => return Some(missing(&format!("the row of {id}"))),
             Some(row) if row != expected => {
                 let fields = differing!(row, expected; run, session, kind, open, risk, created_at, expires_at,
-                    opened_seq, resolved_seq);
+                    opened_seq, resolved_seq, claimed_by, assigned);
                 return Some(differs(&format!("the row of {id}"), &fields));
             }
             Some(_) => {}

@@ -10,6 +10,7 @@ mod history;
 mod key;
 mod load;
 mod model_calls;
+mod people;
 mod perform;
 mod run_cache;
 mod sessions;
@@ -23,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
@@ -40,6 +41,7 @@ pub(crate) use load::{Definitions, first};
 use run_cache::{CacheEntry, RunCache, Slot};
 use step::{By, Stepped};
 use streams::Streams;
+pub(crate) use streams::system_of;
 
 /// Drives runs. Cheap while nothing happens: a waiting run is rows.
 pub struct Driver<J, C, E> {
@@ -319,36 +321,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // What is in memory goes first: whoever follows looks at once.
         self.tell(&change.stream, change.seq);
         is_news
-    }
-
-    /// Runs of the session that wait for approvals: a new grant may have answered them.
-    async fn revote(self: &Arc<Self>, session: &SessionId, but: &RunId) -> Result<(), Error> {
-        const AT_ONCE: usize = 500;
-        let filter = holdshort_store::InterruptFilter {
-            open: Some(true),
-            session: Some(session.clone()),
-            kind: Some(holdshort_core::interrupt::Kind::ToolApproval),
-            run: None,
-        };
-        let mut runs = BTreeSet::new();
-        let mut after = None;
-        loop {
-            let page = self.journal.interrupts(&filter, after.as_ref(), AT_ONCE).await?;
-            runs.extend(page.items.into_iter().map(|row| row.run).filter(|run| run != but));
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-        for run in &runs {
-            match self.send(run, Input::Revote, Actor::engine()).await {
-                Ok(_) => {}
-                Err(Error::Store(error)) => return Err(error.into()),
-                // It ended meanwhile, or can not be read: that is no reason to leave the others out.
-                Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
-            }
-        }
-        Ok(())
     }
 }
 

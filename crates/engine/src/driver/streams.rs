@@ -143,10 +143,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(known);
         }
         let mut session = Session::new(id.clone());
-        let chain = self.fold(&stream, |event| session.apply(event)).await?;
+        let chain = fold(&*self.journal, &stream, |event| session.apply(event)).await?;
         let session = Arc::new(session);
         self.streams.keep_session(session.clone(), chain);
         Ok((session, chain))
+    }
+
+    /// The same as far as this node knows: what another one has just written may be missing. What is written down on it
+    /// is guarded by the append.
+    pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
+        Ok(self.system_chain().await?.0)
     }
 
     pub async fn system(&self) -> Result<Arc<System>, Error> {
@@ -163,33 +169,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         {
             return Ok(known);
         }
-        let mut system = System::default();
-        let chain = self
-            .fold(&StreamId::System, |event| {
-                if let event::Fact::System(fact) = &event.fact {
-                    system.apply(fact, event.at);
-                }
-            })
-            .await?;
+        let (system, chain) = system_of(&*self.journal).await?;
         let system = Arc::new(system);
         lock(&self.streams.system).keep(system.clone(), chain);
         Ok((system, chain))
-    }
-
-    async fn fold(&self, stream: &StreamId, mut apply: impl FnMut(&Event)) -> Result<Chain, Error> {
-        const PAGE: usize = 500;
-        let mut chain = Chain::START;
-        loop {
-            let page = self.journal.read(stream, chain.seq, PAGE).await?;
-            for sealed in &page {
-                let event = event::open(sealed, &mut chain)
-                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-                apply(&event);
-            }
-            if page.len() < PAGE {
-                return Ok(chain);
-            }
-        }
     }
 
     /// Freezes, unfreezes, sets the policy. After an unfreeze, what waited goes on.
@@ -210,6 +193,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             if self.append_plain(&events, chain, Rows::default(), Vec::new()).await?.is_some() {
                 let now = self.system().await?;
+                self.people_changed(&events, &current.people).await?;
                 if current.frozen && !now.frozen {
                     self.sweep().await?;
                 }
@@ -261,5 +245,37 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let id: SessionId = draw.id();
         debug_assert!(id.as_str().starts_with(SessionId::PREFIX));
         id
+    }
+}
+
+/// The installation as a journal has it.
+pub(crate) async fn system_of(journal: &impl Journal) -> Result<(System, Chain), Error> {
+    let mut system = System::default();
+    let take = |event: &Event| {
+        if let event::Fact::System(fact) = &event.fact {
+            system.apply(fact, &event.content, event.at);
+        }
+    };
+    let chain = fold(journal, &StreamId::System, take).await?;
+    Ok((system, chain))
+}
+
+async fn fold(
+    journal: &impl Journal,
+    stream: &StreamId,
+    mut apply: impl FnMut(&Event),
+) -> Result<Chain, Error> {
+    const PAGE: usize = 500;
+    let mut chain = Chain::START;
+    loop {
+        let page = journal.read(stream, chain.seq, PAGE).await?;
+        for sealed in &page {
+            let event = event::open(sealed, &mut chain)
+                .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+            apply(&event);
+        }
+        if page.len() < PAGE {
+            return Ok(chain);
+        }
     }
 }

@@ -9,6 +9,10 @@ mod undo;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use holdshort_core::actor::Actor;
+use holdshort_core::event;
+use holdshort_core::system::Input;
+use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{Location, Store};
@@ -19,15 +23,18 @@ use tokio::task::JoinHandle;
 pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
-use crate::{Driver, Error, SystemClock, upkeep};
+use crate::driver::system_of;
+use crate::{Clock, Driver, Error, SystemClock, upkeep};
 
 /// The driver that the binary runs.
 pub type RealDriver = Driver<Store, SystemClock, RealExecutor>;
 
-/// What an engine is made of.
-pub struct Setup {
+/// What an engine is made of. `L` reads the workflows for those who may decide here.
+pub struct Setup<L> {
     pub data: PathBuf,
-    pub library: Arc<Library>,
+    /// All whom the people file names; `None`: nothing is said, and they are as they were.
+    pub people: Option<Vec<(String, Person)>>,
+    pub library: L,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
     /// The program that has the hidden subcommand `sandbox-exec`.
@@ -55,9 +62,25 @@ pub struct Engine {
 }
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
-pub async fn open(setup: Setup) -> Result<Engine, Error> {
-    let Setup { data, library, model, sandbox_program, store, rehearsing } = setup;
-    let journal = Arc::new(Store::open(&data, store).await?);
+pub async fn open<L, E>(setup: Setup<L>) -> Result<Engine, E>
+where
+    L: FnOnce(&People) -> Result<Library, E>,
+    E: From<Error>,
+{
+    let Setup { data, people, library, model, sandbox_program, store, rehearsing } = setup;
+    let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
+    // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
+    let begun = async {
+        let people = people_of(&journal, people.as_deref()).await?;
+        library(&people).map(Arc::new)
+    };
+    let library = match begun.await {
+        Ok(library) => library,
+        Err(error) => {
+            journal.close().await.map_err(Error::from)?;
+            return Err(error);
+        }
+    };
     let sandbox = {
         let program = sandbox_program.clone();
         let probed = tokio::task::spawn_blocking(move || {
@@ -86,8 +109,24 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
     if overdue > 0 {
         tracing::info!(overdue, "settled what became due while no server ran");
     }
+    if let Some(people) = people {
+        driver.set_people(PeopleSource::File, people).await?;
+    }
     let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
     Ok(Engine { driver, previews, library, sandbox, upkeep })
+}
+
+/// Everybody, once the people of the file are taken up.
+async fn people_of(journal: &Arc<Store>, people: Option<&[(String, Person)]>) -> Result<People, Error> {
+    let mut system = system_of(&**journal).await?.0;
+    let input = people.map(|people| Input::SetPeople { source: PeopleSource::File, people: people.to_vec() });
+    let events = input.map(|input| system.handle(SystemClock.now(), &Actor::engine(), input)).transpose()?;
+    for event in events.into_iter().flatten() {
+        if let event::Fact::System(fact) = &event.fact {
+            system.apply(fact, &event.content, event.at);
+        }
+    }
+    Ok(system.people)
 }
 
 impl Engine {

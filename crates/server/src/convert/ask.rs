@@ -1,20 +1,17 @@
 //! What an agent of another framework asks.
 
-use holdshort_core::actor::unknown_decider;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::Ask;
-use holdshort_web::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES};
+use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
+
+use super::assignment;
 
 /// The question without where it belongs: `run` and `session` are the handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
-    if ask.assignment.as_ref().is_some_and(|assignment| assignment.approvers.is_empty()) {
-        let message = "names nobody: name who may decide, or leave `assignment` out and every operator may";
-        problems.push(Problem::new("/assignment/approvers", message));
-    }
-    let approvers = ask.assignment.unwrap_or_default().approvers;
+    let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
     if ask.run.is_some() && ask.session.is_some() {
         problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
     }
@@ -25,17 +22,6 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         if option.label.as_ref().is_some_and(|label| label.trim().is_empty()) {
             problems.push(Problem::new(format!("/options/{i}/label"), "is empty"));
         }
-    }
-    if approvers.len() > APPROVERS {
-        problems.push(Problem::new("/assignment/approvers", format!("holds more than {APPROVERS}")));
-    }
-    for (i, approver) in approvers.iter().enumerate() {
-        let rule = if approver.trim().is_empty() || approver.len() > LINE_BYTES {
-            Some(format!("is empty or longer than {LINE_BYTES} bytes"))
-        } else {
-            unknown_decider(approver)
-        };
-        problems.extend(rule.map(|rule| Problem::new(format!("/assignment/approvers/{i}"), rule)));
     }
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));
@@ -49,6 +35,6 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         response_schema: ask.response_schema,
         expires_in_ms: ask.expires_in_ms,
         on_expiry: ask.on_expiry,
-        approvers,
+        assignment: assignment.unwrap_or_default(),
     })
 }

@@ -1,10 +1,13 @@
 //! From the types of the wire to the core's: what a type alone can not refuse is refused here.
 
 mod ask;
+pub(crate) mod assignment;
 mod config;
+mod person;
 
 pub(crate) use ask::ask;
 pub(crate) use config::config;
+pub(crate) use person::person;
 
 use holdshort_core::interrupt::Kind as CoreKind;
 use holdshort_core::projection::Status as CoreStatus;

@@ -4,17 +4,21 @@ use std::sync::Arc;
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::Delegation;
 use holdshort_core::run::{Input, Run};
-use holdshort_protocol::{Comment, Interrupt, List, Message};
+use holdshort_protocol::{Comment, Delegate, Interrupt, List, Message, Reassign};
 use holdshort_web::asked::Asked;
 use holdshort_web::auth::{Caller, Decider};
 use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::view;
+use holdshort_web::view::assignment::Reader;
 
+use super::people::moment;
 use super::steer::nothing;
-use crate::openapi::{Acts, ReadsOne};
+use crate::convert;
+use crate::openapi::{Acts, Assigns, ReadsOne};
 
 /// Claim an interrupt.
 ///
@@ -51,6 +55,53 @@ pub(crate) async fn release(
     shown(&run, &asked)
 }
 
+/// Have others decide.
+///
+/// Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
+/// and operators may whatever it is.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body = Reassign,
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+)]
+pub(crate) async fn reassign(
+    decider: Decider,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
+    let (caller, asked) = decider.interrupt(&id).await?;
+    let Reassign { assignment, text } = body.json().await?;
+    let mut problems = Vec::new();
+    let assignment = Box::new(convert::assignment::of(assignment, "/assignment", &mut problems));
+    if !problems.is_empty() {
+        return Err(Refused::invalid(problems));
+    }
+    done(caller, &asked, Input::Reassign { interrupt: id, assignment, text }).await
+}
+
+/// Have somebody decide in the place of somebody who is asked.
+///
+/// Who is asked names their own delegate; admins and operators name one for anybody. Whoever is stood in for may decide all
+/// the same.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/delegate", tag = "interrupts", operation_id = "delegate_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body = Delegate,
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+)]
+pub(crate) async fn delegate(
+    decider: Decider,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
+    let (caller, asked) = decider.interrupt(&id).await?;
+    let Delegate { from, to, until } = body.json().await?;
+    let until = until.map(|until| moment("/until", &until)).transpose()?;
+    let delegation = Delegation { from: from.unwrap_or_else(|| caller.actor.id.clone()), to, until };
+    done(caller, &asked, Input::Delegate { interrupt: id, delegation }).await
+}
+
 /// Comment on an interrupt.
 ///
 /// Agents are not told. It may be said after the resolution too.
@@ -81,6 +132,15 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     let asked = caller.interrupt(&id).await?;
     let run = caller.app.run_now(&asked.run).await?;
     Ok(Json(List { items: view::interrupt::comments(&run, &id), next_cursor: None }))
+}
+
+/// What came of it, for whoever did it.
+pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<Json<Interrupt>> {
+    let Caller { app, actor, .. } = caller;
+    let run = app.send(&asked.run, input, actor.clone()).await?;
+    let reader = Reader::of(&app, &actor).await?;
+    let shown = view::interrupt::of_run_for(&run, &asked.interrupt, &reader);
+    shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }
 
 async fn send(caller: Caller, asked: &Asked, input: Input) -> Answer<Arc<Run>> {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
+use holdshort_core::run::Input;
 use holdshort_protocol::{Decision, Interrupt};
 use holdshort_web::auth::Decider;
 use holdshort_web::body::Body;
@@ -9,7 +10,9 @@ use holdshort_web::decide;
 use holdshort_web::problem::Answer;
 use holdshort_web::query::Id;
 
-use crate::openapi::Decides;
+use super::actions;
+use super::steer::nothing;
+use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
@@ -29,4 +32,22 @@ pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body
     let (caller, asked) = decider.interrupt(&id).await?;
     let decision = body.json().await?;
     decide::decide(&caller.app, &asked, caller.actor, decision).await.map(Json)
+}
+
+/// Take a decision of yours back.
+///
+/// As long as the interrupt is open: others have to agree before it is settled.
+#[utoipa::path(
+    delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+)]
+pub(crate) async fn take_back(
+    decider: Decider,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
+    let (caller, asked) = decider.interrupt(&id).await?;
+    nothing(body).await?;
+    actions::done(caller, &asked, Input::TakeBack { interrupt: id }).await
 }

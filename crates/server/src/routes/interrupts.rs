@@ -1,19 +1,25 @@
 //! Interrupts: ask, list, read, wait.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::response::Response;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::interrupt::mark;
+use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{Config, Origin};
+use holdshort_core::system::people::People;
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Tables};
-use holdshort_web::app::{App, detached};
+use holdshort_web::app::detached;
 use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
+use holdshort_web::view::assignment::Reader;
 use holdshort_web::{view, wait};
 use serde_json::json;
 
@@ -90,7 +96,7 @@ pub(crate) async fn list(
     Params(query): Params<InterruptsQuery>,
 ) -> Answer<Json<List<Interrupt>>> {
     let run: Option<RunId> = id("run", query.run.as_deref())?;
-    if !caller.reaches_all() {
+    if caller.reaches_own() {
         let Some(run) = &run else {
             return Err(Refused::new(
                 Code::ForbiddenRole,
@@ -99,25 +105,59 @@ pub(crate) async fn list(
         };
         caller.run(run).await?;
     }
+    let system = caller.app.driver.glance_system().await?;
+    let marks = marks(&caller, &system.people, query.assignee.as_deref(), query.group.as_deref());
     let filter = InterruptFilter {
+        marks,
         open: query.status.map(|status| status == InterruptStatus::Open),
         run,
         session: id("session", query.session.as_deref())?,
         kind: query.kind.map(convert::kind),
     };
-    Ok(Json(page(&caller.app, &filter, query.cursor, limit(query.limit)?).await?))
+    Ok(Json(page(&caller, &filter, query.cursor, limit(query.limit)?).await?))
+}
+
+/// The marks of what a list is to hold; `None`: of everything. Whoever is shown only what is assigned to them is shown of
+/// what they ask for that part.
+fn marks(
+    caller: &Caller,
+    people: &People,
+    assignee: Option<&str>,
+    group: Option<&str>,
+) -> Option<Vec<String>> {
+    let me = &caller.actor.id;
+    let now = caller.app.now();
+    let mut wanted: Option<BTreeSet<String>> = None;
+    if let Some(assignee) = assignee {
+        let id = if assignee == "me" { me } else { assignee };
+        let named = people.stands_in_for(id, now).into_iter().chain([id]).map(mark::person);
+        wanted.get_or_insert_default().extend(named);
+    }
+    if let Some(group) = group {
+        let mine = people.get(me).into_iter().flat_map(|person| &person.groups).map(String::as_str);
+        let named: Vec<&str> = if group == "mine" { mine.collect() } else { vec![group] };
+        wanted.get_or_insert_default().extend(named.into_iter().map(mark::group));
+    }
+    let theirs = caller.reaches_assigned().then(|| mark::of_person(me, people, now));
+    let marks = match (wanted, theirs) {
+        (Some(wanted), Some(theirs)) => Some(wanted.intersection(&theirs).cloned().collect::<BTreeSet<_>>()),
+        (wanted, theirs) => wanted.or(theirs),
+    };
+    marks.map(|marks| marks.into_iter().collect())
 }
 
 pub(super) async fn page(
-    app: &App,
+    caller: &Caller,
     filter: &InterruptFilter,
     cursor: Option<String>,
     limit: usize,
 ) -> Answer<List<Interrupt>> {
+    let app = &caller.app;
     let read = |limit| app.journal().interrupts(filter, cursor.as_ref(), limit);
-    let ends = view::interrupt::CallEnds::default();
-    view::page::show(limit, read, async |row| view::interrupt::of_page(app, &row, &ends).await.map(Some))
-        .await
+    let (ends, reader) = (view::interrupt::CallEnds::default(), Reader::of(app, &caller.actor).await?);
+    let show =
+        async |row: InterruptRow| view::interrupt::of_page(app, &row, &ends, Some(&reader)).await.map(Some);
+    view::page::show(limit, read, show).await
 }
 
 /// Read an interrupt, or wait for its resolution.
@@ -136,6 +176,10 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller.app, &asked, seconds).await?;
+    if shown.status == InterruptStatus::Open {
+        let reader = Reader::of(&caller.app, &caller.actor).await?;
+        shown = view::now::interrupt_for(&caller.app, &asked, &reader).await?;
+    }
     // What others were asked about the subject is nothing that an agent may read.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;

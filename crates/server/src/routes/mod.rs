@@ -11,6 +11,7 @@ mod health;
 mod interrupts;
 mod links;
 mod logins;
+mod people;
 mod plans;
 mod runs;
 mod sessions;
@@ -41,7 +42,7 @@ use crate::pages;
 
 /// Every route with what it needs (`core/src/rights.rs`).
 pub(crate) fn router() -> OpenApiRouter<AuthState> {
-    use Permission::{Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
+    use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
     OpenApiRouter::with_openapi(Base::openapi())
         .routes(needs(any(Steer), routes!(runs::start)))
@@ -68,6 +69,9 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Read), routes!(interrupts::list)))
         .routes(needs(any(Read), routes!(interrupts::read)))
         .routes(needs(any(Decide), routes!(decisions::decide)))
+        .routes(needs(any(Decide), routes!(decisions::take_back)))
+        .routes(needs(any(Assign), routes!(actions::reassign)))
+        .routes(needs(any(Assign), routes!(actions::delegate)))
         .routes(needs(any(Decide), routes!(actions::claim)))
         .routes(needs(any(Decide), routes!(actions::release)))
         .routes(needs(any(Decide), routes!(actions::comment)))
@@ -92,6 +96,12 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(SignIn), routes!(logins::invite)))
         .routes(routes!(logins::enter))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
+        .routes(needs(all(Read), routes!(people::list)))
+        .routes(needs(all(Read), routes!(people::read)))
+        .routes(needs(all(Administer), routes!(people::set)))
+        .routes(needs(all(Administer), routes!(people::remove)))
+        .routes(needs(any(Decide), routes!(people::leave)))
+        .routes(needs(any(Decide), routes!(people::come_back)))
         .routes(needs(all(Read), routes!(workflows::list)))
         .routes(needs(all(Read), routes!(system::read)))
         .routes(needs(all(Halt), routes!(system::freeze)))

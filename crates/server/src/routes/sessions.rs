@@ -164,7 +164,7 @@ pub(crate) async fn interrupts(
 ) -> Answer<Json<List<Interrupt>>> {
     known(&caller.app, &id).await?;
     let filter = InterruptFilter { session: Some(id), ..InterruptFilter::default() };
-    Ok(Json(page(&caller.app, &filter, query.cursor, limit(query.limit)?).await?))
+    Ok(Json(page(&caller, &filter, query.cursor, limit(query.limit)?).await?))
 }
 
 /// List the grants of a session, revoked ones too.

@@ -19,6 +19,7 @@ pub(crate) fn options(data: &Path) -> Options {
         data: data.to_owned(),
         database: None,
         workflows: None,
+        people: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,

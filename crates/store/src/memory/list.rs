@@ -106,6 +106,7 @@ impl RowMaps {
             .filter(|row| filter.open.is_none_or(|open| row.open == open))
             .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
             .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
+            .filter(|row| filter.marks.as_ref().is_none_or(|marks| has_one(row, marks)))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
             .filter(|row| filter.session.is_none() || filter.run.is_some() || self.is_with_its_run(row))
             .map(|row| (InterruptSortKey::of(row), row))
@@ -185,4 +186,9 @@ fn has_words(row: &AnswerRow, search: &Search) -> bool {
         Search::All(words) => words.iter().all(has),
         Search::Any(words) => words.iter().any(has),
     }
+}
+
+fn has_one(row: &InterruptRow, marks: &[String]) -> bool {
+    let assigned = row.assigned.as_deref().unwrap_or_default();
+    marks.iter().any(|mark| assigned.contains(mark.as_str()))
 }

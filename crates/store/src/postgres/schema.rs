@@ -11,7 +11,7 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
     include_str!("../../migrations/postgres/0003_chain.sql"),
@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/postgres/0006_bodies.sql"),
     include_str!("../../migrations/postgres/0007_usage.sql"),
     include_str!("../../migrations/postgres/0008_answers.sql"),
+    include_str!("../../migrations/postgres/0009_assigned.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.

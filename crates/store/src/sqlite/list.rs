@@ -13,7 +13,7 @@ use super::read::at_most;
 use super::rows;
 use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
-use crate::stretch::{self, Condition, Stretch};
+use crate::stretch::{self, Condition, Stretch, any};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
@@ -234,6 +234,10 @@ fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
                 bound.push(*value);
                 format!("{column} = ?")
             }
+            Condition::Contains(column, texts) => any(texts, |text| {
+                bound.push(Value::Text(text));
+                format!("instr({column}, ?) > 0")
+            }),
             // A word has letters and digits alone: it means itself.
             Condition::Words(search) => search.each(|word| {
                 bound.push(Value::Text(word));

@@ -13,24 +13,38 @@ use holdshort_protocol as wire;
 use holdshort_protocol::Code;
 use serde_json::Value;
 
+use super::assignment::{self, Reader};
 use super::subject::{self, Subject};
 use super::word;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
 pub async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
-    of_page(app, row, &CallEnds::default()).await
+    of_page(app, row, &CallEnds::default(), None).await
 }
 
-/// The same of a row of a page.
-pub async fn of_page(app: &App, row: &InterruptRow, ends: &CallEnds) -> Answer<wire::Interrupt> {
-    let interrupt = read(app, row).await?;
+/// The same of a row of a page, for somebody.
+pub async fn of_page(
+    app: &App,
+    row: &InterruptRow,
+    ends: &CallEnds,
+    reader: Option<&Reader>,
+) -> Answer<wire::Interrupt> {
+    let (interrupt, starter) = read(app, row).await?;
     let mut shown = show(&row.run, &row.session, subject::of(app, &row.run).await?, &interrupt);
     shown.claimed_by.clone_from(&row.claimed_by);
+    shown.you = reader.and_then(|reader| reader.you(&interrupt, starter.as_deref()));
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }
     Ok(shown)
+}
+
+/// An interrupt of a loaded run, for somebody.
+pub fn of_run_for(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
+    let mut shown = of_run(run, id)?;
+    shown.you = reader.you(run.interrupts.get(id)?, run.starter());
+    Some(shown)
 }
 
 /// An interrupt of a loaded run.
@@ -57,29 +71,30 @@ pub fn comments(run: &Run, id: &InterruptId) -> Vec<wire::Comment> {
 
 /// How the interrupt of a row ended.
 pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
-    Ok(resolution(&read(app, row).await?))
+    Ok(resolution(&read(app, row).await?.0))
 }
 
-/// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded.
-async fn read(app: &App, row: &InterruptRow) -> Answer<Interrupt> {
+/// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
+/// started the run, where it depends on that who may decide.
+async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<String>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
-    if opened.quorum > 1 {
-        // Several votes: rare, and where they are only the run knows.
+    // Several votes, others who are asked: rare, and the run alone knows of them.
+    if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
-        return Ok((**found).clone());
+        return Ok(((**found).clone(), run.starter().map(str::to_owned)));
     }
     let mut interrupt = Interrupt::new(*opened, event.content.data, event.at, row.opened_seq);
-    let Some(seq) = row.resolved_seq else { return Ok(interrupt) };
+    let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
     if let Some(seq) = resolution.decision {
         interrupt.apply(&app.event(&stream, seq).await?, seq);
         interrupt.settled_by().ok_or_else(|| damaged(row))?;
     }
-    Ok(interrupt)
+    Ok((interrupt, None))
 }
 
 fn damaged(row: &InterruptRow) -> Refused {
@@ -193,10 +208,9 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         options: opened.options.iter().map(offer).collect(),
         response_schema: content.get("response_schema").cloned(),
         risk: risk(&opened.risk),
-        assignment: wire::Assignment {
-            approvers: opened.approvers.clone(),
-            quorum: wire::Quorum { required: opened.quorum },
-        },
+        assignment: assignment::of(interrupt),
+        votes: assignment::votes(interrupt),
+        you: None,
         action_digest: opened.action_digest.map(|digest| digest.to_string()),
         policy: policy(opened),
         expires_at: opened.expires_at.map(|at| at.to_string()),

@@ -2,11 +2,13 @@
 //! show one line of a list. `now` shows a run that is loaded anyway.
 
 pub mod answer;
+pub mod assignment;
 pub mod conversation;
 pub mod event;
 pub mod interrupt;
 pub mod now;
 pub mod page;
+pub mod person;
 pub mod plan;
 pub mod run;
 pub mod session;

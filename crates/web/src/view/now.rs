@@ -4,6 +4,8 @@ use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;
 use holdshort_protocol as wire;
 
+use super::assignment::Reader;
+use super::interrupt::CallEnds;
 use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::Answer;
@@ -13,6 +15,22 @@ pub async fn interrupt(app: &App, Asked { run, interrupt: id }: &Asked) -> Answe
     match loaded.and_then(|run| super::interrupt::of_run(&run, id)) {
         Some(shown) => Ok(shown),
         None => super::interrupt::of_row(app, &app.interrupt_row(id).await?).await,
+    }
+}
+
+/// The same for somebody.
+pub async fn interrupt_for(
+    app: &App,
+    Asked { run, interrupt: id }: &Asked,
+    reader: &Reader,
+) -> Answer<wire::Interrupt> {
+    let loaded = app.driver.current(run).await;
+    match loaded.and_then(|run| super::interrupt::of_run_for(&run, id, reader)) {
+        Some(shown) => Ok(shown),
+        None => {
+            let (row, ends) = (app.interrupt_row(id).await?, CallEnds::default());
+            super::interrupt::of_page(app, &row, &ends, Some(reader)).await
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use holdshort_core::definition::{
     Checkpoint, Gates, GrantCovers, Grants, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
 };
 use holdshort_core::interrupt::Kind;
+use holdshort_core::system::people::Deciders;
 use holdshort_core::tool;
 
 use super::agents::Agents;
@@ -61,6 +62,7 @@ pub(super) fn read(
     item: &Item<'_>,
     agents: Option<&Agents>,
     catalogue: &[tool::Spec],
+    deciders: &Deciders,
     problems: &mut Problems,
 ) -> (StepGates, Gates) {
     let mut gates = Gates::default();
@@ -100,7 +102,7 @@ pub(super) fn read(
     gates.grants = fields.find("grants").and_then(|item| grants(item, problems)).unwrap_or_default();
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
-        let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), problems);
+        let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), deciders, problems);
         gates.kinds.extend(read.map(|gate| (kind, gate)));
     }
     (around_steps, gates)
@@ -179,7 +181,7 @@ pub(super) fn of_phase(
             continue;
         }
         let usual = around.kinds.get(&kind).cloned().unwrap_or_default();
-        let gate = kinds::read(item, Table::of_phase(kind, &read.kind), usual, problems);
+        let gate = kinds::read(item, Table::of_phase(kind, &read.kind), usual, around.deciders, problems);
         own.extend(gate.map(|gate| (kind, gate)));
     }
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::actor::{DECIDERS, unknown_decider};
 use holdshort_core::definition::{KindGate, PhaseKind};
 use holdshort_core::interrupt::{self, Carry, Effect, Kind, Offer, Row};
+use holdshort_core::system::people::Deciders;
 
+use super::assignment;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
 const KEYS: Keys = Keys {
-    known: &["options", "labels", "reject", "expires_in", "on_expiry", "approvers"],
-    later: &["assignment"],
+    known: &["options", "labels", "reject", "expires_in", "on_expiry", "approvers", "assignment"],
+    later: &[],
 };
 
 /// The effects that `reject` has for some kind.
@@ -70,27 +71,17 @@ pub(super) fn read(
     item: &Item<'_>,
     table: Table,
     usual: KindGate,
+    deciders: &Deciders,
     problems: &mut Problems,
 ) -> Option<KindGate> {
     let fields = item.fields(&KEYS, problems)?;
-    let approvers = fields.find("approvers");
-    let named = approvers.and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems));
-    for (name, item) in named.iter().flatten() {
-        if let Some(message) = unknown_decider(name) {
-            problems.unknown(item, name, message, DECIDERS);
-        }
-    }
-    if let (Some(item), Some([])) = (approvers, named.as_deref()) {
-        problems.at(item, "nobody is named: name who may decide, or leave it out");
-    }
     let gate = KindGate {
         options: fields.find("options").map(|item| options(item, table, problems)).unwrap_or_default(),
         labels: fields.find("labels").and_then(|item| labels(item, table, problems)).unwrap_or_default(),
         reject: fields.find("reject").and_then(|item| reject(item, table.kind, problems)),
         expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
         on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, table, problems)),
-        approvers: named.unwrap_or_default().into_iter().map(|(approver, _)| approver).collect(),
-        quorum: None,
+        assignment: assignment::of_gate(&fields, deciders, problems),
     };
     let KindGate { options, on_expiry: Some(id), .. } = gate.over(usual) else { return Some(gate) };
     let is_known = table.rows().any(|row| row.id == id);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::definition::{KindGate, Limits, Phase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
+use holdshort_core::system::people::Deciders;
 
 use super::agents::Agents;
 use super::phase_kind::Read;
@@ -19,6 +20,7 @@ pub(super) struct Around<'a> {
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
+    pub(super) deciders: &'a Deciders,
 }
 
 pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Vec<Phase>> {

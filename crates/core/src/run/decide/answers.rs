@@ -32,8 +32,7 @@ impl Draft<'_> {
             return Ok(());
         }
         answered(&interrupt)?;
-        let mut events: Vec<u64> = interrupt.agreed().iter().map(|vote| vote.seq).collect();
-        events.extend(&interrupt.kept.copies);
+        let mut events: Vec<u64> = interrupt.kept.copies.clone();
         // What the agent was told is a copy of it.
         if let About::Call(call) = &interrupt.opened.about {
             events.extend(self.run.calls.get(call).and_then(|call| call.ended_at));

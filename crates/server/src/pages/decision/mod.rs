@@ -58,8 +58,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     // What a form can get wrong counts only where there is still something to decide, and by whom.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
-    let approvers = &interrupt.assignment.approvers;
-    let may_decide = approvers.is_empty() || approvers.contains(&actor.id);
+    let may_decide = interrupt.you.as_ref().is_some_and(|you| you.may_decide);
     let (decision, problems) = typed.decision(&interrupt);
     if asks && may_decide && !problems.is_empty() {
         return Ok(draw(&interrupt, model, News::Wrong(&typed, &Refused::invalid(problems))));

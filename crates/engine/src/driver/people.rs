@@ -1,0 +1,98 @@
+//! What is open, and to be looked at again because something changed that it depends on: grants, people.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event::{self, Event};
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::interrupt::{Kind, mark};
+use holdshort_core::run::Input;
+use holdshort_core::system::people::{People, PeopleSource, Person};
+use holdshort_core::system::{self, Fact, System};
+use holdshort_store::{InterruptFilter, Journal};
+
+use super::Driver;
+use crate::{Clock, Error, Executor};
+
+/// Rows of one page.
+const AT_ONCE: usize = 500;
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Runs of the session that wait for approvals: a new grant may have answered them.
+    pub(super) async fn revote(self: &Arc<Self>, session: &SessionId, but: &RunId) -> Result<(), Error> {
+        let filter = InterruptFilter {
+            session: Some(session.clone()),
+            kind: Some(Kind::ToolApproval),
+            ..InterruptFilter::default()
+        };
+        let mut runs = self.runs_asking(filter).await?;
+        runs.remove(but);
+        self.send_to_each(&runs, &Input::Revote).await
+    }
+
+    /// These are all people that a source knows: those whom it named before and does not any more have left.
+    pub async fn set_people(
+        self: &Arc<Self>,
+        source: PeopleSource,
+        people: Vec<(String, Person)>,
+    ) -> Result<Arc<System>, Error> {
+        self.change_system(system::Input::SetPeople { source, people }, Actor::engine()).await
+    }
+
+    /// Assignments that name somebody whom these events are about, or of which votes are in.
+    pub(super) async fn people_changed(
+        self: &Arc<Self>,
+        events: &[Event],
+        before: &People,
+    ) -> Result<(), Error> {
+        let changed = events.iter().filter_map(|event| match &event.fact {
+            event::Fact::System(Fact::PersonSet { person, .. } | Fact::PersonLeft { person }) => Some(person),
+            event::Fact::System(_) | event::Fact::Run(_) | event::Fact::Session(_) => None,
+        });
+        let marks: BTreeSet<String> =
+            changed.flat_map(|id| mark::of_person(id, before, self.clock.now())).collect();
+        if marks.is_empty() {
+            return Ok(());
+        }
+        self.look_at_assignments(marks.into_iter().chain([mark::INVOLVED.to_owned()]).collect()).await
+    }
+
+    /// The same of all that name anybody: those who changed people may have stopped before it was done.
+    pub async fn look_at_all_assignments(self: &Arc<Self>) -> Result<(), Error> {
+        let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::INVOLVED].map(str::to_owned);
+        self.look_at_assignments(marks.to_vec()).await
+    }
+
+    async fn look_at_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
+        let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
+        let runs = self.runs_asking(filter).await?;
+        self.send_to_each(&runs, &Input::PeopleChanged).await
+    }
+
+    /// The runs of the open interrupts of a filter.
+    async fn runs_asking(&self, filter: InterruptFilter) -> Result<BTreeSet<RunId>, Error> {
+        let filter = InterruptFilter { open: Some(true), ..filter };
+        let (mut runs, mut after) = (BTreeSet::new(), None);
+        loop {
+            let page = self.journal.interrupts(&filter, after.as_ref(), AT_ONCE).await?;
+            runs.extend(page.items.into_iter().map(|row| row.run));
+            after = page.next;
+            if after.is_none() {
+                return Ok(runs);
+            }
+        }
+    }
+
+    async fn send_to_each(self: &Arc<Self>, runs: &BTreeSet<RunId>, input: &Input) -> Result<(), Error> {
+        for run in runs {
+            match self.send(run, input.clone(), Actor::engine()).await {
+                Ok(_) => {}
+                Err(Error::Store(error)) => return Err(error.into()),
+                // It ended meanwhile, or can not be read: that is no reason to leave the others out.
+                Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
+            }
+        }
+        Ok(())
+    }
+}

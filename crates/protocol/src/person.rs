@@ -1,0 +1,88 @@
+//! The people of an installation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "anna", "name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"],
+    "addresses": {"email": "anna@example.org"}, "time_zone": "Europe/Berlin", "language": "de",
+    "source": "api", "may_decide": true
+}))]
+pub struct Person {
+    /// The subject that they sign in as.
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub roles: Vec<PersonRole>,
+    pub groups: Vec<String>,
+    /// Channel → address: `email`, `slack` …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
+    /// An IANA time zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    /// A BCP 47 language tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
+    /// Where they were read from: nobody else changes them.
+    pub source: PersonSource,
+    /// Whether they may decide on what is assigned to them.
+    pub may_decide: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonRole {
+    Admin,
+    Operator,
+    Reviewer,
+    Auditor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonSource {
+    File,
+    Provider,
+    Api,
+    /// The operator of a local start.
+    Local,
+}
+
+/// A person as they are to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]
+pub struct SetPerson {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[schema(min_items = 1)]
+    pub roles: Vec<PersonRole>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+/// Out of the office. They may decide all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"until": "2026-02-07T00:00:00Z", "delegate": "ben"}))]
+pub struct Away {
+    /// Without it: until it is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub until: Option<String>,
+    /// Who decides in their place meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegate: Option<String>,
+}

@@ -1,0 +1,58 @@
+//! Who is to decide, as a client says it.
+
+use holdshort_core::interrupt::{Assignment, Represented, Stage};
+use holdshort_core::schema::Problem;
+use holdshort_protocol as wire;
+
+/// What is wrong with its form is added to the problems, with pointers below `at`; whom it names is for the core to know.
+pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
+    let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
+    for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
+        if named.as_ref().is_some_and(Vec::is_empty) {
+            let message = "names nobody: name who may decide, or leave it out";
+            problems.push(Problem::new(format!("{at}/{field}"), message));
+        }
+    }
+    let says_who = approvers.is_some() || groups.is_some() || quorum.is_some();
+    let stages = match stages {
+        None => {
+            if !says_who && self_approval.is_none() {
+                let message =
+                    "says nothing: name `approvers`, `groups`, a `quorum` or `stages`, or leave it out";
+                problems.push(Problem::new(at, message));
+            }
+            let (approvers, groups) = (approvers.unwrap_or_default(), groups.unwrap_or_default());
+            vec![stage(wire::Stage { name: None, approvers, groups, quorum: quorum.unwrap_or_default() })]
+        }
+        Some(stages) => {
+            if says_who {
+                let message = "say who decides: leave out `approvers`, `groups` and `quorum` beside them";
+                problems.push(Problem::new(format!("{at}/stages"), message));
+            }
+            if stages.is_empty() {
+                problems.push(Problem::new(format!("{at}/stages"), "holds no stage"));
+            }
+            stages.into_iter().map(stage).collect()
+        }
+    };
+    let usual = Assignment::default();
+    Assignment {
+        stages: if stages.is_empty() { usual.stages } else { stages },
+        distinct: distinct.unwrap_or(usual.distinct),
+        self_approval: self_approval.unwrap_or(usual.self_approval),
+    }
+}
+
+fn stage(stage: wire::Stage) -> Stage {
+    let wire::Stage { name, approvers, groups, quorum } = stage;
+    Stage {
+        name,
+        approvers,
+        groups,
+        required: quorum.required,
+        roles: match quorum.roles {
+            wire::Represented::Any => Represented::Any,
+            wire::Represented::All => Represented::All,
+        },
+    }
+}

@@ -1,0 +1,116 @@
+//! People: list, set, remove; out of the office and back.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use holdshort_core::schema::Problem;
+use holdshort_core::system::{Input, System};
+use holdshort_core::time::Timestamp;
+use holdshort_protocol::{Away, List, Person, SetPerson};
+use holdshort_web::app::detached;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view;
+
+use super::steer::nothing;
+use crate::convert;
+use crate::openapi::{Reads, ReadsOne, SetsPerson};
+
+/// List the people of the installation, by their ids.
+#[utoipa::path(
+    get, path = "/v1/people", tag = "people", operation_id = "list_people",
+    responses((status = 200, description = "All of them", body = List<Person>), Reads)
+)]
+pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Person>>> {
+    let system = caller.app.driver.system().await?;
+    Ok(Json(List { items: view::person::all(&system.people), next_cursor: None }))
+}
+
+/// Read a person.
+#[utoipa::path(
+    get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
+    params(("person" = String, Path, example = "anna")),
+    responses((status = 200, description = "The person", body = Person), ReadsOne)
+)]
+pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<Person>> {
+    shown(&*caller.app.driver.system().await?, &id)
+}
+
+/// Set a person: make them, or change them.
+///
+/// What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
+/// is changed there.
+#[utoipa::path(
+    put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
+    params(("person" = String, Path, example = "anna")),
+    request_body = SetPerson,
+    responses((status = 200, description = "The person", body = Person), SetsPerson)
+)]
+pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
+    let person = convert::person(body.json().await?);
+    let system = change(caller, Input::SetPerson { id: id.clone(), person }).await?;
+    shown(&system, &id)
+}
+
+/// Remove a person.
+///
+/// They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+/// settle goes to admins and operators.
+#[utoipa::path(
+    delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
+    params(("person" = String, Path, example = "anna")),
+    responses((status = 204, description = "They are removed"), SetsPerson)
+)]
+pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<StatusCode> {
+    change(caller, Input::RemovePerson { id }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Say that a person is out of the office.
+///
+/// They say so themselves, or an admin does. Their delegate decides in their place meanwhile; they may all the same.
+#[utoipa::path(
+    put, path = "/v1/people/{person}/away", tag = "people", operation_id = "set_away",
+    params(("person" = String, Path, example = "anna")),
+    request_body = Away,
+    responses((status = 200, description = "The person", body = Person), SetsPerson)
+)]
+pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
+    let Away { until, delegate } = body.json().await?;
+    let until = until.map(|until| moment("/until", &until)).transpose()?;
+    let away = Some(holdshort_core::system::people::Away { until, delegate });
+    let system = change(caller, Input::SetAway { id: id.clone(), away }).await?;
+    shown(&system, &id)
+}
+
+/// Say that a person is back.
+#[utoipa::path(
+    delete, path = "/v1/people/{person}/away", tag = "people", operation_id = "end_away",
+    params(("person" = String, Path, example = "anna")),
+    responses((status = 200, description = "The person", body = Person), SetsPerson)
+)]
+pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
+    nothing(body).await?;
+    let system = change(caller, Input::SetAway { id: id.clone(), away: None }).await?;
+    shown(&system, &id)
+}
+
+async fn change(caller: Caller, input: Input) -> Answer<Arc<System>> {
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    Ok(detached(async move { driver.change_system(input, actor).await }).await?)
+}
+
+fn shown(system: &System, id: &str) -> Answer<Json<Person>> {
+    view::person::one(&system.people, id).map(Json).ok_or_else(|| Refused::not_found("person"))
+}
+
+/// A time of a body.
+pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
+    text.parse().map_err(|_| {
+        Refused::invalid(vec![Problem::new(pointer, "is no time: write RFC 3339, `2026-02-07T00:00:00Z`")])
+    })
+}

@@ -1,0 +1,95 @@
+//! Who may decide on an interrupt, how they have voted, and whether whoever reads it may.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
+use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
+use holdshort_protocol as wire;
+
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+/// Somebody who reads interrupts.
+pub struct Reader {
+    actor: Actor,
+    system: Arc<System>,
+    now: Timestamp,
+}
+
+impl Reader {
+    pub async fn of(app: &App, actor: &Actor) -> Answer<Self> {
+        Ok(Self { actor: actor.clone(), system: app.driver.glance_system().await?, now: app.now() })
+    }
+
+    /// Whether they may decide on it, of a run that somebody started.
+    pub(super) fn you(&self, interrupt: &Interrupt, starter: Option<&str>) -> Option<wire::You> {
+        let voter = Voter { actor: &self.actor, people: &self.system.people, starter, now: self.now };
+        interrupt.is_open().then(|| match interrupt.seat_now(&voter) {
+            Ok(seat) => wire::You { may_decide: true, code: None, why: None, in_place_of: seat.in_place_of },
+            Err(refusal) => {
+                let Refused(problem) = Refused::from(refusal);
+                let code = Some(problem.code.as_str().to_owned());
+                wire::You { may_decide: false, code, why: Some(problem.detail), in_place_of: None }
+            }
+        })
+    }
+}
+
+pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
+    let assigned = &interrupt.assignment;
+    let is_staged = assigned.stages.len() > 1;
+    let at = if interrupt.is_open() { interrupt.stage_now() } else { 0 };
+    let wire::Stage { approvers, groups, quorum, .. } = stage(&assigned.stages[at]);
+    let standing = interrupt.standing(at);
+    wire::Assignment {
+        approvers,
+        groups,
+        quorum,
+        self_approval: assigned.self_approval,
+        stages: if is_staged { assigned.stages.iter().map(stage).collect() } else { Vec::new() },
+        stage: (is_staged && interrupt.is_open()).then_some(at),
+        needed: (interrupt.is_open() && !assigned.takes_one()).then_some(standing.needed),
+        missing: if interrupt.is_open() { standing.missing } else { Vec::new() },
+        delegations: interrupt.delegations.iter().map(delegation).collect(),
+    }
+}
+
+pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {
+    let is_staged = interrupt.assignment.stages.len() > 1;
+    let shown = |vote: &interrupt::Vote| wire::Vote {
+        by: vote.by.clone(),
+        option: vote.option.clone(),
+        text: vote.text.clone(),
+        in_place_of: vote.seat.in_place_of.clone(),
+        stage: is_staged.then_some(vote.seat.stage),
+        edit_of: vote.edit_of,
+        at: vote.at.to_string(),
+        seq: vote.seq,
+    };
+    if interrupt.is_open() { interrupt.votes.iter().map(shown).collect() } else { Vec::new() }
+}
+
+fn stage(stage: &interrupt::Stage) -> wire::Stage {
+    wire::Stage {
+        name: stage.name.clone(),
+        approvers: stage.approvers.clone(),
+        groups: stage.groups.clone(),
+        quorum: wire::Quorum {
+            required: stage.required,
+            roles: match stage.roles {
+                Represented::Any => wire::Represented::Any,
+                Represented::All => wire::Represented::All,
+            },
+        },
+    }
+}
+
+fn delegation(delegation: &interrupt::Delegation) -> wire::Delegation {
+    wire::Delegation {
+        from: delegation.from.clone(),
+        to: delegation.to.clone(),
+        until: delegation.until.map(|until| until.to_string()),
+    }
+}

@@ -1,0 +1,66 @@
+//! People as clients see them.
+
+use holdshort_core::actor::{LOCAL_OPERATOR, Role};
+use holdshort_core::system::people::{Away, People, PeopleSource, Person};
+use holdshort_protocol as wire;
+
+/// Everybody: the operator of a local start, then the others by their ids.
+pub fn all(people: &People) -> Vec<wire::Person> {
+    let others = people.iter().map(|(id, person)| of(id, person, people));
+    std::iter::once(operator()).chain(others).collect()
+}
+
+pub fn one(people: &People, id: &str) -> Option<wire::Person> {
+    if id == LOCAL_OPERATOR {
+        return Some(operator());
+    }
+    people.get(id).map(|person| of(id, person, people))
+}
+
+fn operator() -> wire::Person {
+    wire::Person {
+        id: LOCAL_OPERATOR.to_owned(),
+        name: None,
+        roles: vec![wire::PersonRole::Admin, wire::PersonRole::Operator],
+        groups: Vec::new(),
+        addresses: std::collections::BTreeMap::new(),
+        time_zone: None,
+        language: None,
+        away: None,
+        source: wire::PersonSource::Local,
+        may_decide: true,
+    }
+}
+
+fn of(id: &str, person: &Person, people: &People) -> wire::Person {
+    wire::Person {
+        id: id.to_owned(),
+        name: person.name.clone(),
+        roles: person.roles.iter().filter_map(|role| self::role(*role)).collect(),
+        groups: person.groups.iter().cloned().collect(),
+        addresses: person.addresses.clone(),
+        time_zone: person.time_zone.clone(),
+        language: person.language.clone(),
+        away: person.away.as_ref().map(away),
+        source: match person.source {
+            PeopleSource::File => wire::PersonSource::File,
+            PeopleSource::Provider => wire::PersonSource::Provider,
+            PeopleSource::Api => wire::PersonSource::Api,
+        },
+        may_decide: people.can_decide(id),
+    }
+}
+
+fn away(away: &Away) -> wire::Away {
+    wire::Away { until: away.until.map(|until| until.to_string()), delegate: away.delegate.clone() }
+}
+
+fn role(role: Role) -> Option<wire::PersonRole> {
+    match role {
+        Role::Admin => Some(wire::PersonRole::Admin),
+        Role::Operator => Some(wire::PersonRole::Operator),
+        Role::Reviewer => Some(wire::PersonRole::Reviewer),
+        Role::Auditor => Some(wire::PersonRole::Auditor),
+        Role::Agent | Role::Engine => None,
+    }
+}
