@@ -70,7 +70,7 @@ pub(crate) fn ask(title: &str) -> Ask {
         response_schema: None,
         expires_in_ms: None,
         on_expiry: None,
-        approvers: Vec::new(),
+        assignment: holdshort_core::interrupt::Assignment::default(),
     }
 }
 

@@ -73,7 +73,7 @@ async fn assigned_to(approver: &str, data: &Path) -> InterruptId {
         response_schema: None,
         expires_in_ms: None,
         on_expiry: None,
-        approvers: vec![approver.to_owned()],
+        assignment: holdshort_core::interrupt::Assignment::of(vec![approver.to_owned()]),
     };
     let start = StartRun {
         definition: Arc::new(holdshort_workflow::external()),

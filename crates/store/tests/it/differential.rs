@@ -306,6 +306,10 @@ impl World {
             run: self.maybe(|world| id(world.dice.roll(4))),
             session: self.maybe(|world| id(world.dice.roll(3))),
             kind: self.maybe(|world| Kind::ALL[usize::try_from(world.dice.roll(5)).unwrap()]),
+            marks: self.maybe(|world| {
+                let marks = interrupt_row(world.dice.roll(60)).assigned.unwrap_or_default();
+                marks.split("\n\n").map(|mark| format!("\n{}\n", mark.trim())).collect()
+            }),
         }
     }
 

@@ -116,7 +116,15 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
         opened_seq: n,
         resolved_seq: n.is_multiple_of(3).then_some(n + 1),
         claimed_by: n.is_multiple_of(7).then(|| format!("person {n}")),
+        assigned: (!n.is_multiple_of(11)).then(|| marks(n)),
     }
+}
+
+/// A few marks, of names that a store could take for others: in another case, a part of another, a wildcard.
+fn marks(n: u64) -> String {
+    let names = ["p:ann", "p:Ann", "p:anna", "g:100%", "g:a_b", "*", "p:Łukasz"];
+    let at = usize::try_from(n).unwrap();
+    [names[at % names.len()], names[at / 2 % names.len()]].map(|name| format!("\n{name}\n")).concat()
 }
 
 /// A few words, so that they meet again; every seventh is erased.

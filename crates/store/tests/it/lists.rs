@@ -176,6 +176,18 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
     assert_eq!((idle(209, 10).await, idle(210, 10).await), (vec![1, 2, 6, 7], vec![1, 2, 5, 6, 7]));
 }
 
+fn some_marks() -> Vec<Option<Vec<String>>> {
+    let some = |marks: &[&str]| Some(marks.iter().map(|mark| format!("\n{mark}\n")).collect());
+    vec![
+        None,
+        some(&[]),
+        some(&["p:ann"]),
+        some(&["g:100%", "g:a_b"]),
+        some(&["p:nobody", "*"]),
+        some(&["p:Łukasz"]),
+    ]
+}
+
 async fn interrupts_are_listed_by_every_filter<S: Subject>() {
     let store = S::open().await;
     for n in 0..4 {
@@ -188,10 +200,13 @@ async fn interrupts_are_listed_by_every_filter<S: Subject>() {
         for run in [None, Some(id::<RunId>(1)), Some(id(99))] {
             for session in [None, Some(id::<SessionId>(1))] {
                 for kind in [None, Some(Kind::PlanApproval), Some(Kind::UnknownOutcome)] {
-                    let filter = InterruptFilter { open, run: run.clone(), session: session.clone(), kind };
-                    let expected = expected_interrupts(&filter);
-                    let listed = all_interrupts(&**store.journal(), &filter, 4).await;
-                    assert_eq!(listed, expected, "{filter:?}");
+                    for marks in some_marks() {
+                        let (run, session) = (run.clone(), session.clone());
+                        let filter = InterruptFilter { open, run, session, kind, marks };
+                        let expected = expected_interrupts(&filter);
+                        let listed = all_interrupts(&**store.journal(), &filter, 4).await;
+                        assert_eq!(listed, expected, "{filter:?}");
+                    }
                 }
             }
         }
@@ -244,6 +259,10 @@ fn expected_interrupts(filter: &InterruptFilter) -> Vec<InterruptRow> {
             && filter.run.as_ref().is_none_or(|run| row.run == *run)
             && filter.session.as_ref().is_none_or(|session| row.session == *session)
             && filter.kind.is_none_or(|kind| row.kind == kind)
+            && filter.marks.as_ref().is_none_or(|marks| {
+                let assigned = row.assigned.as_deref().unwrap_or_default();
+                marks.iter().any(|mark| assigned.contains(mark.as_str()))
+            })
     });
     let (mut open, mut resolved): (Vec<_>, Vec<_>) = rows.partition(|row| row.open);
     open.sort_by(|a, b| b.risk.cmp(&a.risk).then_with(|| a.interrupt.cmp(&b.interrupt)));

@@ -6,7 +6,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, Seed};
-use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::run::{Ask, Config, Context, Input, Origin, Rejection, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
@@ -93,7 +93,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             response_schema: (!matches!(kind, Kind::Choice | Kind::Escalation)).then(|| edit.clone()),
             expires_in_ms: None,
             on_expiry: None,
-            approvers: Vec::new(),
+            assignment: Assignment::default(),
         };
         // Not every kind is for agents elsewhere.
         if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {

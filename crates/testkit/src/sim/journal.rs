@@ -130,6 +130,13 @@ impl Site {
 }
 
 impl Site {
+    /// Writes what is there before anybody does anything.
+    pub(super) fn found(&mut self, append: Append) {
+        let written = at_once(self.store.append(append.clone()));
+        assert!(written.is_ok(), "the first append is written: {written:?}");
+        self.witness.appended(0, &self.leases, &append);
+    }
+
     /// Whether the store answers.
     fn read(&mut self) -> Result<(), Error> {
         if self.queue.failing_reads == 0 {

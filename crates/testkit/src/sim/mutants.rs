@@ -4,6 +4,7 @@
 
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
+use holdshort_core::interrupt::Assignment;
 use holdshort_core::run::Fact;
 use holdshort_core::session;
 use holdshort_engine::Clock;
@@ -167,7 +168,7 @@ impl Site {
             }),
             Some(Mutant::ForgetTheQuorum) => self.change(&mut append, |event| {
                 if let event::Fact::Run(Fact::InterruptOpened(opened)) = &mut event.fact {
-                    opened.quorum = 1;
+                    opened.assignment = Assignment::default();
                 }
             }),
             Some(Mutant::ClaimForAnother) => self.change(&mut append, |event| {

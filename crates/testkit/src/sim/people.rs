@@ -1,18 +1,20 @@
 //! What people and agents of other frameworks do: start, decide, edit, steer, ask; late, twice, at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::interrupt::{Decision, Effect, Holder, Interrupt, Kind};
+use holdshort_core::event::{self, Chain, Content, Event};
+use holdshort_core::id::{Draw, GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
+use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
-use holdshort_store::Error as StoreError;
+use holdshort_store::{Append, Error as StoreError, StreamAppend};
 use serde_json::{Value, json};
 
 use super::choices::Choices;
@@ -311,6 +313,34 @@ impl Menu {
     }
 }
 
+/// Who is there when it begins: operators.
+pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
+
+/// The append that makes them.
+pub(super) fn made(site: &Site) -> Append {
+    let person = Person {
+        roles: BTreeSet::from([Role::Operator]),
+        groups: BTreeSet::new(),
+        time_zone: None,
+        language: None,
+        source: PeopleSource::Api,
+        name: None,
+        addresses: BTreeMap::new(),
+        away: None,
+    };
+    let (now, seed) = (site.clock.now(), site.clock.seed());
+    let (mut chain, mut draw) = (Chain::START, Draw::new(seed, now));
+    let events = NAMES.map(|name| {
+        let fact = system::Fact::PersonSet { person: name.to_owned(), is: person.clone() };
+        let fact = event::Fact::System(fact);
+        let actor = Actor::admin("ada", "sim");
+        let event = Event { stream: StreamId::System, at: now, actor, fact, content: Content::none() };
+        event::seal(&event, &mut chain, &mut draw)
+    });
+    let part = StreamAppend { stream: StreamId::System, expected: 0, events: events.to_vec() };
+    Append { streams: vec![part], ..Append::default() }
+}
+
 /// Those that runs made, and those that were opened.
 fn sessions(site: &Site) -> Vec<SessionId> {
     let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());
@@ -349,7 +379,7 @@ fn ask(choices: &mut Choices) -> Ask {
         response_schema: None,
         expires_in_ms: choices.one_in(2).then_some(20_000),
         on_expiry: None,
-        approvers: Vec::new(),
+        assignment: Assignment::default(),
     }
 }
 
@@ -507,7 +537,11 @@ impl Deed {
             }
             Self::Change { input } => {
                 let actor = match input {
-                    system::Input::SetPolicy { .. } => Actor::admin("ada", "sim"),
+                    system::Input::SetPolicy { .. }
+                    | system::Input::SetPerson { .. }
+                    | system::Input::RemovePerson { .. }
+                    | system::Input::SetPeople { .. }
+                    | system::Input::SetAway { .. } => Actor::admin("ada", "sim"),
                     system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
                 };
                 drop(driver.change_system(input, actor).await?);

@@ -42,7 +42,7 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
                 .iter()
                 .any(|vote| vote.by == name && vote.option == decision.option && vote.edit == decision.edit)
         };
-        let who = if interrupt.opened.quorum > 1 && agrees("alice") { "bob" } else { "alice" };
+        let who = if !interrupt.assignment.takes_one() && agrees("alice") { "bob" } else { "alice" };
         let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };
         return Some(send(input, someone(who)));
     }

@@ -16,7 +16,7 @@ use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
-use super::people::{Deed, Menu};
+use super::people::{self, Deed, Menu};
 use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
@@ -62,6 +62,11 @@ impl Sim {
         let menu = Menu::new(seed, &mut choices);
         let store = if climate.shared { Store::shared(beside.map(Arc::new)) } else { Store::new() };
         let site = Site::new(store, clock.clone(), mutant, history);
+        {
+            let mut site = lock(&site);
+            let made = people::made(&site);
+            site.found(made);
+        }
         lock(&site).world.same_texts = climate.same_texts;
         lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
         lock(&site).world.plays_trials = seed >= TRIALS_FROM;

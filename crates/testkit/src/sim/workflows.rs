@@ -9,7 +9,7 @@ use holdshort_core::definition::{
     KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
-use holdshort_core::interrupt::{self, Kind};
+use holdshort_core::interrupt::{self, Assignment, Kind};
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::json;
 
@@ -144,11 +144,13 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
         if choices.one_in(3) {
             let gate = definition.gates.kinds.entry(kind).or_default();
-            gate.quorum = Some(2);
             // One alone could never release it.
-            if !gate.approvers.is_empty() {
-                gate.approvers = vec!["alice".to_owned(), "bob".to_owned()];
-            }
+            let named = if gate.assignment.is_some() {
+                super::people::NAMES.map(str::to_owned).to_vec()
+            } else {
+                Vec::new()
+            };
+            gate.assignment = Some(Assignment::simple(named, 2));
         }
     }
     Arc::new(definition)
@@ -228,7 +230,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
         expires_in_ms: choices.one_in(2).then(|| 1_000 + choices.below(60_000) as u64),
         on_expiry: choices.one_in(2).then(|| choices.pick(rows).id.to_owned()),
         reject: choices.one_in(3).then(|| *choices.pick(&REJECTS)),
-        approvers: if choices.one_in(5) { vec!["alice".to_owned()] } else { Vec::new() },
+        assignment: choices.one_in(5).then(|| Assignment::of(vec!["alice".to_owned()])),
         ..KindGate::default()
     })
 }

@@ -67,7 +67,7 @@ impl Template {
                 response_schema: None,
                 expires_in_ms: None,
                 on_expiry: None,
-                approvers: Vec::new(),
+                assignment: holdshort_core::interrupt::Assignment::default(),
             };
             let interrupt = driver.ask(&run, ask, None, agent.clone()).await.unwrap().interrupt.unwrap();
             let decision =

@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
 use holdshort_core::id::GrantId;
 use holdshort_core::interrupt::{
-    About, Cause, Claim, Effect as OptionEffect, Interrupt, Kind, Offer, Outcome,
+    About, Assignment, Cause, Claim, Effect as OptionEffect, Interrupt, Kind, Offer, Outcome,
 };
 use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run, undo};
 use holdshort_core::session::Session;
@@ -81,7 +81,7 @@ impl Witnessed {
         match fact {
             Fact::DecisionMade { interrupt, .. } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a decision on nothing")?;
-                let is_second = standing.opened.quorum <= 1 && !standing.votes.is_empty();
+                let is_second = standing.assignment.takes_one() && !standing.votes.is_empty();
                 if is_second || !standing.is_open() {
                     return Err("a decision on what is settled was written".to_owned());
                 }
@@ -104,19 +104,20 @@ impl Witnessed {
                 agreed.sort_unstable();
                 agreed.dedup();
                 let released = matches!(fact, Fact::InterruptResolved { outcome: Outcome::Approved, .. });
-                if *cause == Cause::Decision && released && agreed.len() < standing.opened.quorum as usize {
+                if *cause == Cause::Decision && released && agreed.len() < required(&standing.assignment) {
                     return Err(format!("{agreed:?} were enough to release what takes more"));
                 }
-                let settled = holdshort_core::interrupt::settled(&standing.opened, &standing.votes);
+                let settled = standing.settles();
                 if *cause == Cause::Decision && settled.map(|settled| settled.vote.seq) != *decision {
                     return Err("an interrupt was settled by another decision than it says".to_owned());
                 }
             }
             Fact::InterruptOpened(opened) => {
                 let gate = self.run.definition.gates.kinds.get(&opened.kind);
-                let wanted = gate.and_then(|gate| gate.quorum).unwrap_or(1);
-                if opened.quorum < wanted {
-                    return Err(format!("{wanted} people are to agree, and {} are asked for", opened.quorum));
+                let wanted = gate.map_or(1, |gate| required(&gate.assigned()));
+                let asked = required(&opened.assignment);
+                if asked < wanted {
+                    return Err(format!("{wanted} people are to agree, and {asked} are asked for"));
                 }
             }
             // Nobody takes over a claim here.
@@ -421,4 +422,9 @@ fn names(rule: &Rule, call: &Call) -> bool {
 
 fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
+}
+
+/// How many votes an assignment takes, over all its stages.
+fn required(assignment: &Assignment) -> usize {
+    assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

@@ -362,7 +362,7 @@ impl Witness {
         let chain = self.system_chain.get_or_insert(Chain::START);
         let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
         if let event::Fact::System(fact) = &event.fact {
-            self.system.apply(fact, event.at);
+            self.system.apply(fact, &event.content, event.at);
         }
         Ok(())
     }
@@ -420,7 +420,7 @@ impl Witness {
             let unchanged = shown == Some(&decision.edit) && decision.option == "edit";
             let option = if unchanged { "approve" } else { decision.option.as_str() };
             let is_theirs = |made: &Vote| made.by == actor.id && made.option == option;
-            if interrupt.opened.quorum > 1 {
+            if !interrupt.assignment.takes_one() {
                 let vote = (id.clone(), actor.id.clone(), option.to_owned());
                 return self.runs.get(run).is_some_and(|witnessed| witnessed.cast.contains(&vote));
             }
