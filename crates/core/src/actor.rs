@@ -30,6 +30,20 @@ pub struct Actor {
     pub via: Option<String>,
 }
 
+/// Names that nobody may have who is made here: who acts by themselves, and the roles by their names.
+pub const RESERVED: [&str; 10] = [
+    "admin",
+    "agent",
+    "anonymous",
+    "auditor",
+    "engine",
+    "holdshort",
+    "operator",
+    "reviewer",
+    "sys",
+    "system",
+];
+
 /// Whoever may be named to decide: everybody whom a local start knows.
 pub const DECIDERS: [&str; 1] = ["operator"];
 

@@ -3,6 +3,8 @@
 //! Routes name the permission that they need and nothing else; the core asks this table once more where it decides.
 //! What is one's own, and what is assigned to whom, is for the one who knows the thing to say.
 
+use std::collections::BTreeSet;
+
 use crate::actor::Role;
 
 /// What somebody may do, or not.
@@ -24,12 +26,12 @@ pub enum Permission {
     Administer,
     /// Audit, receipts, export.
     Audit,
-    /// Sign a browser in. A login carries no role yet: whoever uses it is the operator.
+    /// Sign a browser in. A login carries no role yet: whoever uses it is the local operator, who is an admin too.
     SignIn,
 }
 
-/// How far a permission reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far a permission reaches, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
     /// What they began themselves: of runs, those of other frameworks alone.
@@ -56,7 +58,7 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Halt, [All, All, Nothing, Nothing, Nothing]),
     (Permission::Administer, [All, Nothing, Nothing, Nothing, Nothing]),
     (Permission::Audit, [All, All, Assigned, Own, All]),
-    (Permission::SignIn, [Nothing, All, Nothing, Nothing, Nothing]),
+    (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
 /// How far a permission reaches for a role. What is not in the table reaches nothing.
@@ -64,6 +66,14 @@ pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
+}
+
+/// In which of somebody's roles they do what needs a permission: the one that it reaches farthest for, and of those the
+/// one that can do the least else. `None` without a role, or where it reaches nothing for all of them.
+pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
+    let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
+    // Of equal ones the last is taken: the roles stand in the order of what they may.
+    theirs.filter(|role| extent(*role, permission) != Nothing).max_by_key(|role| extent(*role, permission))
 }
 
 impl Permission {

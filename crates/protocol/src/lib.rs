@@ -15,6 +15,7 @@ mod fetch;
 mod form;
 pub mod frame;
 mod interrupt;
+mod key;
 mod list;
 mod login;
 mod marked;
@@ -41,6 +42,7 @@ pub use interrupt::{
     Ask, AskAssignment, AskChoice, Assignment, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
     Offer, Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
 };
+pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
 pub use marked::LookAlikes;

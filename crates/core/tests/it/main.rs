@@ -24,6 +24,7 @@ mod head;
 mod history;
 mod interruptions;
 mod journals;
+mod keys;
 mod kinds;
 mod layers;
 mod long;

@@ -400,7 +400,7 @@ impl World {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
                 event::Fact::Session(_) => self.session.apply(&event),
-                event::Fact::System(fact) => self.system.apply(fact, event.at),
+                event::Fact::System(fact) => self.system.apply(fact, &event.actor, event.at),
             }
             self.log.push(event);
         }

@@ -21,6 +21,8 @@ pub(super) const ATTEMPTS: usize = 10;
 /// What is kept of one stream.
 struct Kept<T> {
     state: Option<(Arc<T>, Chain)>,
+    /// There may be more: it is read on before it is used.
+    stale: bool,
     /// The stream is known to have this event. Whoever read it, or wrote to it, before that may come later, and what
     /// they have is not kept: nobody would ever read it again.
     at_least: u64,
@@ -28,7 +30,7 @@ struct Kept<T> {
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self { state: None, at_least: 0 }
+        Self { state: None, stale: false, at_least: 0 }
     }
 }
 
@@ -37,6 +39,7 @@ impl<T> Kept<T> {
         if chain.seq >= self.at_least {
             self.at_least = chain.seq;
             self.state = Some((state, chain));
+            self.stale = false;
         }
     }
 
@@ -44,9 +47,7 @@ impl<T> Kept<T> {
     fn told(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
-        if is_news {
-            self.state = None;
-        }
+        self.stale |= is_news;
         is_news
     }
 }
@@ -65,10 +66,10 @@ impl Streams {
         match stream {
             StreamId::Session(id) => {
                 if let Some(kept) = lock(&self.sessions).get_mut(id) {
-                    kept.state = None;
+                    kept.stale = true;
                 }
             }
-            StreamId::System => lock(&self.system).state = None,
+            StreamId::System => lock(&self.system).stale = true,
             StreamId::Run(_) => {}
         }
     }
@@ -138,13 +139,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
         let stream = StreamId::Session(id.clone());
-        let known = lock(&self.streams.sessions).get(id).and_then(|kept| kept.state.clone());
-        if let Some(known) = known.filter(|(_, chain)| !self.streams.may_have_more(&stream, chain.seq)) {
-            return Ok(known);
-        }
-        let mut session = Session::new(id.clone());
-        let chain = self.fold(&stream, |event| session.apply(event)).await?;
-        let session = Arc::new(session);
+        let known = lock(&self.streams.sessions).get(id).map(|kept| (kept.state.clone(), kept.stale));
+        let (session, chain) = match known {
+            Some((Some((session, chain)), stale)) => {
+                if !stale && !self.streams.may_have_more(&stream, chain.seq) {
+                    return Ok((session, chain));
+                }
+                (session, chain)
+            }
+            Some((None, _)) | None => (Arc::new(Session::new(id.clone())), Chain::START),
+        };
+        let (session, chain) = self.fold(&stream, session, chain, Session::apply).await?;
         self.streams.keep_session(session.clone(), chain);
         Ok((session, chain))
     }
@@ -157,37 +162,47 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
-        let known = lock(&self.streams.system).state.clone();
-        if let Some(known) =
-            known.filter(|(_, chain)| !self.streams.may_have_more(&StreamId::System, chain.seq))
-        {
-            return Ok(known);
-        }
-        let mut system = System::default();
-        let chain = self
-            .fold(&StreamId::System, |event| {
-                if let event::Fact::System(fact) = &event.fact {
-                    system.apply(fact, event.at);
+        let (known, stale) = {
+            let kept = lock(&self.streams.system);
+            (kept.state.clone(), kept.stale)
+        };
+        let (system, chain) = match known {
+            Some((system, chain)) => {
+                if !stale && !self.streams.may_have_more(&StreamId::System, chain.seq) {
+                    return Ok((system, chain));
                 }
-            })
-            .await?;
-        let system = Arc::new(system);
+                (system, chain)
+            }
+            None => (Arc::default(), Chain::START),
+        };
+        let apply = |system: &mut System, event: &Event| {
+            if let event::Fact::System(fact) = &event.fact {
+                system.apply(fact, &event.actor, event.at);
+            }
+        };
+        let (system, chain) = self.fold(&StreamId::System, system, chain, apply).await?;
         lock(&self.streams.system).keep(system.clone(), chain);
         Ok((system, chain))
     }
 
-    async fn fold(&self, stream: &StreamId, mut apply: impl FnMut(&Event)) -> Result<Chain, Error> {
+    /// The state of a stream as it is now, from how it was where `chain` ended. The state is copied only if there is more.
+    async fn fold<T: Clone>(
+        &self,
+        stream: &StreamId,
+        mut state: Arc<T>,
+        mut chain: Chain,
+        apply: impl Fn(&mut T, &Event),
+    ) -> Result<(Arc<T>, Chain), Error> {
         const PAGE: usize = 500;
-        let mut chain = Chain::START;
         loop {
             let page = self.journal.read(stream, chain.seq, PAGE).await?;
             for sealed in &page {
                 let event = event::open(sealed, &mut chain)
                     .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-                apply(&event);
+                apply(Arc::make_mut(&mut state), &event);
             }
             if page.len() < PAGE {
-                return Ok(chain);
+                return Ok((state, chain));
             }
         }
     }

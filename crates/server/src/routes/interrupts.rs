@@ -135,7 +135,7 @@ pub(crate) async fn read(
 ) -> Answer<Json<Interrupt>> {
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
-    let mut shown = wait::for_resolution(&caller.app, &asked, seconds).await?;
+    let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
     // What others were asked about the subject is nothing that an agent may read.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;

@@ -9,6 +9,7 @@ mod docs;
 mod events;
 mod health;
 mod interrupts;
+mod keys;
 mod links;
 mod logins;
 mod plans;
@@ -41,7 +42,7 @@ use crate::pages;
 
 /// Every route with what it needs (`core/src/rights.rs`).
 pub(crate) fn router() -> OpenApiRouter<AuthState> {
-    use Permission::{Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
+    use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
     OpenApiRouter::with_openapi(Base::openapi())
         .routes(needs(any(Steer), routes!(runs::start)))
@@ -89,6 +90,9 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(sessions::grants)))
         .routes(needs(all(Read), routes!(sessions::all_grants)))
         .routes(needs(all(Halt), routes!(sessions::revoke)))
+        .routes(needs(all(Administer), routes!(keys::make, keys::list)))
+        .routes(needs(all(Administer), routes!(keys::read, keys::revoke)))
+        .routes(needs(all(Administer), routes!(keys::rotate)))
         .routes(needs(all(SignIn), routes!(logins::invite)))
         .routes(routes!(logins::enter))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))

@@ -507,7 +507,10 @@ impl Deed {
             }
             Self::Change { input } => {
                 let actor = match input {
-                    system::Input::SetPolicy { .. } => Actor::admin("ada", "sim"),
+                    system::Input::SetPolicy { .. }
+                    | system::Input::MakeKey(_)
+                    | system::Input::RotateKey { .. }
+                    | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
                     system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
                 };
                 drop(driver.change_system(input, actor).await?);

@@ -77,7 +77,7 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
 
 fn system(rules: Vec<Rule>) -> System {
     let mut system = System::default();
-    system.apply(&system::Fact::PolicySet { rules }, Timestamp::from_millis(0));
+    system.apply(&system::Fact::PolicySet { rules }, &Actor::engine(), Timestamp::from_millis(0));
     system
 }
 
