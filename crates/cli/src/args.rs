@@ -263,6 +263,12 @@ pub(crate) enum Verb {
         /// `gra_…`: `holdshort grants` lists them.
         grant: String,
     },
+    /// Names and secrets for agents and services: make, list, rotate, revoke
+    #[command(args_conflicts_with_subcommands = true)]
+    Keys {
+        #[command(subcommand)]
+        verb: Option<Keys>,
+    },
     /// Stop everything: no tool and no model call starts
     Freeze,
     /// Let things start again
@@ -285,6 +291,37 @@ pub(crate) enum Verb {
     Doctor {
         #[command(flatten)]
         model: ModelArgs,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key; its secret is printed on standard output, this once
+    Create {
+        /// What its holder is called in events, on cards and in lists, such as `build-bot`.
+        name: String,
+        /// What it may do. Agents ask and read their own, and never decide.
+        #[arg(long, value_name = "ROLE", default_value = "agent",
+              value_parser = ["agent", "operator", "reviewer", "auditor"])]
+        role: String,
+        /// How long it counts, such as `12h` or `90d` [default: until it is revoked].
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        expires_in: Option<u64>,
+    },
+    /// The keys, the oldest first; secrets are nowhere to be read
+    List,
+    /// Replace the secret of a key; the new one is printed on standard output, this once
+    Rotate {
+        /// `key_…`
+        key: String,
+        /// How long the secret of now goes on counting, such as `1h` [default: not at all].
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        overlap: Option<u64>,
+    },
+    /// End a key, and whatever is open with it
+    Revoke {
+        /// `key_…`
+        key: String,
     },
 }
 
@@ -380,8 +417,8 @@ pub(crate) struct Serve {
     pub people: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Requests a second that agents of other frameworks may make together, on average; beyond that they are told to
-    /// wait. People are not counted.
+    /// Requests a second that each agent of another framework may make, on average; all together may make five times
+    /// as many. Beyond that they are told to wait. People are not counted.
     #[arg(long, value_name = "N", default_value_t = holdshort_server::AGENT_REQUESTS,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub agent_requests: u32,

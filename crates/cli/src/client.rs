@@ -406,14 +406,15 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
 }
 
 /// What ids begin with.
-const KINDS: [(&str, &str); 4] =
-    [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant")];
+const KINDS: [(&str, &str); 5] =
+    [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant"), ("key", "a key")];
 
 /// The verb that lists the ids of a kind.
 fn listed_by(kind: &str) -> &'static str {
     match kind {
         "run" | "ses" => "sessions",
         "gra" => "grants",
+        "key" => "keys",
         _ => "inbox --all",
     }
 }

@@ -33,6 +33,23 @@ pub struct Actor {
 /// The person of a local start: whoever has the operator's token.
 pub const LOCAL_OPERATOR: &str = "operator";
 
+/// Names that nobody may have who is made here: who acts by themselves, and the roles by their names.
+pub const RESERVED: [&str; 13] = [
+    "admin",
+    "agent",
+    "anonymous",
+    "anybody",
+    "auditor",
+    "engine",
+    "holdshort",
+    "nobody",
+    "operator",
+    "reviewer",
+    "starter",
+    "sys",
+    "system",
+];
+
 impl Actor {
     pub fn engine() -> Self {
         Self { id: "engine".to_owned(), role: Role::Engine, via: None }

@@ -152,6 +152,11 @@ id!(
     GrantId,
     "gra_"
 );
+id!(
+    /// A key of an agent or a service; not its secret.
+    KeyId,
+    "key_"
+);
 
 /// The stream an event belongs to: the key of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

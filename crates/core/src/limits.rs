@@ -30,6 +30,18 @@ pub const SESSION_IDLE_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 /// Rules that one run may add.
 pub const RUN_RULES: usize = 200;
 
+/// Keys of agents and services that are not revoked.
+pub const KEYS: usize = 1_000;
+
+/// Revoked keys that are still listed; of more the earliest goes from the list. The journal keeps all of them.
+pub const KEYS_REVOKED: usize = 1_000;
+
+/// The name of a key.
+pub const KEY_NAME_BYTES: usize = 64;
+
+/// How long the secret before a rotation may go on counting: 30 days.
+pub const KEY_OVERLAP_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// Events of one run: at the next one it fails as `limit_events`. It bounds how long a resume takes, which replays
 /// them all; a run that does something useful is over long before.
 pub const EVENTS: u64 = 100_000;

@@ -26,7 +26,7 @@ pub enum Permission {
     Administer,
     /// Audit, receipts, export.
     Audit,
-    /// Sign a browser in. A login carries no role yet: whoever uses it is the operator.
+    /// Sign a browser in. A login carries no role yet: whoever uses it is the local operator, who is an admin too.
     SignIn,
 }
 
@@ -58,7 +58,7 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Halt, [All, All, Nothing, Nothing, Nothing]),
     (Permission::Administer, [All, Nothing, Nothing, Nothing, Nothing]),
     (Permission::Audit, [All, All, Assigned, Own, All]),
-    (Permission::SignIn, [Nothing, All, Nothing, Nothing, Nothing]),
+    (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
 /// How far a permission reaches for a role. What is not in the table reaches nothing.

@@ -38,7 +38,7 @@ impl FromRequestParts<AuthState> for Guest {
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
         let token = token(&parts.headers, query.and_then(|query| query.token))?;
-        let known = door.known(&parts.headers, &Credentials::Token(&token))?;
+        let known = door.known(&parts.headers, &Credentials::Token(&token)).await?;
         Ok(Self { known, needs: needed(parts)? })
     }
 }

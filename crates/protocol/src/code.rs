@@ -50,6 +50,11 @@ codes! {
     Unauthenticated = "unauthenticated", 401, "Neither a token nor a login that this server gave out",
         "Send `Authorization: Bearer TOKEN`; the tokens are in tokens.json in the data folder. A browser gets in \
          with `holdshort login`.";
+    CredentialExpired = "credential_expired", 401, "What was shown to be let in has expired",
+        "An admin makes another key with `holdshort keys create NAME`; a token comes from whoever gives out tokens.";
+    AccessEnded = "access_ended", 401, "What let you in has ended while this was open",
+        "The key was revoked or rotated, the token or the login has expired, or somebody signed out: come back with what \
+         counts now.";
     ForbiddenRole = "forbidden_role", 403, "The role of this token may not do that",
         "Use the operator's token. Agents ask and read what is theirs; they never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
@@ -65,6 +70,10 @@ codes! {
     AlreadyClaimed = "already_claimed", 409, "Somebody else is at the interrupt",
         "Ask who claimed it, or decide all the same: a claim keeps nobody from deciding. Whoever claimed it lets it go \
          with `POST /v1/interrupts/{id}/release`, and an admin too.";
+    NameTaken = "name_taken", 409, "Somebody else is called so",
+        "Choose another name: it is what events, cards and lists show.";
+    KeyEnded = "key_ended", 409, "The key was revoked or has expired",
+        "Make another one with `holdshort keys create NAME`; the name is free.";
     LoginCodeSpent = "login_code_spent", 403, "The login link is used up or too old",
         "`holdshort login` prints a fresh link.";
     WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",

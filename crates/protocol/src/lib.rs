@@ -16,6 +16,7 @@ mod fetch;
 mod form;
 pub mod frame;
 mod interrupt;
+mod key;
 mod list;
 mod login;
 mod marked;
@@ -46,6 +47,7 @@ pub use interrupt::{
     Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
     Policy, Reason, Resolution, Risk,
 };
+pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
 pub use marked::LookAlikes;

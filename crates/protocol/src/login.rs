@@ -41,11 +41,14 @@ pub struct Login {
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(example = json!({"person": "operator", "role": "operator"}))]
+#[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
+    /// In which they read.
     pub role: Role,
-    /// Of a login; tokens do not expire.
+    /// All that they may act in; each thing is done in the one that may do it.
+    pub roles: Vec<Role>,
+    /// Of a login, or of a key that expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::actor::Role;
+use holdshort_core::system::keys::KEY_ROLES;
 use holdshort_protocol::{Code, Problem, header};
 use holdshort_web::needs::Needs;
 use serde_json::{Value, json};
@@ -31,12 +32,15 @@ pub(crate) fn document() -> Document {
 pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
-    if needs.extent(Role::Operator).is_some() {
-        // A browser that is signed in is the operator.
+    if [Role::Operator, Role::Admin].into_iter().any(|role| needs.extent(role).is_some()) {
+        // The local operator is an admin too, and a browser that is signed in is the local operator.
         security.extend([scheme("operator"), scheme(COOKIE).add(SECRET, [""; 0])]);
     }
     if needs.extent(Role::Agent).is_some() {
         security.push(scheme("agent"));
+    }
+    if KEY_ROLES.into_iter().any(|role| needs.extent(role).is_some()) {
+        security.push(scheme("key"));
     }
     operation.security = Some(security);
     let told =
@@ -65,6 +69,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
         (name = "answers", description = "What people answered, kept per subject"),
         (name = "sessions", description = "Conversations, and what people allowed in them"),
+        (name = "keys", description = "How agents and services get in"),
         (name = "logins", description = "How a browser gets in"),
         (name = "system", description = "The installation"),
         (name = "health", description = "For those who watch over the process")
@@ -81,15 +86,17 @@ struct Shared;
 
 impl Modify for Shared {
     fn modify(&self, document: &mut Document) {
-        let scheme = |role: &str| {
-            let description = format!("The {role} token of tokens.json in the data folder");
+        let bearer = |description: String| {
             SecurityScheme::Http(
                 HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build(),
             )
         };
+        let scheme = |role: &str| bearer(format!("The {role} token of tokens.json in the data folder"));
         let components = document.components.get_or_insert_with(Components::new);
         components.add_security_scheme("operator", scheme("operator's"));
         components.add_security_scheme("agent", scheme("agents'"));
+        let key = "The secret of a key, `hs_key_…`, where the role of the key may";
+        components.add_security_scheme("key", bearer(key.to_owned()));
         let cookie = "The cookie of a login: `holdshort_` and the server's port";
         let cookie = ApiKeyValue::with_description("holdshort_PORT", cookie);
         components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
@@ -159,6 +166,7 @@ macro_rules! refuses {
 
 const ANY: &[Code] = &[
     Code::Unauthenticated,
+    Code::CredentialExpired,
     Code::ForbiddenRole,
     Code::TooManyConnections,
     Code::TooManyRequests,
@@ -192,11 +200,14 @@ refuses! {
     Enters: BODY, CHANGE,
         &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
     Links: ANY, BODY, CHANGE, OF_A_RUN, &[Code::AlreadyResolved];
+    MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
+    RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
+    RevokesKey: ANY, CHANGE, &[Code::NotFound];
     Leaves: ANY, CHANGE, &[Code::NotFound];
     /// Of what reads one thing.
     ReadsOne: ANY, OF_A_RUN;
     /// Of what reads one thing with parameters.
-    ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams];
+    ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams, Code::AccessEnded];
     /// Of what reads everything that happened.
     ReadsAll: ANY, &[Code::InvalidQuery, Code::InvalidHeader, Code::JournalDamaged, Code::TooManyStreams];
     /// Of what begins a socket.

@@ -9,16 +9,17 @@ use holdshort_core::system::people::People;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
+use holdshort_web::access::{Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
 use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::guard::Names;
-use holdshort_web::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
+use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::Links;
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
-use holdshort_web::rate::Rate;
+use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
 use holdshort_web::tokens::Tokens;
 use tokio::net::TcpListener;
@@ -44,7 +45,7 @@ pub struct Options {
     pub model: holdshort_models::Settings,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Requests a second that agents may make together, on average.
+    /// Requests a second that each agent may make, on average.
     pub agent_requests: u32,
 }
 
@@ -79,6 +80,8 @@ pub struct Server {
     serving: JoinHandle<()>,
     /// For all who follow.
     reading: JoinHandle<()>,
+    /// For whatever stays open for somebody.
+    standing: JoinHandle<()>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -149,6 +152,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     tokens.more = tuning.tokens;
     let (stop, stopping) = watch::channel(false);
     let quotas = Quotas::of_this_process();
+    let (tell_standing, standing) = watch::channel(Arc::default());
     let (recent, tell) = Recent::new(tuning.recent_events.unwrap_or(RECENT_EVENTS));
     let app = Arc::new(App {
         driver: engine.driver.clone(),
@@ -170,14 +174,17 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             unauthenticated: tuning.unauthenticated_connections.unwrap_or(quotas.unauthenticated),
             agents: tuning.agent_connections.unwrap_or(quotas.agents),
         }),
-        agents: Rate::new(options.agent_requests, options.agent_requests.saturating_mul(AGENT_BURST_SECONDS)),
+        agents: Rates::new(options.agent_requests),
+        used: Used::default(),
+        standing,
         stopping,
     });
     let service = routes::service(AuthState::new(app.clone()), Names::of(address));
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
+    let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let serving = tokio::spawn(serving::serve(listener, service, app.clone()));
     tracing::info!(%address, "listening");
-    Ok(Server { address, app, engine, stop, serving, reading })
+    Ok(Server { address, app, engine, stop, serving, reading, standing })
 }
 
 async fn credentials(
@@ -210,6 +217,11 @@ impl Server {
         &self.app.tokens.agent
     }
 
+    /// Long polls that wait now.
+    pub fn polls(&self) -> usize {
+        POLLS - self.app.polls.available_permits()
+    }
+
     /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) = self.app.logins.invite(self.app.now())?;
@@ -239,6 +251,7 @@ impl Server {
             abort.abort();
         }
         self.reading.abort();
+        self.standing.abort();
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");
         }

@@ -12,6 +12,7 @@ use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};
+use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
 use holdshort_engine::real::{Previews, RealDriver};
@@ -24,6 +25,7 @@ use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::access::Used;
 use crate::asked::Asked;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
@@ -31,7 +33,7 @@ use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
-use crate::rate::Rate;
+use crate::rate::Rates;
 use crate::secrets;
 use crate::tokens::Tokens;
 
@@ -52,8 +54,10 @@ pub struct App {
     pub polls: Arc<Semaphore>,
     pub pace: Pace,
     pub connections: Arc<Connections>,
-    /// Of all agents together.
-    pub agents: Rate,
+    pub agents: Rates,
+    pub used: Used,
+    /// The installation, as whatever stays open is told of it.
+    pub standing: watch::Receiver<Arc<System>>,
     /// True once the server stops: whatever waits ends.
     pub stopping: watch::Receiver<bool>,
 }

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use holdshort_core::actor::{Actor, Role};
+use holdshort_core::actor::Actor;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Voter;
@@ -17,9 +17,13 @@ use holdshort_core::projection::RunRow;
 use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::run::Run;
 use holdshort_core::system::System;
+use holdshort_core::system::keys::Status;
+use holdshort_core::time::Timestamp;
+use holdshort_identity::{How, Principal};
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 
+use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::Asked;
 use crate::logins::Issued;
@@ -61,18 +65,20 @@ impl AuthState {
     }
 
     /// Who it is. The headers are those of the request, or of the one that a WebSocket began with.
-    pub fn known(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Known> {
+    pub async fn known(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Known> {
         let app = self.0.clone();
-        let actor = match given {
-            Credentials::Token(token) => app.tokens.role_of(token).map(|role| Actor::of(role, via(headers))),
+        let (found, via) = match given {
+            Credentials::Token(token) => (by_token(&app, token).await?, via(headers)),
             Credentials::Secret(secret) => {
-                app.logins.find(headers, secret, app.now()).map(|_| Actor::operator("web"))
+                let login = app.logins.find(headers, secret, app.now());
+                let operator = |login| (Principal::local_operator(How::Login), Access::Login(login));
+                (login.map(operator), "web")
             }
         };
-        let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
-        authenticated(actor.role)?;
-        charge(&app, &actor)?;
-        Ok(Known { app, actor })
+        let (principal, access) = found.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
+        authenticated(principal.is_person())?;
+        charge(&app, &principal)?;
+        Ok(Known { app, principal: Arc::new(principal), access, via: via.to_owned() })
     }
 
     /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
@@ -83,9 +89,15 @@ impl AuthState {
             Refused::new(Code::NotFound, rule)
         })?;
         // The seal is valid, so the caller was given the link.
-        authenticated(Role::Operator)?;
+        authenticated(true)?;
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
+        }
+        if let Some(key) = &claim.key {
+            let system = app.driver.system().await?;
+            if system.keys.get(key).is_none_or(|key| key.status(app.now()) != Status::Live) {
+                return Err(Refused::new(Code::LinkExpired, "the key that it was made with has ended"));
+            }
         }
         let asked = app.asked(&claim.interrupt).await?;
         let people = &app.driver.system().await?.people;
@@ -119,7 +131,7 @@ pub struct Holder {
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.
 pub enum Credentials<'a> {
-    /// One of the two tokens.
+    /// A token of the data folder, or the secret of a key.
     Token(&'a str),
     /// The secret of a browser's login. It counts beside the cookie of the request.
     Secret(&'a str),
@@ -128,29 +140,36 @@ pub enum Credentials<'a> {
 /// Somebody who has said who they are, and of whom nobody has asked yet what they may do.
 pub struct Known {
     app: Arc<App>,
-    actor: Actor,
+    principal: Arc<Principal>,
+    access: Access,
+    via: String,
 }
 
 impl Known {
-    /// Lets them in where their role has what is needed.
+    /// Lets them in where one of their roles has what is needed.
     pub fn may(self, needs: Needs) -> Answer<Caller> {
-        let extent = needs.extent(self.actor.role).ok_or_else(|| Refused::of(Code::ForbiddenRole))?;
-        Ok(Caller { app: self.app, actor: self.actor, extent })
+        let Self { app, principal, access, via } = self;
+        let role = principal.acting(needs.permission);
+        let extent = role.and_then(|role| needs.extent(role));
+        let (role, extent) = role.zip(extent).ok_or_else(|| Refused::of(Code::ForbiddenRole))?;
+        Ok(Caller { actor: principal.actor(role, &via), app, principal, access, extent })
     }
 
     /// The same, with the edge that they came through as the channel that their events are recorded with.
     #[must_use]
     pub fn through(mut self, channel: &str) -> Self {
-        self.actor.via = Some(channel.to_owned());
+        channel.clone_into(&mut self.via);
         self
     }
 }
 
-/// Somebody who is let in, and how far the permission that was needed reaches for them.
+/// Somebody who is let in, in the role that they act in, and how far the permission that was needed reaches for them.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
     pub actor: Actor,
+    pub principal: Arc<Principal>,
+    access: Access,
     extent: Extent,
 }
 
@@ -173,7 +192,7 @@ impl FromRequestParts<AuthState> for Decider {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
-        let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?)?;
+        let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
         Ok(Self { known, needs: needed(parts)? })
     }
 }
@@ -194,14 +213,30 @@ impl Decider {
 }
 
 impl Caller {
-    /// Counts another frame of a socket against the rate of all agents. People have none.
+    /// Counts another frame of a socket against the rates of agents. People have none.
     pub fn charge(&self) -> Answer<()> {
-        charge(&self.app, &self.actor)
+        charge(&self.app, &self.principal)
     }
 
     /// The same caller where something else is needed.
     pub fn may(&self, needs: Needs) -> Answer<Self> {
-        Known { app: self.app.clone(), actor: self.actor.clone() }.may(needs)
+        Known {
+            app: self.app.clone(),
+            principal: self.principal.clone(),
+            access: self.access.clone(),
+            via: self.actor.via.clone().unwrap_or_default(),
+        }
+        .may(needs)
+    }
+
+    /// When what let them in ends, if nobody ends it before.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.access.expires_at()
+    }
+
+    /// Resolves when what let them in has ended, such as a key that was revoked. Whatever stays open for them ends then.
+    pub async fn ended(&self) {
+        access::ended(&self.app, &self.access).await;
     }
 
     /// Whether the permission reaches everything.
@@ -298,9 +333,17 @@ impl Caller {
     }
 }
 
-/// Counts a request of an agent, or a frame of its socket, against the rate of all agents. People have none.
-fn charge(app: &App, actor: &Actor) -> Answer<()> {
-    if actor.role != Role::Agent || app.agents.admits(Instant::now()) {
+/// Who has a token, and what it is let in by.
+async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
+    if let Some(principal) = app.tokens.principal_of(token) {
+        return Ok(Some((principal, Access::Token)));
+    }
+    access::by_key(app, token, Principal::of_key).await
+}
+
+/// Counts a request of an agent, or a frame of its socket, against its rate and that of all agents. People have none.
+fn charge(app: &App, principal: &Principal) -> Answer<()> {
+    if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())
     } else {
         Err(Refused::of(Code::TooManyRequests))
@@ -321,9 +364,9 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
 }
 
 /// The client of the connection that is being served has said who it is: it counts among the unauthenticated no more.
-fn authenticated(role: Role) -> Answer<()> {
+fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
-    if role != Role::Agent {
+    if is_person {
         connection.is_a_persons();
     } else if !connection.is_an_agents() {
         return Err(Refused::of(Code::TooManyConnections));

@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
@@ -15,6 +15,7 @@
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
 
 pub mod accept;
+pub mod access;
 pub mod app;
 pub mod asked;
 pub mod auth;

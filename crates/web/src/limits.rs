@@ -43,11 +43,15 @@ pub const LAYOUT_SUBTASKS: usize = 200;
 pub const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
 /// Connections of agents at once; half of the descriptors where that is less. One half of the streams stays with people.
 pub const AGENT_CONNECTIONS: usize = 10_000;
-/// Requests a second that agents may make together, on average, where the server is started with nothing else: far
-/// more than agents that ask people have to say.
+/// Requests a second that each agent may make, on average, where the server is started with nothing else: far more
+/// than agents that ask people have to say.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Requests that they may make at once, in seconds of that average.
+/// Requests that it may make at once, in seconds of that average.
 pub const AGENT_BURST_SECONDS: u32 = 5;
+/// All agents together may make so many times what one may.
+pub const AGENT_SHARES: u32 = 5;
+/// Agents whose rates are remembered at once; those that rest are forgotten.
+pub const RATED_AGENTS: usize = 4_096;
 
 /// Frames in a row that a socket's agent is told are too many before the socket is closed: one that waits as it is told
 /// never gets there.

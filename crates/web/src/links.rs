@@ -7,7 +7,7 @@ use data_encoding::BASE64URL_NOPAD;
 use hmac::digest::Key;
 use hmac::{Hmac, KeyInit, Mac};
 use holdshort_core::digest::Digest;
-use holdshort_core::id::InterruptId;
+use holdshort_core::id::{InterruptId, KeyId};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::Interrupt;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct Claim {
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
+    /// Of a link that was made with a key: it ends with the key.
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
 }
 
 impl Links {
@@ -79,6 +82,7 @@ mod tests {
             person: "operator".to_owned(),
             subject: Digest::of(b"what will run"),
             expires_at: Timestamp::from_millis(1_000),
+            key: None,
         }
     }
 

@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_MS, LOGINS};
 use crate::secrets::{self, Error};
@@ -27,7 +28,7 @@ pub struct Logins {
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
     /// As the file has it. Whoever changes it holds `changing` and writes the file first.
-    kept: RwLock<Arc<Vec<Login>>>,
+    kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
 
@@ -75,7 +76,7 @@ impl Logins {
             cookie: format!("holdshort_{port}"),
             operator,
             codes: Mutex::default(),
-            kept: RwLock::new(Arc::new(logins)),
+            kept: watch::Sender::new(Arc::new(logins)),
             changing: Mutex::default(),
         })
     }
@@ -123,11 +124,16 @@ impl Logins {
     /// tells nothing about either.
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
         let secret = Digest::of(secret.as_bytes());
-        let logins = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let logins = self.kept.borrow().clone();
         let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
         // Another server on this host may have set one of the same name: that must not sign anybody out.
         let mut cookies = self.cookies(headers);
         cookies.any(|cookie| Digest::of(cookie.as_bytes()) == login.cookie).then(|| login.clone())
+    }
+
+    /// Whoever is signed in, and whoever will be.
+    pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
+        self.kept.subscribe()
     }
 
     /// Signs out.
@@ -152,11 +158,11 @@ impl Logins {
 
     fn change(&self, change: impl FnOnce(&mut Vec<Login>)) -> Result<(), Error> {
         let _changing = lock(&self.changing);
-        let mut logins = Vec::clone(&self.kept.read().unwrap_or_else(PoisonError::into_inner));
+        let mut logins = Vec::clone(&self.kept.borrow());
         change(&mut logins);
         let stored = Stored { operator: self.operator, logins };
         secrets::write(&self.path, &stored)?;
-        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stored.logins);
+        self.kept.send_replace(Arc::new(stored.logins));
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_core::interrupt::Refusal as DecisionRefusal;
 use holdshort_core::run::Rejection;
 use holdshort_core::run::undo::NotUndone;
+use holdshort_core::system::keys;
 use holdshort_core::{schema, session, system};
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, FieldError, Problem};
@@ -84,7 +85,7 @@ impl IntoResponse for Refused {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match problem.code {
-            Code::Unauthenticated => {
+            Code::Unauthenticated | Code::CredentialExpired | Code::AccessEnded => {
                 let value = HeaderValue::from_static("Bearer realm=\"holdshort\"");
                 headers.insert(header::WWW_AUTHENTICATE, value);
             }
@@ -111,6 +112,7 @@ impl From<Error> for Refused {
             }
             Error::System(system::Rejection::UnknownPerson) => Self::not_found("person"),
             Error::System(system::Rejection::OtherSource(why)) => Self::new(Code::OtherSource, why),
+            Error::System(system::Rejection::Key(refusal)) => refusal.into(),
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
             Error::Session(rejection @ session::Rejection::Closed(_)) => {
                 Self::new(Code::SessionClosed, rejection.to_string())
@@ -178,6 +180,27 @@ impl From<Rejection> for Refused {
                 let mut refused = Self::new(Code::Stale, said);
                 refused.0.version = Some(found as u64);
                 refused
+            }
+        }
+    }
+}
+
+impl From<keys::Refusal> for Refused {
+    fn from(refusal: keys::Refusal) -> Self {
+        let said = refusal.to_string();
+        match refusal {
+            keys::Refusal::Name => Self::invalid_at("/name", said),
+            keys::Refusal::Role => Self::invalid_at("/role", said),
+            keys::Refusal::Expiry => Self::invalid_at("/expires_in_ms", said),
+            keys::Refusal::Overlap => Self::invalid_at("/overlap_ms", said),
+            keys::Refusal::NameTaken { .. } => Self::new(Code::NameTaken, said),
+            keys::Refusal::Limit => Self::new(Code::LimitReached, said),
+            keys::Refusal::Unknown => Self::not_found("key"),
+            keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
+            // Ids and secrets are drawn here.
+            keys::Refusal::Twice => {
+                tracing::error!("a key or a secret was drawn twice");
+                Self::of(Code::Internal)
             }
         }
     }

@@ -1,9 +1,44 @@
-//! Rate limits of agents: a token bucket that fills at a steady rate. People have none.
+//! Rate limits of agents: a token bucket that fills at a steady rate, one for each and one for all of them. People
+//! have none.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub struct Rate {
+use crate::limits::{AGENT_BURST_SECONDS, AGENT_SHARES, RATED_AGENTS};
+
+/// Those of agents.
+pub struct Rates {
+    per_second: u32,
+    each: Mutex<HashMap<String, Rate>>,
+    all: Rate,
+}
+
+impl Rates {
+    /// Requests a second of each agent, on average; all together may make [`AGENT_SHARES`] times as many.
+    pub fn new(per_second: u32) -> Self {
+        let all = per_second.saturating_mul(AGENT_SHARES);
+        Self { per_second, each: Mutex::default(), all: Rate::of(all) }
+    }
+
+    /// Whether a request of this agent may be served now; it counts if it may.
+    pub fn admits(&self, agent: &str, now: Instant) -> bool {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
+            // Whoever is not ahead of the average has lost nothing when it is forgotten.
+            each.retain(|_, rate| rate.is_ahead(now));
+        }
+        let admitted = match each.get(agent) {
+            Some(rate) => rate.admits(now),
+            None if each.len() >= RATED_AGENTS => false,
+            None => each.entry(agent.to_owned()).or_insert_with(|| Rate::of(self.per_second)).admits(now),
+        };
+        drop(each);
+        admitted && self.all.admits(now)
+    }
+}
+
+struct Rate {
     /// Between two requests, on average.
     interval: Duration,
     /// How far ahead of the average they may be.
@@ -13,13 +48,21 @@ pub struct Rate {
 }
 
 impl Rate {
-    pub fn new(per_second: u32, burst: u32) -> Self {
+    fn new(per_second: u32, burst: u32) -> Self {
         let interval = Duration::from_secs(1) / per_second.max(1);
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }
 
+    fn of(per_second: u32) -> Self {
+        Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
+    }
+
+    fn is_ahead(&self, now: Instant) -> bool {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|due| due > now)
+    }
+
     /// Whether a request may be served now; it counts if it may.
-    pub fn admits(&self, now: Instant) -> bool {
+    fn admits(&self, now: Instant) -> bool {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = due.map_or(now, |due| due.max(now));
         let admitted = expected.duration_since(now) <= self.ahead;
@@ -33,6 +76,27 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_agent_does_not_use_up_what_others_have() {
+        let rates = Rates::new(2);
+        let now = Instant::now();
+        let served = |agent: &str| (0..100).filter(|_| rates.admits(agent, now)).count();
+        let burst = (2 * AGENT_BURST_SECONDS) as usize;
+        assert_eq!([served("a"), served("a"), served("b")], [burst, 0, burst]);
+        let all: usize = (0..20).map(|n| served(&format!("other {n}"))).sum();
+        assert_eq!(all, burst * (AGENT_SHARES as usize - 2), "all together have a limit too");
+    }
+
+    #[test]
+    fn those_that_rest_are_forgotten_before_new_ones_are_refused() {
+        let rates = Rates::new(u32::MAX / 64);
+        let start = Instant::now();
+        let admitted = |n: usize, now| rates.admits(&n.to_string(), now);
+        assert!((0..RATED_AGENTS).all(|n| admitted(n, start)));
+        assert!(!admitted(RATED_AGENTS, start));
+        assert!(admitted(RATED_AGENTS, start + Duration::from_secs(1)));
+    }
 
     #[test]
     fn a_burst_is_served_then_the_rate() {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
+use holdshort_identity::{How, Principal};
 use holdshort_store::Store;
 use serde::{Deserialize, Serialize};
 
@@ -80,15 +81,16 @@ impl Tokens {
     }
 
     /// Whose token it is. Compares digests, so the time it takes tells nothing about a token.
-    pub fn role_of(&self, token: &str) -> Option<Role> {
+    pub fn principal_of(&self, token: &str) -> Option<Principal> {
         let digest = Digest::of(token.as_bytes());
         if digest == self.operator_digest {
-            Some(Role::Operator)
+            Some(Principal::local_operator(How::Token))
         } else if digest == self.agent_digest {
-            Some(Role::Agent)
+            Some(Principal::of_role(Role::Agent))
         } else {
             let mut more = self.more.iter();
-            more.find(|(known, _)| Digest::of(known.as_bytes()) == digest).map(|(_, role)| *role)
+            let found = more.find(|(known, _)| Digest::of(known.as_bytes()) == digest);
+            found.map(|(_, role)| Principal::of_role(*role))
         }
     }
 }
@@ -121,8 +123,9 @@ mod tests {
         let second = Tokens::open(data.path()).unwrap();
         assert_eq!((&first.operator, &first.agent), (&second.operator, &second.agent));
         assert_eq!((first.operator.len(), &first.operator[..6], &first.agent[..6]), (70, "hs_op_", "hs_ag_"));
-        let roles = [&*first.operator, &*first.agent, "hs_op_", ""].map(|token| second.role_of(token));
-        assert_eq!(roles, [Some(Role::Operator), Some(Role::Agent), None, None]);
+        let who = [&*first.operator, &*first.agent, "hs_op_", ""].map(|token| second.principal_of(token));
+        let operator = Principal::local_operator(How::Token);
+        assert_eq!(who, [Some(operator), Some(Principal::of_role(Role::Agent)), None, None]);
     }
 
     #[test]

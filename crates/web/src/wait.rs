@@ -6,12 +6,14 @@ use holdshort_protocol::{Code, Interrupt};
 
 use crate::app::App;
 use crate::asked::Asked;
+use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
 /// The interrupt when it is resolved, or as it is when the time is over or the server stops. Holds a receiver and a
 /// timer; a client that goes away drops both.
-pub async fn for_resolution(app: &App, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
+pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
+    let app = &*caller.app;
     if seconds == 0 {
         return view::now::interrupt(app, asked).await;
     }
@@ -22,12 +24,15 @@ pub async fn for_resolution(app: &App, asked: &Asked, seconds: u16) -> Answer<In
     // Before the interrupt is looked at again: what is committed in between is not missed.
     let mut commits = app.driver.watch(&asked.run);
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
-    tokio::pin!(over);
+    let ended = caller.ended();
+    tokio::pin!(over, ended);
     loop {
         if let Some(resolved) = resolved(app, asked).await? {
             return Ok(resolved);
         }
         tokio::select! {
+            biased;
+            () = &mut ended => return Err(Refused::of(Code::AccessEnded)),
             Ok(()) = commits.changed() => {}
             // What was written elsewhere may be there without having been told yet.
             () = &mut over => break,

@@ -11,6 +11,7 @@ mod doctor;
 mod events;
 mod inbox;
 mod journal;
+mod keys;
 mod links;
 mod nodes;
 mod plan;
@@ -77,6 +78,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,
         Verb::Grants { session } => sessions::grants(&scene, session.as_deref()).await,
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
+        Verb::Keys { verb } => keys::keys(&scene, verb).await,
         Verb::Freeze => system::change(&scene, "freeze").await,
         Verb::Unfreeze => system::change(&scene, "unfreeze").await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,

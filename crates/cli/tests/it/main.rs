@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod examples;
 mod home;
+mod keys;
 mod logs;
 mod models;
 mod plan;

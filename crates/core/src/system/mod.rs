@@ -1,18 +1,22 @@
-//! The installation: its policy rules, its people, and the freeze that stops every new start.
+//! The installation: its policy rules, its people, the keys of agents and services, and the freeze that stops every new
+//! start.
 
+pub mod keys;
 pub mod people;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Role};
+use crate::actor::{self, Actor, Role};
 use crate::definition::Rule;
+use crate::digest::Digest;
 use crate::event::{self, Content, Event};
-use crate::id::StreamId;
+use crate::id::{KeyId, StreamId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
+use keys::{Keys, NewKey};
 use people::{Away, People, PeopleSource, Person};
 
 /// What happened to the installation.
@@ -41,6 +45,26 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         away: Option<Away>,
     },
+    /// Whoever shows the secret of this digest is `name` from here on.
+    KeyMade {
+        key: KeyId,
+        name: String,
+        role: Role,
+        digest: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// The secret of this digest counts from here on; the one before until `previous_until`, or no more.
+    KeyRotated {
+        key: KeyId,
+        digest: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        previous_until: Option<Timestamp>,
+    },
+    /// No secret of the key counts any more.
+    KeyRevoked {
+        key: KeyId,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,6 +74,7 @@ pub struct System {
     /// Counts `policy_set`: an interrupt names the version that asked.
     pub policy_version: u64,
     pub frozen: bool,
+    pub keys: Keys,
     pub people: People,
     last_at: Option<Timestamp>,
 }
@@ -77,12 +102,23 @@ pub enum Input {
         id: String,
         away: Option<Away>,
     },
+    MakeKey(NewKey),
+    RotateKey {
+        key: KeyId,
+        digest: Digest,
+        overlap_ms: u64,
+    },
+    RevokeKey {
+        key: KeyId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("this role does not change that of the installation")]
     Role,
+    #[error(transparent)]
+    Key(#[from] keys::Refusal),
     #[error("there is no such person")]
     UnknownPerson,
     /// Somebody is changed where they were read from.
@@ -104,13 +140,22 @@ impl System {
             }
             Input::Freeze => (!self.frozen).then_some(plain(Fact::Frozen)).into_iter().collect(),
             Input::Unfreeze => self.frozen.then_some(plain(Fact::Unfrozen)).into_iter().collect(),
-            Input::SetPerson { id, person } => self.set_person(id, person)?,
+            Input::SetPerson { id, person } => self.set_person(id, person, at)?,
             Input::RemovePerson { id } => {
                 self.people_of(&id, PeopleSource::Api)?;
                 vec![plain(Fact::PersonLeft { person: id })]
             }
-            Input::SetPeople { source, people } => self.set_people(source, people)?,
+            Input::SetPeople { source, people } => self.set_people(source, people, at)?,
             Input::SetAway { id, away } => self.set_away(id, away, at)?,
+            Input::MakeKey(new) => vec![plain(self.make_key(new, at)?)],
+            Input::RotateKey { key, digest, overlap_ms } => {
+                let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
+                vec![plain(Fact::KeyRotated { key, digest, previous_until })]
+            }
+            Input::RevokeKey { key } => {
+                let is_news = self.keys.may_be_revoked(&key)?;
+                is_news.then_some(plain(Fact::KeyRevoked { key })).into_iter().collect()
+            }
         };
         let event = |(fact, content)| Event {
             stream: StreamId::System,
@@ -130,7 +175,10 @@ impl System {
             | Input::SetPerson { .. }
             | Input::RemovePerson { .. }
             | Input::SetPeople { .. }
-            | Input::SetAway { .. } => Permission::Administer,
+            | Input::SetAway { .. }
+            | Input::MakeKey(_)
+            | Input::RotateKey { .. }
+            | Input::RevokeKey { .. } => Permission::Administer,
             Input::Freeze | Input::Unfreeze => Permission::Halt,
         };
         // The engine takes up what the people file and identity providers say.
@@ -157,8 +205,25 @@ impl System {
         }
     }
 
-    fn set_person(&self, id: String, person: Person) -> Result<Vec<(Fact, Content)>, Rejection> {
-        let problems = self.people.check(&id, &person);
+    fn make_key(&self, new: NewKey, at: Timestamp) -> Result<Fact, Rejection> {
+        self.keys.may_be_made(&new, at)?;
+        if let Some(who) = self.whose(&new.name, at) {
+            return Err(keys::Refusal::NameTaken { name: new.name, who }.into());
+        }
+        let NewKey { id, name, role, digest, expires_at } = new;
+        Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
+    }
+
+    fn set_person(
+        &self,
+        id: String,
+        person: Person,
+        at: Timestamp,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let mut problems = self.people.check(&id, &person);
+        if let Some(who) = self.whose(&id, at).filter(|_| self.people.get(&id).is_none()) {
+            problems.push(Problem::new("/id", format!("`{id}` {who}")));
+        }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
@@ -177,6 +242,7 @@ impl System {
         &self,
         source: PeopleSource,
         people: Vec<(String, Person)>,
+        at: Timestamp,
     ) -> Result<Vec<(Fact, Content)>, Rejection> {
         let named: BTreeSet<String> = people.iter().map(|(id, _)| id.clone()).collect();
         let mut facts = Vec::new();
@@ -185,7 +251,7 @@ impl System {
             facts.push((Fact::PersonLeft { person: id.to_owned() }, Content::none()));
         }
         for (id, person) in people {
-            facts.extend(self.set_person(id, Person { source, ..person })?);
+            facts.extend(self.set_person(id, Person { source, ..person }, at)?);
         }
         Ok(facts)
     }
@@ -217,9 +283,11 @@ impl System {
         Ok(vec![(Fact::AwaySet { person: id, away }, Content::none())])
     }
 
-    pub fn apply(&mut self, fact: &Fact, content: &Content, at: Timestamp) {
+    /// The event of another stream changes nothing.
+    pub fn apply(&mut self, event: &Event) {
+        let event::Fact::System(fact) = &event.fact else { return };
         self.seq += 1;
-        self.last_at = Some(at);
+        self.last_at = Some(event.at);
         match fact {
             Fact::PolicySet { rules } => {
                 self.rules.clone_from(rules);
@@ -227,9 +295,43 @@ impl System {
             }
             Fact::Frozen => self.frozen = true,
             Fact::Unfrozen => self.frozen = false,
-            Fact::PersonSet { person, is } => self.people.set(person, is.clone(), &content.data),
+            Fact::PersonSet { person, is } => self.people.set(person, is.clone(), &event.content.data),
             Fact::PersonLeft { person } => self.people.remove(person),
             Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
+            Fact::KeyMade { key, name, role, digest, expires_at } => {
+                let new = NewKey {
+                    id: key.clone(),
+                    name: name.clone(),
+                    role: *role,
+                    digest: *digest,
+                    expires_at: *expires_at,
+                };
+                self.people.serves(name, *role);
+                self.keys.made(new, &event.actor.id, event.at);
+            }
+            Fact::KeyRotated { key, digest, previous_until } => {
+                self.keys.rotated(key, *digest, *previous_until, event.at);
+            }
+            Fact::KeyRevoked { key } => {
+                if let Some(key) = self.keys.get(key) {
+                    self.people.serves_no_more(&key.name);
+                }
+                self.keys.revoked(key, event.at);
+            }
+        }
+    }
+
+    /// Whose name this is, as the rest of a sentence that begins with it; `None` where it is nobody's. The one place
+    /// that knows: no two who act here are called the same.
+    pub fn whose(&self, name: &str, now: Timestamp) -> Option<&'static str> {
+        if actor::RESERVED.contains(&name) {
+            Some("is a name of Holdshort's own")
+        } else if self.keys.named(name, now).is_some() {
+            Some("is the name of a key")
+        } else if self.people.get(name).is_some() {
+            Some("is the name of a person")
+        } else {
+            None
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::actor::{LOCAL_OPERATOR, Role};
+use crate::actor::{self, LOCAL_OPERATOR, Role};
 use crate::limits;
 use crate::name::is_name;
 use crate::rights::{self, Extent, Permission};
@@ -103,21 +103,19 @@ fn listed(names: &BTreeSet<String>) -> String {
 /// An approver of this name is whoever started the run: they confirm what they began.
 pub const STARTER: &str = "starter";
 
-/// Names that no person may have: they are somebody else's, or mean something.
-const RESERVED: [&str; 9] =
-    [LOCAL_OPERATOR, STARTER, "engine", "agent", "admin", "reviewer", "auditor", "anybody", "nobody"];
-
 /// All people, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
+    /// Keys of services: the role of each, by its name.
+    services: BTreeMap<String, Role>,
     /// Those who were there and are not any more.
     left: BTreeSet<String>,
 }
 
 impl People {
     pub fn of(people: &[(String, Person)]) -> Self {
-        Self { known: people.iter().cloned().collect(), left: BTreeSet::new() }
+        Self { known: people.iter().cloned().collect(), ..Self::default() }
     }
 
     pub fn get(&self, id: &str) -> Option<&Person> {
@@ -152,6 +150,18 @@ impl People {
         }
     }
 
+    /// Somebody has a key of this name and role.
+    pub(super) fn serves(&mut self, name: &str, role: Role) {
+        self.services.insert(name.to_owned(), role);
+        self.left.remove(name);
+    }
+
+    pub(super) fn serves_no_more(&mut self, name: &str) {
+        if self.services.remove(name).is_some() {
+            self.left.insert(name.to_owned());
+        }
+    }
+
     pub(super) fn set_away(&mut self, id: &str, away: Option<&Away>) {
         if let Some(person) = self.known.get_mut(id) {
             person.away = away.cloned();
@@ -163,7 +173,8 @@ impl People {
         if id == LOCAL_OPERATOR {
             return BTreeSet::from([Role::Admin, Role::Operator]);
         }
-        self.known.get(id).map(|person| person.roles.clone()).unwrap_or_default()
+        let of_person = self.known.get(id).map(|person| person.roles.clone());
+        of_person.unwrap_or_else(|| self.services.get(id).copied().into_iter().collect())
     }
 
     /// Whether somebody of this name is there and may decide on what is assigned to them.
@@ -193,7 +204,7 @@ impl People {
 
     /// Everybody who may decide.
     pub fn deciding(&self) -> impl Iterator<Item = &str> {
-        let known = self.known.keys().map(String::as_str);
+        let known = self.known.keys().chain(self.services.keys()).map(String::as_str);
         known.chain(std::iter::once(LOCAL_OPERATOR)).filter(|id| self.can_decide(id))
     }
 
@@ -235,8 +246,8 @@ impl People {
 /// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if RESERVED.contains(&id) {
-        problems.push(Problem::new("/id", format!("`{id}` is a name that Holdshort uses itself")));
+    if actor::RESERVED.contains(&id) {
+        problems.push(Problem::new("/id", format!("`{id}` is a name of Holdshort's own")));
     }
     problems.extend(check_name("/id", id));
     if person.roles.is_empty() {

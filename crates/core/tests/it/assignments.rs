@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::Content;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Assignment, Decision, Delegation, Kind, Refusal, Represented, Stage};
 use holdshort_core::run::{Config, Input, Rejection};
 use holdshort_core::system::people::Away;
 use holdshort_core::system::{Fact, System};
-use holdshort_core::time::Timestamp;
 use serde_json::json;
 
-use crate::world::{World, calls, choose, choose_with, command, definition, edit, person};
+use crate::world::{World, calls, choose, choose_with, command, definition, edit, of_system, person};
 
 /// `anna` and `ben` are of legal, `cleo` of finance, `dirk` of both; `olga` is an operator, `audrey` an auditor.
 fn people(system: &mut System) {
@@ -26,7 +24,7 @@ fn people(system: &mut System) {
     ];
     for (id, roles, groups) in all {
         let fact = Fact::PersonSet { person: id.to_owned(), is: person(roles, groups) };
-        system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+        system.apply(&of_system(fact));
     }
 }
 
@@ -223,7 +221,7 @@ fn who_leaves_takes_their_vote_along() {
 
 fn leave(system: &mut System, id: &str) {
     let fact = Fact::PersonLeft { person: id.to_owned() };
-    system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+    system.apply(&of_system(fact));
 }
 
 #[test]
@@ -282,7 +280,7 @@ fn who_is_away_is_stood_in_for_and_may_decide_all_the_same() {
         let (mut world, id) = held(assignment.clone());
         let away = Away { until: None, delegate: Some("cleo".to_owned()) };
         let fact = Fact::AwaySet { person: "anna".to_owned(), away: Some(away) };
-        world.system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+        world.system.apply(&of_system(fact));
         decide(&mut world, &id, who, choose("approve")).expect("they may");
         assert!(!world.run.interrupts[&id].is_open(), "{who}");
     }

@@ -25,6 +25,7 @@ mod head;
 mod history;
 mod interruptions;
 mod journals;
+mod keys;
 mod kinds;
 mod layers;
 mod long;

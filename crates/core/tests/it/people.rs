@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::{self, Event};
+use holdshort_core::event::Event;
 use holdshort_core::system::people::{Away, PeopleSource, Person};
 use holdshort_core::system::{Input, Rejection, System};
 use holdshort_core::time::Timestamp;
@@ -20,9 +20,7 @@ fn admin() -> Actor {
 
 fn take(system: &mut System, events: Vec<Event>) -> usize {
     for event in &events {
-        if let event::Fact::System(fact) = &event.fact {
-            system.apply(fact, &event.content, event.at);
-        }
+        system.apply(event);
     }
     events.len()
 }

@@ -13,7 +13,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Content, Event};
 use holdshort_core::gate::Granters;
 use holdshort_core::handoff;
-use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
+use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
 use holdshort_core::run::{
@@ -304,9 +304,16 @@ pub(crate) fn peopled() -> System {
     {
         let person = person(&[Role::Operator], &[]);
         let fact = system::Fact::PersonSet { person: name.to_owned(), is: person };
-        system.apply(&fact, &Content::none(), Timestamp::from_millis(0));
+        system.apply(&of_system(fact));
     }
     system
+}
+
+/// An event of the installation.
+pub(crate) fn of_system(fact: system::Fact) -> Event {
+    let fact = event::Fact::System(fact);
+    let (at, content) = (Timestamp::from_millis(0), Content::none());
+    Event { stream: StreamId::System, at, actor: Actor::engine(), fact, content }
 }
 
 pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
@@ -445,7 +452,7 @@ impl World {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
                 event::Fact::Session(_) => self.session.apply(&event),
-                event::Fact::System(fact) => self.system.apply(fact, &event.content, event.at),
+                event::Fact::System(_) => self.system.apply(&event),
             }
             self.log.push(event);
         }

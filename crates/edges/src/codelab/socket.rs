@@ -42,7 +42,7 @@ pub(super) async fn open(
     let permit = caller.app.place()?;
     let session = Session::of(caller, name)?;
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
-        serve(socket, session, &clients, since).await;
+        Box::pin(serve(socket, session, &clients, since)).await;
         drop(permit);
     }))
 }
@@ -53,6 +53,8 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
     let (outbox, queue) = Outbox::new(app.pace.patience);
     let mut writing = pin!(websocket::write(sink, queue, app.pace.ping, drop));
     let end = tokio::select! {
+        biased;
+        end = End::of_access(&session.caller) => end,
         end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,

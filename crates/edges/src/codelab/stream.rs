@@ -12,8 +12,8 @@ use axum::body::{Body as RawBody, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
 use futures::stream;
-use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::call_claims::{Client, Clients};
@@ -102,7 +102,14 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
     follower.look();
     let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let answer = Events { follower, client, frames, ping, app: app.clone(), _permit: permit };
+    let caller = session.caller.clone();
+    let over = Box::pin(async move {
+        tokio::select! {
+            () = caller.ended() => {}
+            () = caller.app.stopped() => {}
+        }
+    });
+    let answer = Events { follower, client, frames, ping, over, _permit: permit };
     Ok(events(RawBody::from_stream(stream::unfold(Some(answer), async |answer| next(answer?).await))))
 }
 
@@ -120,7 +127,8 @@ struct Events {
     /// Not yet sent.
     frames: Vec<Told>,
     ping: Interval,
-    app: Arc<App>,
+    /// The server stops, or what let the client in has ended.
+    over: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -130,7 +138,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
     if events.frames.is_empty() {
         tokio::select! {
             biased;
-            () = events.app.stopped() => return None,
+            () = &mut events.over => return None,
             found = events.follower.next() => match found {
                 Ok(Some(frames)) => events.frames = frames,
                 Ok(None) => return None,

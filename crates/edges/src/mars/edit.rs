@@ -257,8 +257,7 @@ mod tests {
             policy_version: 0,
             expires_at: None,
             on_expiry: "reject".to_owned(),
-            approvers: Vec::new(),
-            quorum: 1,
+            assignment: holdshort_core::interrupt::Assignment::default(),
             supersedes: None,
         };
         let table = [

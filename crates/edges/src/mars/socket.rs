@@ -68,6 +68,8 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
     let written = |frame| client.attached.told(&client.task, client.number, frame);
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, written));
     let end = tokio::select! {
+        biased;
+        end = End::of_access(&client.caller) => Some(end),
         end = converse(&mut incoming, client, outbox) => Some(end),
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => None,

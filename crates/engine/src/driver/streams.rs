@@ -21,6 +21,8 @@ pub(super) const ATTEMPTS: usize = 10;
 /// What is kept of one stream.
 struct Kept<T> {
     state: Option<(Arc<T>, Chain)>,
+    /// There may be more: it is read on before it is used.
+    stale: bool,
     /// The stream is known to have this event. Whoever read it, or wrote to it, before that may come later, and what
     /// they have is not kept: nobody would ever read it again.
     at_least: u64,
@@ -28,7 +30,7 @@ struct Kept<T> {
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self { state: None, at_least: 0 }
+        Self { state: None, stale: false, at_least: 0 }
     }
 }
 
@@ -37,6 +39,7 @@ impl<T> Kept<T> {
         if chain.seq >= self.at_least {
             self.at_least = chain.seq;
             self.state = Some((state, chain));
+            self.stale = false;
         }
     }
 
@@ -44,9 +47,7 @@ impl<T> Kept<T> {
     fn told(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
-        if is_news {
-            self.state = None;
-        }
+        self.stale |= is_news;
         is_news
     }
 }
@@ -65,10 +66,10 @@ impl Streams {
         match stream {
             StreamId::Session(id) => {
                 if let Some(kept) = lock(&self.sessions).get_mut(id) {
-                    kept.state = None;
+                    kept.stale = true;
                 }
             }
-            StreamId::System => lock(&self.system).state = None,
+            StreamId::System => lock(&self.system).stale = true,
             StreamId::Run(_) => {}
         }
     }
@@ -138,13 +139,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
         let stream = StreamId::Session(id.clone());
-        let known = lock(&self.streams.sessions).get(id).and_then(|kept| kept.state.clone());
-        if let Some(known) = known.filter(|(_, chain)| !self.streams.may_have_more(&stream, chain.seq)) {
-            return Ok(known);
-        }
-        let mut session = Session::new(id.clone());
-        let chain = fold(&*self.journal, &stream, |event| session.apply(event)).await?;
-        let session = Arc::new(session);
+        let known = lock(&self.streams.sessions).get(id).map(|kept| (kept.state.clone(), kept.stale));
+        let (session, chain) = match known {
+            Some((Some((session, chain)), stale)) => {
+                if !stale && !self.streams.may_have_more(&stream, chain.seq) {
+                    return Ok((session, chain));
+                }
+                (session, chain)
+            }
+            Some((None, _)) | None => (Arc::new(Session::new(id.clone())), Chain::START),
+        };
+        let (session, chain) = fold(&*self.journal, &stream, session, chain, Session::apply).await?;
         self.streams.keep_session(session.clone(), chain);
         Ok((session, chain))
     }
@@ -163,14 +168,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
-        let known = lock(&self.streams.system).state.clone();
-        if let Some(known) =
-            known.filter(|(_, chain)| !self.streams.may_have_more(&StreamId::System, chain.seq))
-        {
-            return Ok(known);
-        }
-        let (system, chain) = system_of(&*self.journal).await?;
-        let system = Arc::new(system);
+        let (known, stale) = {
+            let kept = lock(&self.streams.system);
+            (kept.state.clone(), kept.stale)
+        };
+        let (system, chain) = match known {
+            Some((system, chain)) => {
+                if !stale && !self.streams.may_have_more(&StreamId::System, chain.seq) {
+                    return Ok((system, chain));
+                }
+                (system, chain)
+            }
+            None => (Arc::default(), Chain::START),
+        };
+        let (system, chain) = fold(&*self.journal, &StreamId::System, system, chain, System::apply).await?;
         lock(&self.streams.system).keep(system.clone(), chain);
         Ok((system, chain))
     }
@@ -249,33 +260,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 /// The installation as a journal has it.
-pub(crate) async fn system_of(journal: &impl Journal) -> Result<(System, Chain), Error> {
-    let mut system = System::default();
-    let take = |event: &Event| {
-        if let event::Fact::System(fact) = &event.fact {
-            system.apply(fact, &event.content, event.at);
-        }
-    };
-    let chain = fold(journal, &StreamId::System, take).await?;
-    Ok((system, chain))
+pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Error> {
+    Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }
 
-async fn fold(
+/// The state of a stream as it is now, from how it was where `chain` ended. The state is copied only if there is more.
+async fn fold<T: Clone>(
     journal: &impl Journal,
     stream: &StreamId,
-    mut apply: impl FnMut(&Event),
-) -> Result<Chain, Error> {
+    mut state: Arc<T>,
+    mut chain: Chain,
+    apply: impl Fn(&mut T, &Event),
+) -> Result<(Arc<T>, Chain), Error> {
     const PAGE: usize = 500;
-    let mut chain = Chain::START;
     loop {
         let page = journal.read(stream, chain.seq, PAGE).await?;
         for sealed in &page {
             let event = event::open(sealed, &mut chain)
                 .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-            apply(&event);
+            apply(Arc::make_mut(&mut state), &event);
         }
         if page.len() < PAGE {
-            return Ok(chain);
+            return Ok((state, chain));
         }
     }
 }

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event;
 use holdshort_core::system::Input;
 use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::tool::SandboxLevel;
@@ -118,13 +117,11 @@ where
 
 /// Everybody, once the people of the file are taken up.
 async fn people_of(journal: &Arc<Store>, people: Option<&[(String, Person)]>) -> Result<People, Error> {
-    let mut system = system_of(&**journal).await?.0;
+    let mut system = (*system_of(&**journal).await?).clone();
     let input = people.map(|people| Input::SetPeople { source: PeopleSource::File, people: people.to_vec() });
     let events = input.map(|input| system.handle(SystemClock.now(), &Actor::engine(), input)).transpose()?;
     for event in events.into_iter().flatten() {
-        if let event::Fact::System(fact) = &event.fact {
-            system.apply(fact, &event.content, event.at);
-        }
+        system.apply(&event);
     }
     Ok(system.people)
 }

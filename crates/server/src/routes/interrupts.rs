@@ -175,7 +175,7 @@ pub(crate) async fn read(
 ) -> Answer<Json<Interrupt>> {
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
-    let mut shown = wait::for_resolution(&caller.app, &asked, seconds).await?;
+    let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
     if shown.status == InterruptStatus::Open {
         let reader = Reader::of(&caller.app, &caller.actor).await?;
         shown = view::now::interrupt_for(&caller.app, &asked, &reader).await?;

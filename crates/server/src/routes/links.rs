@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::id::InterruptId;
+use holdshort_identity::How;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
@@ -30,7 +31,8 @@ pub(crate) async fn make(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<(StatusCode, Json<Link>)> {
-    let Caller { app, actor, .. } = caller;
+    let Caller { app, actor, principal, .. } = caller;
+    let key = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
     let asked = app.asked(&id).await?;
     let request: LinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -44,7 +46,7 @@ pub(crate) async fn make(
         return Err(decide::standing(&app, &asked, Refused::of(Code::AlreadyResolved)).await?);
     }
     let expires_at = app.now().plus_ms(ms);
-    let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at };
+    let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at, key };
     let url = format!("http://{}/d/{}", app.address, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
 }

@@ -59,10 +59,11 @@ pub(crate) async fn enter(State(auth): State<AuthState>, body: Body) -> Answer<R
     get, path = "/v1/login", tag = "logins", operation_id = "read_login",
     responses((status = 200, description = "Who asks", body = Identity), Reads)
 )]
-pub(crate) async fn read(caller: Caller, headers: HeaderMap) -> Json<Identity> {
+pub(crate) async fn read(caller: Caller) -> Json<Identity> {
     let role = view::event::role(caller.actor.role);
-    let expires_at = login(&caller, &headers).map(|login| login.expires_at.to_string());
-    Json(Identity { person: caller.actor.id, role, expires_at })
+    let roles = caller.principal.roles.iter().map(|role| view::event::role(*role)).collect();
+    let expires_at = caller.expires_at().map(|at| at.to_string());
+    Json(Identity { person: caller.actor.id, role, roles, expires_at })
 }
 
 /// Sign out.

@@ -9,6 +9,7 @@ mod docs;
 mod events;
 mod health;
 mod interrupts;
+mod keys;
 mod links;
 mod logins;
 mod people;
@@ -93,6 +94,9 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(sessions::grants)))
         .routes(needs(all(Read), routes!(sessions::all_grants)))
         .routes(needs(all(Halt), routes!(sessions::revoke)))
+        .routes(needs(all(Administer), routes!(keys::make, keys::list)))
+        .routes(needs(all(Administer), routes!(keys::read, keys::revoke)))
+        .routes(needs(all(Administer), routes!(keys::rotate)))
         .routes(needs(all(SignIn), routes!(logins::invite)))
         .routes(routes!(logins::enter))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))

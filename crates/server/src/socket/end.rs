@@ -16,6 +16,7 @@ pub(super) fn frame(end: &End) -> Option<Utf8Bytes> {
         End::Full(refused)
         | End::OverRate(refused)
         | End::Unauthenticated(refused)
+        | End::AccessEnded(refused)
         | End::NotJson(refused)
         | End::TooLarge(refused) => ServerFrame::Error { id: None, problem: refused.0.clone() },
     };

@@ -21,8 +21,8 @@ use super::incoming;
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
 /// Somebody who comes over a socket: what it does is recorded with that channel.
-pub(crate) fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
-    let known = auth.known(headers, given)?;
+pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+    let known = auth.known(headers, given).await?;
     let known = match given {
         Credentials::Token(_) => known.through("ws"),
         Credentials::Secret(_) => known,
@@ -42,7 +42,7 @@ pub(super) async fn receive(
     let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
     match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
         Ok(ClientFrame::Hello(hello)) => {
-            who(auth, headers, known, &hello).map_err(|refused| match refused.code() {
+            who(auth, headers, known, &hello).await.map_err(|refused| match refused.code() {
                 Code::TooManyRequests => End::OverRate(refused),
                 Code::TooManyConnections => End::Full(refused),
                 _ => End::Unauthenticated(refused),
@@ -53,11 +53,11 @@ pub(super) async fn receive(
     }
 }
 
-fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
+async fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at("/secret", "send it or `token`, not both")),
-        (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)),
-        (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)),
+        (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)).await,
+        (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)).await,
         (None, None, Some(known)) => Ok(known),
         (None, None, None) => Err(Refused::of(Code::Unauthenticated)),
     }

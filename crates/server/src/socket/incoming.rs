@@ -36,6 +36,7 @@ pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
             End::NotJson(refused)
             | End::TooLarge(refused)
             | End::Unauthenticated(refused)
+            | End::AccessEnded(refused)
             | End::Full(refused)
             | End::OverRate(refused),
         ) => Err(refused),

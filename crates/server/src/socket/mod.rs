@@ -3,8 +3,7 @@
 //! Three things go on at once and wait for each other only where a queue is full: `listen.rs` reads frames and
 //! carries them out in order, `deliver.rs` merges the answers with what the subscriptions bring, `write.rs`
 //! writes it out. A decision is never behind a long stream, a stream never behind a slow decision. Nothing is
-//! kept after a disconnect, and a disconnect changes nothing. Who it is is asked once: a login or a token that
-//! ends later ends with the next connection.
+//! kept after a disconnect, and a disconnect changes nothing. When what let somebody in ends, so does the connection.
 
 mod deliver;
 mod end;
@@ -110,6 +109,9 @@ async fn converse(
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
+        // First of all: nothing more is carried out or told.
+        biased;
+        end = End::of_access(&caller) => return end,
         end = listen::all(incoming, &caller, pace, orders) => end,
         Err(unsent) = &mut delivering => return unsent.into(),
     };

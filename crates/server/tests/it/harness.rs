@@ -243,6 +243,11 @@ impl Served {
         self.server.token()
     }
 
+    /// Long polls that wait.
+    pub(crate) fn polls(&self) -> usize {
+        self.server.polls()
+    }
+
     pub(crate) fn agent_token(&self) -> &str {
         self.server.agent_token()
     }
@@ -302,6 +307,16 @@ impl Api {
             Some(token) => request.bearer_auth(token),
             None => request,
         }
+    }
+
+    /// The token that it shows.
+    pub(crate) fn token(&self) -> &str {
+        self.token.as_deref().unwrap_or_default()
+    }
+
+    /// A page where others would be given a stream.
+    pub(crate) async fn get_json(&self, path: &str) -> Said {
+        said(self.request(Method::GET, path).header("accept", "application/json")).await
     }
 
     pub(crate) fn login(&self) -> &Login {

@@ -24,7 +24,9 @@ async fn a_browser_gets_in_once_per_link_and_out_again() {
 
     let login_of = Login { cookie: pair.to_owned(), secret: text(&login, "secret").to_owned() };
     let browser = served.signed_in(login_of);
-    let who = json!({"person": "operator", "role": "operator", "expires_at": login["expires_at"]});
+    let who = json!({
+        "person": "operator", "role": "operator", "roles": ["admin", "operator"], "expires_at": login["expires_at"],
+    });
     assert_eq!(ok(browser.get("/v1/login").await), who);
 
     let response = browser.request(Method::DELETE, "/v1/login").send().await.unwrap();
@@ -100,7 +102,8 @@ async fn only_the_operator_makes_links_and_only_our_pages_redeem_them() {
     let served = Served::new().await;
     let made = served.agent().post("/v1/login-links", &json!({})).await;
     assert_eq!(refusal(&made), (403, "forbidden_role", vec![]));
-    assert_eq!(ok(served.agent().get("/v1/login").await), json!({"person": "agent", "role": "agent"}));
+    let who = json!({"person": "agent", "role": "agent", "roles": ["agent"]});
+    assert_eq!(ok(served.agent().get("/v1/login").await), who);
     let left = served.operator().delete("/v1/login").await;
     assert_eq!(refusal(&left), (404, "not_found", vec![]), "a token has no login to end");
 

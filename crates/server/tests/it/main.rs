@@ -18,6 +18,7 @@ mod harness;
 mod idempotency;
 mod input;
 mod interrupts;
+mod keys;
 mod links;
 mod lists;
 mod logins;

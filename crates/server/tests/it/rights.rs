@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, said, text};
 
+/// The operator's of a local start is an admin's, too.
 const TOKENS: &[(&str, Role)] = &[
     ("admin-0000000000000000000000000000", Role::Admin),
+    ("operator-0000000000000000000000000", Role::Operator),
     ("reviewer-0000000000000000000000000", Role::Reviewer),
     ("auditor-00000000000000000000000000", Role::Auditor),
 ];
@@ -60,6 +62,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                     .replace("/sessions/{id}", &format!("/sessions/{}", text(&own, "session")))
                     .replace("{phase}", "plan")
                     .replace("{n}", "1")
+                    .replace("/keys/{id}", "/keys/key_01k6f0000000000000000000aa")
                     .replace("{id}", "gra_01k6f0000000000000000000aa");
                 let path = if name == "get /v1/interrupts" {
                     format!("{path}?run={}", text(&own, "run"))
@@ -70,6 +73,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                 let body = match name.as_str() {
                     "post /v1/runs" => json!({"workflow": "external", "input": {"task": "t"}}),
                     "post /v1/interrupts" => json!({"kind": "question", "title": "t"}),
+                    "post /v1/keys" => json!({"name": "bot"}),
                     "post /v1/interrupts/{id}/comments" => json!({"text": "t"}),
                     "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
                     _ => json!({}),
@@ -116,6 +120,11 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/interrupts/{id}/decisions", "decide", "any"),
     ("post /v1/interrupts/{id}/links", "assign", "all"),
     ("post /v1/interrupts/{id}/release", "decide", "any"),
+    ("get /v1/keys", "administer", "all"),
+    ("post /v1/keys", "administer", "all"),
+    ("get /v1/keys/{id}", "administer", "all"),
+    ("delete /v1/keys/{id}", "administer", "all"),
+    ("post /v1/keys/{id}/rotate", "administer", "all"),
     ("get /v1/login", "read", "any"),
     ("delete /v1/login", "read", "any"),
     ("post /v1/login-links", "sign_in", "all"),

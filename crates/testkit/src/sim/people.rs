@@ -541,7 +541,10 @@ impl Deed {
                     | system::Input::SetPerson { .. }
                     | system::Input::RemovePerson { .. }
                     | system::Input::SetPeople { .. }
-                    | system::Input::SetAway { .. } => Actor::admin("ada", "sim"),
+                    | system::Input::SetAway { .. }
+                    | system::Input::MakeKey(_)
+                    | system::Input::RotateKey { .. }
+                    | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
                     system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
                 };
                 drop(driver.change_system(input, actor).await?);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 19] = [
+const DOCUMENTS: [&str; 20] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -17,6 +17,7 @@ const DOCUMENTS: [&str; 19] = [
     "docs/guides/chat.md",
     "docs/guides/copilot.md",
     "docs/guides/gates.md",
+    "docs/guides/keys.md",
     "docs/guides/plans.md",
     "docs/guides/sessions.md",
     "docs/guides/long-sessions.md",

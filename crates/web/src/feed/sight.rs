@@ -25,6 +25,10 @@ impl Sight {
         &self.0.app
     }
 
+    pub(super) fn caller(&self) -> &Caller {
+        &self.0
+    }
+
     pub(super) async fn sees(&self, stream: &StreamId) -> Answer<bool> {
         match stream {
             StreamId::Run(run) => self.sees_run(run).await,

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, Stream};
+use holdshort_protocol::Code;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
@@ -18,11 +19,11 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::{Item, Previews, Sight, Source, follow};
 use crate::limits::RETRY;
-use crate::problem::Answer;
+use crate::problem::{Answer, Refused};
 
 /// Starts the stream of what a source has.
 pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
-    let app = sight.app().clone();
+    let (app, caller) = (sight.app().clone(), sight.caller().clone());
     let permit = app.place()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
     // One that was not read for a while needs no more than one.
@@ -31,7 +32,12 @@ pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response
         start: Some(start(&source)),
         feed: Some(follow(source, sight, previews)),
         ping,
-        stopped: Box::pin(async move { app.stopped().await }),
+        over: Box::pin(async move {
+            tokio::select! {
+                () = caller.ended() => Some(Refused::of(Code::AccessEnded)),
+                () = caller.app.stopped() => None,
+            }
+        }),
         _permit: permit,
     };
     let mut headers = HeaderMap::new();
@@ -47,7 +53,8 @@ struct Frames {
     /// `None`: it is over.
     feed: Option<BoxStream<'static, Item>>,
     ping: Interval,
-    stopped: BoxFuture<'static, ()>,
+    /// The server stops, or what let the reader in has ended.
+    over: BoxFuture<'static, Option<Refused>>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -60,9 +67,9 @@ impl Stream for Frames {
             return Poll::Ready(Some(Ok(start)));
         }
         let Some(feed) = &mut this.feed else { return Poll::Ready(None) };
-        if this.stopped.as_mut().poll(cx).is_ready() {
+        if let Poll::Ready(why) = this.over.as_mut().poll(cx) {
             this.feed = None;
-            return Poll::Ready(None);
+            return Poll::Ready(why.map(|why| Ok(named("problem", None, &why.0))));
         }
         let frame = match feed.as_mut().poll_next(cx) {
             Poll::Ready(Some(Item::Event(words))) => words.frame(),

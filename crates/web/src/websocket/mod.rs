@@ -17,6 +17,7 @@ use tokio::time::timeout;
 pub use outbox::{Outbox, Queued, Unsent};
 pub use write::{Gone, all as write};
 
+use crate::auth::Caller;
 use crate::limits::{FRAME_BYTES, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::Refused;
 
@@ -51,9 +52,20 @@ pub enum End {
     OverRate(Refused),
     /// The client did not say who it is, or not the truth.
     Unauthenticated(Refused),
+    /// What let the client in has ended.
+    AccessEnded(Refused),
     /// What came is not JSON text.
     NotJson(Refused),
     TooLarge(Refused),
+}
+
+impl End {
+    /// Waits until what let a caller in has ended.
+    pub async fn of_access(caller: &Caller) -> Self {
+        // On the heap: a socket's future is to be small.
+        Box::pin(caller.ended()).await;
+        Self::AccessEnded(Refused::of(Code::AccessEnded))
+    }
 }
 
 impl From<Unsent> for End {
@@ -84,6 +96,7 @@ impl End {
             Self::Full(_) => (TOO_MANY, "too many connections are open"),
             Self::OverRate(_) => (TOO_MANY, "agents ask too often: come back later"),
             Self::Unauthenticated(_) => (UNAUTHENTICATED, "who are you?"),
+            Self::AccessEnded(_) => (UNAUTHENTICATED, "what let you in has ended"),
             Self::NotJson(_) => (BAD_REQUEST, "frames are JSON text"),
             Self::TooLarge(_) => (close_code::SIZE, "the frame is too large"),
         };

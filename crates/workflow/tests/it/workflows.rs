@@ -146,7 +146,7 @@ fn every_key_is_read() {
         options: vec!["reject".into(), "approve".into()],
         labels: [("approve".to_owned(), "Publish".to_owned())].into(),
         on_expiry: Some("reject".into()),
-        approvers: vec!["operator".into()],
+        assignment: Some(holdshort_core::interrupt::Assignment::of(vec!["operator".into()])),
         ..nothing
     };
     let draft = Phase {
@@ -200,8 +200,7 @@ fn full_gates() -> Gates {
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
-        approvers: texts(&["operator"]),
-        quorum: None,
+        assignment: Some(holdshort_core::interrupt::Assignment::of(texts(&["operator"]))),
     };
     Gates {
         plan: PlanGate::Show,

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
-use holdshort_core::event::Content;
 use holdshort_core::gate::{
     self, Changes, Checkpoints, Granters, Matcher, Release, Rules, Source, Subject, Verdict,
 };
@@ -81,7 +80,7 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
 
 fn system(rules: Vec<Rule>) -> System {
     let mut system = System::default();
-    system.apply(&system::Fact::PolicySet { rules }, &Content::none(), Timestamp::from_millis(0));
+    system.apply(&world::of_system(system::Fact::PolicySet { rules }));
     system
 }
 

@@ -362,7 +362,7 @@ impl Witness {
         let chain = self.system_chain.get_or_insert(Chain::START);
         let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
         if let event::Fact::System(fact) = &event.fact {
-            self.system.apply(fact, &event.content, event.at);
+            self.system.apply(&event);
         }
         Ok(())
     }

@@ -1,0 +1,123 @@
+//! `keys`: names and secrets for agents and services.
+//!
+//! A secret alone stands on standard output, to be piped to where it is kept; what it is stands beside it.
+
+use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, MakeKey, Role, RotateKey, plain};
+
+use super::Scene;
+use crate::args::Keys;
+use crate::called::holdshort;
+use crate::client::id_of;
+use crate::exit::Exit;
+use crate::output::{document, say, tell, tell_all};
+use crate::terminal::paint::Paint;
+use crate::terminal::time;
+
+pub(super) async fn keys(scene: &Scene, verb: Option<Keys>) -> anyhow::Result<Exit> {
+    match verb.unwrap_or(Keys::List) {
+        Keys::Create { name, role, expires_in } => create(scene, name, &role, expires_in).await,
+        Keys::List => list(scene).await,
+        Keys::Rotate { key, overlap } => rotate(scene, &key, overlap).await,
+        Keys::Revoke { key } => revoke(scene, &key).await,
+    }
+}
+
+async fn create(scene: &Scene, name: String, role: &str, expires_in_ms: Option<u64>) -> anyhow::Result<Exit> {
+    let role: Role = serde_json::from_value(role.into())?;
+    let made: KeyWithSecret =
+        scene.client()?.post("/v1/keys", &MakeKey { name, role: Some(role), expires_in_ms }).await?;
+    let (name, id) = (plain::line(&made.key.name), &made.key.id);
+    let end = made.key.expires_at.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
+    let what = format!("{id} is `{name}`, {}{end}. Its secret is shown this once.", kind(made.key.role));
+    show(scene, &made, &what)
+}
+
+async fn rotate(scene: &Scene, key: &str, overlap_ms: Option<u64>) -> anyhow::Result<Exit> {
+    let path = format!("/v1/keys/{}/rotate", id_of(key, "key")?);
+    let made: KeyWithSecret = scene.client()?.post(&path, &RotateKey { overlap_ms }).await?;
+    let before = match &made.key.previous_until {
+        Some(until) => format!("The one before counts until {}.", time::at(until)),
+        None => "The one before counts no more.".to_owned(),
+    };
+    let name = plain::line(&made.key.name);
+    show(scene, &made, &format!("The new secret of `{name}` is shown this once. {before}"))
+}
+
+async fn revoke(scene: &Scene, key: &str) -> anyhow::Result<Exit> {
+    let key = scene.client()?.delete(&format!("/v1/keys/{}", id_of(key, "key")?)).await?;
+    if scene.json {
+        document(&key)?;
+    } else {
+        let key: Key = serde_json::from_value(key)?;
+        say(&format!(
+            "`{}` lets nobody in any more. What was open with it is closed.",
+            plain::line(&key.name)
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(scene: &Scene, made: &KeyWithSecret, what: &str) -> anyhow::Result<Exit> {
+    if scene.json {
+        document(made)?;
+    } else {
+        say(&made.secret);
+        let paint = Paint::stderr();
+        let lines = paint.message(what, 0);
+        tell_all(&lines.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+    }
+    Ok(Exit::Ok)
+}
+
+async fn list(scene: &Scene) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let items = client.list("/v1/keys", &[]).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    if items.is_empty() {
+        tell(&format!("There are no keys. {} keys create NAME{} makes one.", holdshort(), client.words()));
+    }
+    let paint = Paint::stdout();
+    for item in items {
+        let key: Key = serde_json::from_value(item)?;
+        let state = match (key.status, &key.revoked_at, &key.expires_at) {
+            (KeyStatus::Revoked, Some(at), _) => paint.dim(&format!("revoked {}", time::ago(at))),
+            (KeyStatus::Revoked, None, _) => paint.dim("revoked"),
+            (KeyStatus::Expired, _, Some(at)) => paint.yellow(&format!("expired {}", time::ago(at))),
+            (KeyStatus::Expired, _, None) => paint.yellow("expired"),
+            (KeyStatus::Live, _, Some(at)) => format!("until {}", time::at(at)),
+            (KeyStatus::Live, _, None) => "live".to_owned(),
+        };
+        say(&format!("{}  {}  {}  {state}", key.id, paint.bold(&plain::line(&key.name)), word(key.role)));
+        let mut told = vec![format!("made {} by {}", time::ago(&key.made_at), plain::line(&key.made_by))];
+        told.extend(key.rotated_at.as_deref().map(|at| format!("rotated {}", time::ago(at))));
+        told.extend(
+            key.previous_until
+                .as_deref()
+                .map(|at| format!("the secret before counts until {}", time::at(at))),
+        );
+        told.extend(key.last_used_at.as_deref().map(|at| format!("last used {}", time::ago(at))));
+        say(&paint.dim(&format!("    {}", told.join(", "))));
+    }
+    Ok(Exit::Ok)
+}
+
+fn word(role: Role) -> &'static str {
+    match role {
+        Role::Admin => "admin",
+        Role::Operator => "operator",
+        Role::Reviewer => "reviewer",
+        Role::Agent => "agent",
+        Role::Auditor => "auditor",
+        Role::Engine => "engine",
+    }
+}
+
+/// A role as what somebody is.
+fn kind(role: Role) -> String {
+    let word = word(role);
+    let article = if word.starts_with(['a', 'e', 'o']) { "an" } else { "a" };
+    format!("{article} {word}")
+}

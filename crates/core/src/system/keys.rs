@@ -1,0 +1,256 @@
+//! Keys: names, roles and secrets for agents and services. The journal holds the SHA-256 of each secret.
+//!
+//! A secret is 256 random bits, so its digest needs neither salt nor stretching: there is nothing to guess. The `name`
+//! of a key is the actor id of whatever is done with it.
+
+use std::collections::BTreeMap;
+
+use crate::actor::Role;
+use crate::digest::Digest;
+use crate::id::KeyId;
+use crate::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
+use crate::time::{Timestamp, in_words};
+
+/// The roles that a key may have. Never `admin`: whoever makes keys would make more of them with a stolen one.
+pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub id: KeyId,
+    pub name: String,
+    pub role: Role,
+    pub made_at: Timestamp,
+    /// The actor id of who made it.
+    pub made_by: String,
+    pub rotated_at: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    digest: Digest,
+    previous: Option<Previous>,
+}
+
+/// The secret before the last rotation, while it still counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Previous {
+    digest: Digest,
+    until: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Live,
+    Expired,
+    Revoked,
+}
+
+/// What a secret is to the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// It lets in until then, unless the key is rotated or revoked before; `None`: for as long as the key is there.
+    Live { key: &'a Key, until: Option<Timestamp> },
+    /// It did until its key expired.
+    Expired,
+    /// No key has it, or none any more.
+    Unknown,
+}
+
+/// A key to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    pub id: KeyId,
+    pub name: String,
+    pub role: Role,
+    pub digest: Digest,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Why nothing is done with a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "must be 1 to {KEY_NAME_BYTES} characters, of small letters a to z, digits, `.`, `_` and `-`, and begin with \
+         a letter or digit"
+    )]
+    Name,
+    #[error("`{name}` {who}")]
+    NameTaken { name: String, who: &'static str },
+    #[error("must be `agent`, `operator`, `reviewer` or `auditor`")]
+    Role,
+    #[error("must be later than now")]
+    Expiry,
+    #[error("must be at most {}", in_words(KEY_OVERLAP_MS))]
+    Overlap,
+    #[error("there are at most {KEYS} keys: revoke those that nobody needs")]
+    Limit,
+    #[error("there is no such key")]
+    Unknown,
+    #[error("the key was revoked: make another one")]
+    Revoked,
+    #[error("the key has expired: make another one")]
+    Expired,
+    /// 256 random bits came twice, or somebody replays an event.
+    #[error("a key of this id or secret was made already")]
+    Twice,
+}
+
+impl Key {
+    pub fn status(&self, now: Timestamp) -> Status {
+        if self.revoked_at.is_some() {
+            Status::Revoked
+        } else if self.expires_at.is_some_and(|at| at <= now) {
+            Status::Expired
+        } else {
+            Status::Live
+        }
+    }
+
+    /// Until when the secret before the last one counts, where it does.
+    pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous.map(|previous| previous.until).filter(|until| *until > now)
+    }
+}
+
+/// Every key that was made. Of those that were revoked the latest [`KEYS_REVOKED`] are kept to be listed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keys {
+    by_id: BTreeMap<KeyId, Key>,
+    /// Of secrets that count, or did before their key expired.
+    by_digest: BTreeMap<Digest, KeyId>,
+}
+
+impl Keys {
+    pub fn get(&self, id: &KeyId) -> Option<&Key> {
+        self.by_id.get(id)
+    }
+
+    /// In the order of their ids: the oldest first.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Key> {
+        self.by_id.values()
+    }
+
+    /// The key that is called so and counts.
+    pub fn named(&self, name: &str, now: Timestamp) -> Option<&Key> {
+        self.all().find(|key| key.name == name && key.status(now) == Status::Live)
+    }
+
+    /// The key of a secret, by the secret's digest.
+    pub fn find(&self, digest: &Digest, now: Timestamp) -> Found<'_> {
+        let Some(key) = self.by_digest.get(digest).and_then(|id| self.get(id)) else { return Found::Unknown };
+        let previous = key.previous.filter(|previous| previous.digest == *digest);
+        if previous.is_some_and(|previous| previous.until <= now) {
+            return Found::Unknown;
+        }
+        match key.status(now) {
+            Status::Live => {
+                let ends = [key.expires_at, previous.map(|previous| previous.until)];
+                Found::Live { key, until: ends.into_iter().flatten().min() }
+            }
+            Status::Expired => Found::Expired,
+            Status::Revoked => Found::Unknown,
+        }
+    }
+
+    /// Whether it may be made. Whether its name is somebody else's is for the whole system to say.
+    pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
+        if !is_name(&new.name) {
+            return Err(Refusal::Name);
+        }
+        if !KEY_ROLES.contains(&new.role) {
+            return Err(Refusal::Role);
+        }
+        if new.expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::Expiry);
+        }
+        if self.by_id.contains_key(&new.id) || self.by_digest.contains_key(&new.digest) {
+            return Err(Refusal::Twice);
+        }
+        if self.all().filter(|key| key.revoked_at.is_none()).count() >= KEYS {
+            return Err(Refusal::Limit);
+        }
+        Ok(())
+    }
+
+    /// Whether it may be rotated; until when the secret of now counts, where it goes on counting.
+    pub(super) fn may_be_rotated(
+        &self,
+        id: &KeyId,
+        digest: &Digest,
+        overlap_ms: u64,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, Refusal> {
+        let key = self.get(id).ok_or(Refusal::Unknown)?;
+        match key.status(now) {
+            Status::Live => {}
+            Status::Expired => return Err(Refusal::Expired),
+            Status::Revoked => return Err(Refusal::Revoked),
+        }
+        if overlap_ms > KEY_OVERLAP_MS {
+            return Err(Refusal::Overlap);
+        }
+        if self.by_digest.contains_key(digest) {
+            return Err(Refusal::Twice);
+        }
+        Ok((overlap_ms > 0).then(|| now.plus_ms(overlap_ms)))
+    }
+
+    /// Whether there is something to revoke.
+    pub(super) fn may_be_revoked(&self, id: &KeyId) -> Result<bool, Refusal> {
+        Ok(self.get(id).ok_or(Refusal::Unknown)?.revoked_at.is_none())
+    }
+
+    pub(super) fn made(&mut self, new: NewKey, by: &str, at: Timestamp) {
+        let NewKey { id, name, role, digest, expires_at } = new;
+        self.by_digest.insert(digest, id.clone());
+        let key = Key {
+            id: id.clone(),
+            name,
+            role,
+            made_at: at,
+            made_by: by.to_owned(),
+            rotated_at: None,
+            expires_at,
+            revoked_at: None,
+            digest,
+            previous: None,
+        };
+        self.by_id.insert(id, key);
+    }
+
+    pub(super) fn rotated(&mut self, id: &KeyId, digest: Digest, until: Option<Timestamp>, at: Timestamp) {
+        let Some(key) = self.by_id.get_mut(id) else { return };
+        if let Some(previous) = key.previous.take() {
+            self.by_digest.remove(&previous.digest);
+        }
+        match until {
+            Some(until) => key.previous = Some(Previous { digest: key.digest, until }),
+            None => drop(self.by_digest.remove(&key.digest)),
+        }
+        key.digest = digest;
+        key.rotated_at = Some(at);
+        self.by_digest.insert(digest, id.clone());
+    }
+
+    pub(super) fn revoked(&mut self, id: &KeyId, at: Timestamp) {
+        let Some(key) = self.by_id.get_mut(id) else { return };
+        key.revoked_at = Some(at);
+        self.by_digest.remove(&key.digest);
+        if let Some(previous) = key.previous.take() {
+            self.by_digest.remove(&previous.digest);
+        }
+        let revoked = || self.by_id.values().filter_map(|key| Some((key.revoked_at?, &key.id)));
+        if revoked().count() > KEYS_REVOKED
+            && let Some((_, oldest)) = revoked().min()
+        {
+            let oldest = oldest.clone();
+            self.by_id.remove(&oldest);
+        }
+    }
+}
+
+/// Whether a key may be called so. One case and one script: no two names look alike.
+fn is_name(name: &str) -> bool {
+    let is_first = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=KEY_NAME_BYTES).contains(&name.len())
+        && name.bytes().next().is_some_and(is_first)
+        && name.bytes().all(|c| is_first(c) || b"._-".contains(&c))
+}

@@ -1,0 +1,276 @@
+//! Keys of agents and services: who may make them, what they may be called, and which secrets count when.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::actor::{Actor, RESERVED, Role};
+use holdshort_core::digest::Digest;
+use holdshort_core::event;
+use holdshort_core::id::{Draw, KeyId, Seed};
+use holdshort_core::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
+use holdshort_core::rights::{Permission, ROLES, acting};
+use holdshort_core::system::keys::{Found, NewKey, Refusal, Status};
+use holdshort_core::system::{Fact, Input, Rejection, System};
+use holdshort_core::time::Timestamp;
+
+const NOW: i64 = 1_000_000;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms)
+}
+
+fn id(n: u8) -> KeyId {
+    Draw::new(Seed([n; 16]), at(i64::from(n))).id()
+}
+
+fn secret(text: &str) -> Digest {
+    Digest::of(text.as_bytes())
+}
+
+fn new(n: u8, name: &str) -> NewKey {
+    NewKey {
+        id: id(n),
+        name: name.to_owned(),
+        role: Role::Agent,
+        digest: secret(&format!("secret {n}")),
+        expires_at: None,
+    }
+}
+
+/// Sends it as an admin, and applies what comes of it: how many events.
+fn send_at(system: &mut System, now: i64, input: Input) -> Result<usize, Rejection> {
+    let events = system.handle(at(now), &Actor::admin("ada", "rest"), input)?;
+    for event in &events {
+        let event::Fact::System(fact) = &event.fact else { panic!("{event:?}") };
+        // As the journal has it.
+        let text = serde_json::to_string(fact).expect("it is JSON");
+        assert_eq!(&serde_json::from_str::<Fact>(&text).expect("the same"), fact);
+        system.apply(event);
+    }
+    Ok(events.len())
+}
+
+fn send(system: &mut System, input: Input) -> Result<usize, Rejection> {
+    send_at(system, NOW, input)
+}
+
+fn make(system: &mut System, new: NewKey) -> Result<usize, Rejection> {
+    send(system, Input::MakeKey(new))
+}
+
+fn rotate(n: u8, to: &str, overlap_ms: u64) -> Input {
+    Input::RotateKey { key: id(n), digest: secret(to), overlap_ms }
+}
+
+fn revoke(n: u8) -> Input {
+    Input::RevokeKey { key: id(n) }
+}
+
+/// What a secret is at a time: a name, `expired` or `unknown`, and until when it counts.
+fn found(system: &System, text: &str, now: i64) -> (String, Option<i64>) {
+    match system.keys.find(&secret(text), at(now)) {
+        Found::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
+        Found::Expired => ("expired".to_owned(), None),
+        Found::Unknown => ("unknown".to_owned(), None),
+    }
+}
+
+fn known(name: &str) -> (String, Option<i64>) {
+    (name.to_owned(), None)
+}
+
+#[test]
+fn only_an_admin_makes_rotates_and_revokes() {
+    let mut system = System::default();
+    make(&mut system, new(1, "bot")).unwrap();
+    let inputs = || [Input::MakeKey(new(2, "other")), rotate(1, "x", 0), revoke(1)];
+    for role in ROLES {
+        for input in inputs() {
+            let result = system.handle(at(NOW), &Actor::of(role, "rest"), input);
+            assert_eq!(result.is_ok(), role == Role::Admin, "{role:?}");
+        }
+    }
+}
+
+#[test]
+fn names() {
+    let longest = "a".repeat(KEY_NAME_BYTES);
+    let good = ["a", "7", "build-bot", "claude.code_2", &longest];
+    let long = format!("{longest}a");
+    let bad = [
+        "",
+        " ",
+        "-a",
+        ".a",
+        "_a",
+        "Bot",
+        "b t",
+        "bot\n",
+        "bot\u{202e}",
+        "bot\u{0}",
+        "b\u{f6}t",
+        "\u{430}",
+        "a/b",
+        "a@b",
+        "a:b",
+        &long,
+    ];
+    for name in good {
+        assert_eq!(make(&mut System::default(), new(1, name)), Ok(1), "{name}");
+    }
+    for name in bad {
+        assert_eq!(make(&mut System::default(), new(1, name)), Err(Refusal::Name.into()), "{name:?}");
+    }
+    for name in RESERVED {
+        let taken = make(&mut System::default(), new(1, name));
+        assert!(matches!(taken, Err(Rejection::Key(Refusal::NameTaken { .. }))), "{name}");
+    }
+}
+
+/// Who acts by themselves, or with the token of a role, has a name that no key gets.
+#[test]
+fn nobody_is_called_like_one_of_ours() {
+    let ours = ROLES.into_iter().map(|role| Actor::of(role, "rest")).chain([Actor::engine()]);
+    for actor in ours {
+        assert!(RESERVED.contains(&&*actor.id), "{}", actor.id);
+    }
+}
+
+#[test]
+fn a_name_is_one_live_keys() {
+    let mut system = System::default();
+    make(&mut system, NewKey { expires_at: Some(at(NOW + 10)), ..new(1, "bot") }).unwrap();
+    let taken = make(&mut system, new(2, "bot"));
+    let who = "is the name of another key";
+    assert_eq!(taken, Err(Refusal::NameTaken { name: "bot".to_owned(), who }.into()));
+    assert_eq!(send_at(&mut system, NOW + 10, Input::MakeKey(new(2, "bot"))), Ok(1), "the first has expired");
+    assert_eq!(send_at(&mut system, NOW + 10, revoke(2)), Ok(1));
+    assert_eq!(send_at(&mut system, NOW + 10, Input::MakeKey(new(3, "bot"))), Ok(1), "the second is revoked");
+}
+
+#[test]
+fn what_no_key_may_be() {
+    let made = |change: fn(&mut NewKey)| {
+        let mut system = System::default();
+        make(&mut system, new(1, "first")).unwrap();
+        let mut key = new(2, "second");
+        change(&mut key);
+        make(&mut system, key)
+    };
+    let refused = |refusal: Refusal| Err(Rejection::Key(refusal));
+    assert_eq!(made(|_| ()), Ok(1));
+    for role in [Role::Operator, Role::Reviewer, Role::Auditor] {
+        assert_eq!(make(&mut System::default(), NewKey { role, ..new(1, "bot") }), Ok(1), "{role:?}");
+    }
+    assert_eq!(made(|key| key.role = Role::Admin), refused(Refusal::Role));
+    assert_eq!(made(|key| key.role = Role::Engine), refused(Refusal::Role));
+    assert_eq!(made(|key| key.expires_at = Some(at(NOW))), refused(Refusal::Expiry));
+    assert_eq!(made(|key| key.expires_at = Some(at(NOW + 1))), Ok(1));
+    assert_eq!(made(|key| key.id = id(1)), refused(Refusal::Twice));
+    assert_eq!(made(|key| key.digest = secret("secret 1")), refused(Refusal::Twice));
+}
+
+#[test]
+fn a_secret_counts_from_its_making_to_the_expiry() {
+    let mut system = System::default();
+    make(&mut system, NewKey { expires_at: Some(at(NOW + 10)), ..new(1, "bot") }).unwrap();
+    let bot = ("bot".to_owned(), Some(NOW + 10));
+    assert_eq!(found(&system, "secret 1", NOW), bot);
+    assert_eq!(found(&system, "secret 1", NOW + 9), bot);
+    assert_eq!(found(&system, "secret 1", NOW + 10), known("expired"));
+    assert_eq!(found(&system, "secret 2", NOW), known("unknown"));
+    assert_eq!(found(&system, "", NOW), known("unknown"));
+    assert_eq!(send_at(&mut system, NOW + 10, rotate(1, "x", 0)), Err(Refusal::Expired.into()));
+    assert_eq!(send_at(&mut system, NOW + 10, revoke(1)), Ok(1));
+    assert_eq!(found(&system, "secret 1", NOW + 10), known("unknown"));
+}
+
+#[test]
+fn a_rotation_ends_the_secret_before_at_once_or_later() {
+    let mut system = System::default();
+    make(&mut system, new(1, "bot")).unwrap();
+    send(&mut system, rotate(1, "b", 0)).unwrap();
+    assert_eq!(found(&system, "secret 1", NOW), known("unknown"));
+    assert_eq!(found(&system, "b", NOW), known("bot"));
+
+    send(&mut system, rotate(1, "c", 10)).unwrap();
+    let previous = ("bot".to_owned(), Some(NOW + 10));
+    assert_eq!([found(&system, "b", NOW), found(&system, "c", NOW)], [previous, known("bot")]);
+    assert_eq!(found(&system, "b", NOW + 10), known("unknown"));
+
+    // A third secret ends the first for good, however long that had.
+    send(&mut system, rotate(1, "d", 10)).unwrap();
+    assert_eq!(found(&system, "b", NOW), known("unknown"));
+    assert_eq!(found(&system, "c", NOW), ("bot".to_owned(), Some(NOW + 10)));
+
+    let refused = |refusal: Refusal| Err(Rejection::Key(refusal));
+    assert_eq!(send(&mut system, rotate(1, "d", 0)), refused(Refusal::Twice));
+    assert_eq!(send(&mut system, rotate(1, "c", 0)), refused(Refusal::Twice));
+    assert_eq!(send(&mut system, rotate(1, "e", KEY_OVERLAP_MS + 1)), refused(Refusal::Overlap));
+    assert_eq!(send(&mut system, rotate(2, "e", 0)), refused(Refusal::Unknown));
+}
+
+#[test]
+fn a_revocation_ends_every_secret_and_is_one_however_often_it_is_asked_for() {
+    let mut system = System::default();
+    make(&mut system, new(1, "bot")).unwrap();
+    send(&mut system, rotate(1, "b", 10)).unwrap();
+    assert_eq!(send(&mut system, revoke(1)), Ok(1));
+    assert_eq!(send(&mut system, revoke(1)), Ok(0));
+    for text in ["secret 1", "b"] {
+        assert_eq!(found(&system, text, NOW), known("unknown"), "{text}");
+    }
+    assert_eq!(send(&mut system, rotate(1, "c", 0)), Err(Refusal::Revoked.into()));
+    assert_eq!(send(&mut system, revoke(2)), Err(Refusal::Unknown.into()));
+    let key = system.keys.get(&id(1)).unwrap();
+    assert_eq!((key.status(at(NOW)), key.made_by.as_str()), (Status::Revoked, "ada"));
+}
+
+#[test]
+fn so_many_and_no_more() {
+    let mut system = System::default();
+    let numbered = |n: usize| {
+        let mut seed = [7; 16];
+        seed[..8].copy_from_slice(&n.to_be_bytes());
+        NewKey {
+            id: Draw::new(Seed(seed), at(NOW)).id(),
+            name: format!("bot-{n}"),
+            digest: secret(&format!("of {n}")),
+            ..new(0, "")
+        }
+    };
+    for n in 0..KEYS {
+        make(&mut system, numbered(n)).unwrap();
+    }
+    assert_eq!(make(&mut system, numbered(KEYS)), Err(Refusal::Limit.into()));
+    // Each place that is given up can be taken, and the list of the revoked ends somewhere.
+    for n in 0..=KEYS_REVOKED {
+        let key = numbered(n).id;
+        send_at(&mut system, NOW + i64::try_from(n).unwrap(), Input::RevokeKey { key }).unwrap();
+        make(&mut system, numbered(KEYS + n)).unwrap();
+    }
+    assert_eq!(system.keys.all().count(), KEYS + KEYS_REVOKED);
+    assert_eq!(system.keys.get(&numbered(0).id), None);
+}
+
+/// Somebody acts in the role that reaches farthest, and of equal ones in the least.
+#[test]
+fn the_role_that_somebody_acts_in() {
+    let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();
+    let local = roles(&[Role::Admin, Role::Operator]);
+    let table = [
+        (&local, Permission::Steer, Some(Role::Operator)),
+        (&local, Permission::Decide, Some(Role::Operator)),
+        (&local, Permission::Ask, Some(Role::Operator)),
+        (&local, Permission::Administer, Some(Role::Admin)),
+        (&local, Permission::SignIn, Some(Role::Admin)),
+        (&roles(&[]), Permission::Read, None),
+        (&roles(&[Role::Engine]), Permission::Read, None),
+        (&roles(&[Role::Agent, Role::Auditor]), Permission::Read, Some(Role::Auditor)),
+        (&roles(&[Role::Agent, Role::Auditor]), Permission::Ask, Some(Role::Agent)),
+        (&roles(&[Role::Agent, Role::Auditor]), Permission::Decide, None),
+        (&roles(&[Role::Reviewer, Role::Operator]), Permission::Decide, Some(Role::Operator)),
+    ];
+    for (roles, permission, role) in table {
+        assert_eq!(acting(roles, permission), role, "{roles:?} {permission:?}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Keys of agents and services. A secret is in the answer to the request that drew it, and nowhere else.
+
+use axum::Json;
+use axum::http::StatusCode;
+use holdshort_core::actor;
+use holdshort_core::id::{Draw, KeyId};
+use holdshort_core::system::keys::{self, NewKey, Status};
+use holdshort_core::system::{Input, System};
+use holdshort_engine::Clock;
+use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, List, MakeKey, Role, RotateKey};
+use holdshort_web::access;
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::limits::EXPIRY_MS;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use holdshort_web::view;
+
+use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
+
+/// Make a key for an agent or a service.
+///
+/// The answer holds its secret, which is shown this once. Whatever is done with it is recorded under the key's name.
+#[utoipa::path(
+    post, path = "/v1/keys", tag = "keys", operation_id = "make_key",
+    request_body = MakeKey,
+    responses((status = 201, description = "The key and its secret", body = KeyWithSecret), MakesKey)
+)]
+pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json<KeyWithSecret>)> {
+    let MakeKey { name, role, expires_in_ms } = body.json().await?;
+    if expires_in_ms.is_some_and(|ms| !(1..=EXPIRY_MS).contains(&ms)) {
+        return Err(Refused::invalid_at("/expires_in_ms", format!("is not between 1 and {EXPIRY_MS}")));
+    }
+    let now = caller.app.now();
+    let id: KeyId = Draw::new(caller.app.driver.clock().seed(), now).id();
+    let (secret, digest) = access::draw()?;
+    let new = NewKey {
+        id: id.clone(),
+        name,
+        role: as_stored(role.unwrap_or(Role::Agent)),
+        digest,
+        expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
+    };
+    let key = changed(caller, &id, Input::MakeKey(new)).await?;
+    Ok((StatusCode::CREATED, Json(KeyWithSecret { key, secret })))
+}
+
+/// List the keys, the oldest first.
+///
+/// Those that were revoked or have expired are among them, at most the last 1,000 of the revoked ones.
+#[utoipa::path(
+    get, path = "/v1/keys", tag = "keys", operation_id = "list_keys",
+    responses((status = 200, description = "All of them", body = List<Key>), Reads)
+)]
+pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Key>>> {
+    let app = &caller.app;
+    let items = app.driver.system().await?.keys.all().map(|key| show(app, key)).collect();
+    Ok(Json(List { items, next_cursor: None }))
+}
+
+/// Read a key.
+#[utoipa::path(
+    get, path = "/v1/keys/{id}", tag = "keys", operation_id = "read_key",
+    params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "The key", body = Key), ReadsOne)
+)]
+pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>> {
+    one(&caller.app, &*caller.app.driver.system().await?, &id).map(Json)
+}
+
+/// Replace the secret of a key.
+///
+/// The answer holds the new one. The one before counts no more, or for as long as `overlap_ms` says; what is open with
+/// it ends then.
+#[utoipa::path(
+    post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
+    params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
+    request_body(content = Option<RotateKey>, description = "May be left out"),
+    responses((status = 200, description = "The key and its new secret", body = KeyWithSecret), RotatesKey)
+)]
+pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Answer<Json<KeyWithSecret>> {
+    let request: RotateKey =
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
+    let (secret, digest) = access::draw()?;
+    let input = Input::RotateKey { key: id.clone(), digest, overlap_ms: request.overlap_ms.unwrap_or(0) };
+    let key = changed(caller, &id, input).await?;
+    Ok(Json(KeyWithSecret { key, secret }))
+}
+
+/// Revoke a key.
+///
+/// It counts no more, on every server of the journal, and what is open with it ends. Once more changes nothing.
+#[utoipa::path(
+    delete, path = "/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
+    params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "The key as it is now", body = Key), RevokesKey)
+)]
+pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>> {
+    changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
+}
+
+/// The key after a change. Whatever is open at this server has heard of it by then.
+async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let system = detached(async move { driver.change_system(input, actor).await }).await?;
+    access::told(&app, system.seq).await;
+    one(&app, &system, id)
+}
+
+fn one(app: &App, system: &System, id: &KeyId) -> Answer<Key> {
+    let key = system.keys.get(id).ok_or_else(|| Refused::not_found("key"))?;
+    Ok(show(app, key))
+}
+
+fn show(app: &App, key: &keys::Key) -> Key {
+    let now = app.now();
+    Key {
+        id: key.id.to_string(),
+        name: key.name.clone(),
+        role: view::event::role(key.role),
+        status: match key.status(now) {
+            Status::Live => KeyStatus::Live,
+            Status::Expired => KeyStatus::Expired,
+            Status::Revoked => KeyStatus::Revoked,
+        },
+        made_at: key.made_at.to_string(),
+        made_by: key.made_by.clone(),
+        expires_at: key.expires_at.map(|at| at.to_string()),
+        rotated_at: key.rotated_at.map(|at| at.to_string()),
+        previous_until: key.previous_until(now).map(|at| at.to_string()),
+        revoked_at: key.revoked_at.map(|at| at.to_string()),
+        last_used_at: app.used.at(&key.id).map(|at| at.to_string()),
+    }
+}
+
+/// As the journal has it. Which ones a key may have is for the core to say.
+fn as_stored(role: Role) -> actor::Role {
+    match role {
+        Role::Admin => actor::Role::Admin,
+        Role::Operator => actor::Role::Operator,
+        Role::Reviewer => actor::Role::Reviewer,
+        Role::Agent => actor::Role::Agent,
+        Role::Auditor => actor::Role::Auditor,
+        Role::Engine => actor::Role::Engine,
+    }
+}
