@@ -1,11 +1,15 @@
 //! What can be said on the command line.
 
+mod people;
+
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
+
+pub(crate) use people::{Keys, People, Reassign};
 
 use crate::called::spelled;
 use crate::exit;
@@ -157,7 +161,11 @@ pub(crate) enum Verb {
         expires_in: Option<u64>,
     },
     /// A link that signs your browser in: once, within 15 minutes
-    Login,
+    Login {
+        /// Whom the link signs in [default: you].
+        #[arg(long = "as", value_name = "PERSON")]
+        person: Option<String>,
+    },
     /// Stay beside a run: see what it does, decide where it holds short
     Attach {
         /// `run_…`
@@ -263,6 +271,32 @@ pub(crate) enum Verb {
         /// `gra_…`: `holdshort grants` lists them.
         grant: String,
     },
+    /// Who may sign in and decide: list, set, remove, out of the office
+    #[command(args_conflicts_with_subcommands = true)]
+    People {
+        #[command(subcommand)]
+        verb: Option<People>,
+    },
+    /// Have others decide on what is open
+    Reassign(Reassign),
+    /// Have somebody decide in the place of somebody who is asked
+    Delegate {
+        /// `int_…`
+        interrupt: String,
+        /// Who decides.
+        to: String,
+        /// In whose place [default: yours].
+        #[arg(long, value_name = "PERSON")]
+        from: Option<String>,
+        /// Until then, such as `2026-02-07T00:00:00Z` [default: until it is resolved].
+        #[arg(long, value_name = "TIME")]
+        until: Option<String>,
+    },
+    /// Take a decision of yours back, as long as others have to agree
+    Withdraw {
+        /// `int_…`
+        interrupt: String,
+    },
     /// Names and secrets for agents and services: make, list, rotate, revoke
     #[command(args_conflicts_with_subcommands = true)]
     Keys {
@@ -291,37 +325,6 @@ pub(crate) enum Verb {
     Doctor {
         #[command(flatten)]
         model: ModelArgs,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Keys {
-    /// Make a key; its secret is printed on standard output, this once
-    Create {
-        /// What its holder is called in events, on cards and in lists, such as `build-bot`.
-        name: String,
-        /// What it may do. Agents ask and read their own, and never decide.
-        #[arg(long, value_name = "ROLE", default_value = "agent",
-              value_parser = ["agent", "operator", "reviewer", "auditor"])]
-        role: String,
-        /// How long it counts, such as `12h` or `90d` [default: until it is revoked].
-        #[arg(long, value_name = "TIME", value_parser = duration)]
-        expires_in: Option<u64>,
-    },
-    /// The keys, the oldest first; secrets are nowhere to be read
-    List,
-    /// Replace the secret of a key; the new one is printed on standard output, this once
-    Rotate {
-        /// `key_…`
-        key: String,
-        /// How long the secret of now goes on counting, such as `1h` [default: not at all].
-        #[arg(long, value_name = "TIME", value_parser = duration)]
-        overlap: Option<u64>,
-    },
-    /// End a key, and whatever is open with it
-    Revoke {
-        /// `key_…`
-        key: String,
     },
 }
 

@@ -78,6 +78,15 @@ fn describe(problem: &Problem) -> String {
     plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
 }
 
+/// A text as one segment of a path (RFC 3986, 2.3).
+pub(crate) fn segment(text: &str) -> String {
+    let written = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(written).collect()
+}
+
 /// What does not fit and why, as one clause where the message is the rest of a sentence.
 fn place(error: &FieldError) -> String {
     const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
@@ -217,6 +226,14 @@ impl Client {
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
         self.ask(self.request(Method::POST, path)?.json(body)).await
+    }
+
+    pub(crate) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        self.ask(self.request(Method::PUT, path)?.json(body)).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {

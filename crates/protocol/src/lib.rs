@@ -49,7 +49,7 @@ pub use interrupt::{
 };
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
-pub use login::{Identity, Link, LinkRequest, Login, Redeem};
+pub use login::{Identity, Link, LinkRequest, Login, LoginLinkRequest, Redeem};
 pub use marked::LookAlikes;
 pub use person::{Away, Person, PersonRole, PersonSource, SetPerson};
 pub use plan::{

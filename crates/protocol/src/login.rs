@@ -16,6 +16,16 @@ pub struct Link {
     pub expires_at: String,
 }
 
+/// Whom a login link signs in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"person": "anna"}))]
+pub struct LoginLinkRequest {
+    /// Without it: whoever makes the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+}
+
 /// The code of a login link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -250,6 +250,7 @@ refuses! {
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
+    Invites: ANY, BODY, CHANGE;
     SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource];
     Changes: ANY, CHANGE;
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use holdshort_core::actor::Role;
+use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::people::People;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_models::{Description, Source};
@@ -224,7 +224,7 @@ impl Server {
 
     /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
-        let (code, _) = self.app.logins.invite(self.app.now())?;
+        let (code, _) = self.app.logins.invite(LOCAL_OPERATOR, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 

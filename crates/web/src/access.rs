@@ -2,10 +2,11 @@
 //!
 //! A request looks at what is committed. Whatever stays open follows [`keep_standing`], one task for all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{KeyId, StreamId};
 use holdshort_core::limits::KEYS;
@@ -13,6 +14,7 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::{Found, Key};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
+use holdshort_identity::{How, Principal};
 use holdshort_protocol::Code;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -36,12 +38,10 @@ const NAP: Duration = Duration::from_mins(1);
 pub enum Access {
     /// A token of the data folder. It ends with the process.
     Token,
-    Login(Login),
+    /// A browser's, with the roles that its person had.
+    Login(Login, BTreeSet<Role>),
     /// A secret of a key, by its digest, and until when it counts if nothing happens to the key.
-    Key {
-        digest: Digest,
-        until: Option<Timestamp>,
-    },
+    Key { digest: Digest, until: Option<Timestamp> },
 }
 
 impl Access {
@@ -49,7 +49,7 @@ impl Access {
     pub(crate) fn expires_at(&self) -> Option<Timestamp> {
         match self {
             Self::Token => None,
-            Self::Login(login) => Some(login.expires_at),
+            Self::Login(login, _) => Some(login.expires_at),
             Self::Key { until, .. } => *until,
         }
     }
@@ -80,6 +80,15 @@ pub fn draw() -> Result<(String, Digest), secrets::Error> {
     Ok((secret, digest))
 }
 
+/// Who a browser is signed in as, with the roles that they have now; `None` where that is nobody any more.
+pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
+    let system = app.driver.system().await?;
+    let roles = system.people.roles(&login.person);
+    let groups = system.people.get(&login.person).map(|person| person.groups.clone()).unwrap_or_default();
+    let principal = Principal { id: login.person.clone(), roles: roles.clone(), groups, how: How::Login };
+    Ok((!roles.is_empty()).then_some((principal, Access::Login(login, roles))))
+}
+
 /// The key of a secret, and what it is let in by; `None` where it is no secret of a key. A digest is looked up, so the
 /// time that it takes tells nothing about a secret.
 pub(crate) async fn by_key<T>(
@@ -108,12 +117,18 @@ pub(crate) async fn by_key<T>(
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
         Access::Token => std::future::pending().await,
-        Access::Login(login) => {
+        Access::Login(login, roles) => {
+            let mut standing = app.standing.clone();
+            // Whoever may do something else than before is looked at anew.
+            let changed = async {
+                standing.wait_for(|system| system.people.roles(&login.person) != *roles).await.is_ok()
+            };
             let mut logins = app.logins.follow();
             let signed_out = async { logins.wait_for(|logins| !logins.contains(login)).await.is_ok() };
             tokio::select! {
                 // A sender that is gone ends with the process.
                 true = signed_out => {}
+                true = changed => {}
                 () = until(app, login.expires_at) => {}
                 else => std::future::pending().await,
             }

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use holdshort_core::actor::Actor;
+use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Voter;
@@ -19,7 +19,7 @@ use holdshort_core::run::Run;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::time::Timestamp;
-use holdshort_identity::{How, Principal};
+use holdshort_identity::Principal;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 
@@ -71,8 +71,11 @@ impl AuthState {
             Credentials::Token(token) => (by_token(&app, token).await?, via(headers)),
             Credentials::Secret(secret) => {
                 let login = app.logins.find(headers, secret, app.now());
-                let operator = |login| (Principal::local_operator(How::Login), Access::Login(login));
-                (login.map(operator), "web")
+                let found = match login {
+                    Some(login) => access::by_login(&app, login).await?,
+                    None => None,
+                };
+                (found, "web")
             }
         };
         let (principal, access) = found.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
@@ -114,10 +117,15 @@ impl AuthState {
     }
 
     /// Signs a browser in with a code.
-    pub async fn redeem(&self, code: String) -> Answer<Issued> {
+    pub async fn redeem(&self, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
         let issued = blocking(move || app.logins.redeem(&code, app.now())).await?;
-        issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))
+        let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
+        let roles = self.0.driver.system().await?.people.roles(&issued.person);
+        // Whoever has left since may do nothing.
+        let role =
+            rights::acting(&roles, Permission::Read).ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
+        Ok((issued, role))
     }
 }
 

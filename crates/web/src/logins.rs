@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
+use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub struct Logins {
 /// A code that has not been redeemed.
 struct Code {
     digest: Digest,
+    /// Whom it signs in.
+    person: String,
     expires_at: Timestamp,
 }
 
@@ -42,6 +45,9 @@ struct Code {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
+    /// Who is signed in; the operator in files of earlier versions.
+    #[serde(default = "operator")]
+    pub person: String,
     cookie: Digest,
     secret: Digest,
     created_at: Timestamp,
@@ -58,6 +64,7 @@ struct Stored {
 
 /// A new login: what the browser keeps.
 pub struct Issued {
+    pub person: String,
     /// The value of `Set-Cookie`.
     pub cookie: String,
     pub secret: String,
@@ -81,12 +88,12 @@ impl Logins {
         })
     }
 
-    /// A code that signs one browser in, once.
-    pub fn invite(&self, now: Timestamp) -> Result<(String, Timestamp), Error> {
+    /// A code that signs one browser in as somebody, once.
+    pub fn invite(&self, person: &str, now: Timestamp) -> Result<(String, Timestamp), Error> {
         let code = secrets::draw()?;
         let expires_at = now.plus_ms(LOGIN_CODE_MS);
         let mut codes = lock(&self.codes);
-        codes.push_back(Code { digest: Digest::of(code.as_bytes()), expires_at });
+        codes.push_back(Code { digest: Digest::of(code.as_bytes()), person: person.to_owned(), expires_at });
         if codes.len() > LOGIN_CODES {
             codes.pop_front();
         }
@@ -100,14 +107,13 @@ impl Logins {
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        if found.is_none_or(|code| code.expires_at <= now) {
-            return Ok(None);
-        }
+        let Some(Code { person, .. }) = found.filter(|code| code.expires_at > now) else { return Ok(None) };
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
         let expires_at = now.plus_ms(LOGIN_MS);
         self.change(|logins| {
             logins.retain(|login| login.expires_at > now);
             logins.push(Login {
+                person: person.clone(),
                 cookie: Digest::of(cookie.as_bytes()),
                 secret: Digest::of(secret.as_bytes()),
                 created_at: now,
@@ -117,7 +123,7 @@ impl Logins {
             logins.drain(..over);
         })?;
         let cookie = self.set_cookie(&cookie, LOGIN_MS / 1_000);
-        Ok(Some(Issued { cookie, secret, expires_at }))
+        Ok(Some(Issued { person, cookie, secret, expires_at }))
     }
 
     /// The login that a secret and a cookie of the request belong to both. Compares digests, so the time it takes
@@ -171,6 +177,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn operator() -> String {
+    LOCAL_OPERATOR.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
@@ -186,8 +196,9 @@ mod tests {
 
     /// A login: the cookie's value, the secret, the end.
     fn sign_in(logins: &Logins) -> (String, String, Timestamp) {
-        let (code, _) = logins.invite(NOW).unwrap();
-        let Issued { cookie, secret, expires_at } = logins.redeem(&code, NOW).unwrap().unwrap();
+        let (code, _) = logins.invite("anna", NOW).unwrap();
+        let Issued { person, cookie, secret, expires_at } = logins.redeem(&code, NOW).unwrap().unwrap();
+        assert_eq!(person, "anna");
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
         assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
         (cookie.strip_prefix("holdshort_4100=").unwrap().to_owned(), secret, expires_at)
@@ -203,14 +214,14 @@ mod tests {
         let logins = open(data.path());
         let redeem = |code: &str, now| logins.redeem(code, now).unwrap().is_some();
 
-        let (code, expires_at) = logins.invite(NOW).unwrap();
+        let (code, expires_at) = logins.invite("anna", NOW).unwrap();
         assert!(!redeem("", NOW) && !redeem(&code[1..], NOW), "nothing that is nearly a code");
         assert_eq!([redeem(&code, NOW), redeem(&code, NOW)], [true, false]);
 
-        let (code, _) = logins.invite(NOW).unwrap();
+        let (code, _) = logins.invite("anna", NOW).unwrap();
         assert!(!redeem(&code, expires_at), "too old");
 
-        let codes: Vec<String> = (0..=LOGIN_CODES).map(|_| logins.invite(NOW).unwrap().0).collect();
+        let codes: Vec<String> = (0..=LOGIN_CODES).map(|_| logins.invite("anna", NOW).unwrap().0).collect();
         let work: Vec<bool> = codes.iter().map(|code| redeem(code, NOW)).collect();
         assert_eq!(work.iter().position(|works| *works), Some(1), "the oldest went");
     }

@@ -9,6 +9,7 @@ use holdshort_protocol::{
 };
 use serde_json::Value;
 
+use super::assigned;
 use super::diff;
 use super::earlier;
 use super::paint::Paint;
@@ -199,6 +200,7 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         Level::Critical => paint.red("CRITICAL"),
     };
     out.extend(fact("risk", &level, paint));
+    out.extend(assigned(interrupt, paint));
     if let Some(at) = &interrupt.expires_at {
         let text = format!("{}, then: {}", time::at(at), plain::line(&interrupt.on_expiry));
         out.extend(fact("expires", &text, paint));
@@ -212,6 +214,12 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     out.extend(fact("id", &paint.dim(&plain::line(&interrupt.id)), paint));
     out
+}
+
+/// Who is asked, and how they have decided so far.
+pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let lines = assigned::lines(interrupt).into_iter();
+    lines.flat_map(|(label, text)| fact(label, &text, paint)).collect()
 }
 
 fn fact(label: &str, text: &str, paint: Paint) -> Vec<String> {

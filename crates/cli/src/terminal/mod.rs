@@ -5,6 +5,7 @@
 /// Said of a run whose model is a script, wherever it is shown.
 pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
 
+mod assigned;
 pub(crate) mod card;
 pub(crate) mod chat;
 pub(crate) mod coach;

@@ -2,8 +2,7 @@
 //!
 //! The link alone stands on standard output, to be copied or piped; what it can do stands beside it.
 
-use holdshort_protocol::{Link, LinkRequest};
-use serde_json::json;
+use holdshort_protocol::{Link, LinkRequest, LoginLinkRequest, plain};
 
 use super::Scene;
 use crate::called::holdshort;
@@ -15,9 +14,10 @@ use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
 /// `login`: a fresh link.
-pub(super) async fn login(scene: &Scene) -> anyhow::Result<Exit> {
-    let link: Link = scene.client()?.post("/v1/login-links", &json!({})).await?;
-    show(scene, &link, "It signs one browser in as you, once")
+pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
+    let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
+    let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;
+    show(scene, &link, &format!("It signs one browser in as {who}, once"))
 }
 
 /// `link`: a decision link.

@@ -1,6 +1,7 @@
 //! What each verb does, one file per group.
 
 mod answers;
+mod assign;
 mod attach;
 mod audit;
 mod chat;
@@ -14,6 +15,7 @@ mod journal;
 mod keys;
 mod links;
 mod nodes;
+mod people;
 mod plan;
 mod rebuild;
 mod run;
@@ -57,7 +59,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Show { id } => show::show(&scene, &id).await,
         Verb::Decide(decide) => decide::decide(&scene, decide).await,
         Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
-        Verb::Login => links::login(&scene).await,
+        Verb::Login { person } => links::login(&scene, person).await,
         Verb::Attach { run, output_dir, model } => {
             attach::attach(&scene, &run, output_dir.as_deref(), model).await
         }
@@ -79,6 +81,12 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Grants { session } => sessions::grants(&scene, session.as_deref()).await,
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
         Verb::Keys { verb } => keys::keys(&scene, verb).await,
+        Verb::People { verb } => people::people(&scene, verb).await,
+        Verb::Reassign(args) => assign::reassign(&scene, args).await,
+        Verb::Delegate { interrupt, to, from, until } => {
+            assign::delegate(&scene, &interrupt, to, from, until).await
+        }
+        Verb::Withdraw { interrupt } => assign::withdraw(&scene, &interrupt).await,
         Verb::Freeze => system::change(&scene, "freeze").await,
         Verb::Unfreeze => system::change(&scene, "unfreeze").await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,

@@ -169,8 +169,12 @@ impl System {
 
     fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
         let permission = match input {
+            // Who is not there is told before what one may not.
+            Input::SetAway { id, .. } if self.people.get(id).is_none() => {
+                return Err(Rejection::UnknownPerson);
+            }
             // Who is away says so themselves.
-            Input::SetAway { id, .. } if *id == actor.id && self.people.get(id).is_some() => return Ok(()),
+            Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
             Input::SetPolicy { .. }
             | Input::SetPerson { .. }
             | Input::RemovePerson { .. }

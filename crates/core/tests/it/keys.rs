@@ -140,7 +140,7 @@ fn a_name_is_one_live_keys() {
     let mut system = System::default();
     make(&mut system, NewKey { expires_at: Some(at(NOW + 10)), ..new(1, "bot") }).unwrap();
     let taken = make(&mut system, new(2, "bot"));
-    let who = "is the name of another key";
+    let who = "is the name of a key";
     assert_eq!(taken, Err(Refusal::NameTaken { name: "bot".to_owned(), who }.into()));
     assert_eq!(send_at(&mut system, NOW + 10, Input::MakeKey(new(2, "bot"))), Ok(1), "the first has expired");
     assert_eq!(send_at(&mut system, NOW + 10, revoke(2)), Ok(1));

@@ -19,7 +19,7 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
             if !says_who && self_approval.is_none() {
                 let message =
                     "says nothing: name `approvers`, `groups`, a `quorum` or `stages`, or leave it out";
-                problems.push(Problem::new(at, message));
+                problems.push(Problem::new(format!("{at}/approvers"), message));
             }
             let (approvers, groups) = (approvers.unwrap_or_default(), groups.unwrap_or_default());
             vec![stage(wire::Stage { name: None, approvers, groups, quorum: quorum.unwrap_or_default() })]

@@ -5,26 +5,33 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use holdshort_protocol::{Identity, Link, Login, Redeem, Role, header};
+use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem, header};
 use holdshort_web::app::blocking;
 use holdshort_web::auth::{AuthState, Caller};
-use holdshort_web::body::Body;
+use holdshort_web::body::{Body, read_strict};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::{logins, view};
 
-use crate::openapi::{Changes, Enters, Leaves, Reads};
+use crate::openapi::{Enters, Invites, Leaves, Reads};
 
 /// Make a link that signs one browser in.
 ///
 /// It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
-/// that it leads to redeems it.
+/// that it leads to redeems it. Without a `person` it signs in whoever makes it.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
-    responses((status = 201, description = "The link", body = Link), Changes)
+    request_body(content = Option<LoginLinkRequest>, description = "May be left out"),
+    responses((status = 201, description = "The link", body = Link), Invites)
 )]
-pub(crate) async fn invite(caller: Caller) -> Answer<(StatusCode, Json<Link>)> {
-    let app = caller.app;
-    let (code, expires_at) = app.logins.invite(app.now())?;
+pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Json<Link>)> {
+    let Caller { app, actor, .. } = caller;
+    let request: LoginLinkRequest =
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
+    let person = request.person.unwrap_or(actor.id);
+    if app.driver.system().await?.people.roles(&person).is_empty() {
+        return Err(Refused::invalid_at("/person", format!("nobody here is `{person}`")));
+    }
+    let (code, expires_at) = app.logins.invite(&person, app.now())?;
     let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
     Ok((StatusCode::CREATED, Json(link)))
 }
@@ -44,13 +51,9 @@ pub(crate) async fn invite(caller: Caller) -> Answer<(StatusCode, Json<Link>)> {
 )]
 pub(crate) async fn enter(State(auth): State<AuthState>, body: Body) -> Answer<Response> {
     let Redeem { code } = body.json().await?;
-    let logins::Issued { cookie, secret, expires_at } = auth.redeem(code).await?;
-    let login = Login {
-        secret,
-        person: "operator".to_owned(),
-        role: Role::Operator,
-        expires_at: expires_at.to_string(),
-    };
+    let (logins::Issued { person, cookie, secret, expires_at }, role) = auth.redeem(code).await?;
+    let role = view::event::role(role);
+    let login = Login { secret, person, role, expires_at: expires_at.to_string() };
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Json(login)).into_response())
 }
 

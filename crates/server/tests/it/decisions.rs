@@ -1,14 +1,5 @@
 //! The order of refusals: known, role, repeat, expired, resolved, version, option and schema.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use holdshort_core::actor::Actor;
-use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::Kind;
-use holdshort_core::run::{Ask, Config, Origin};
-use holdshort_engine::{Driver, Idle, StartRun, SystemClock};
-use holdshort_store::Sqlite;
 use serde_json::{Value, json};
 
 use crate::harness::{Served, created, ok, refusal, text};
@@ -58,48 +49,6 @@ async fn refusals_come_in_one_order() {
     let other = operator.decide(&asked, &json!({"option": "reject", "version": 9})).await;
     assert_eq!(refusal(&other), (409, "already_resolved", vec![]));
     assert_eq!(other.1["resolution"], decided["resolution"]);
-}
-
-/// A question for somebody who is not there: journals can hold such ones from before they were refused.
-async fn assigned_to(approver: &str, data: &Path) -> InterruptId {
-    let journal = Arc::new(Sqlite::open(data).unwrap());
-    let driver = Driver::new(journal.clone(), SystemClock, Idle);
-    let ask = Ask {
-        kind: Kind::Question,
-        title: "?".to_owned(),
-        message: String::new(),
-        payload: Value::Null,
-        options: Vec::new(),
-        response_schema: None,
-        expires_in_ms: None,
-        on_expiry: None,
-        assignment: holdshort_core::interrupt::Assignment::of(vec![approver.to_owned()]),
-    };
-    let start = StartRun {
-        definition: Arc::new(holdshort_workflow::external()),
-        session: None,
-        config: Config::default(),
-        input: json!({}),
-        origin: Origin::ExternalOnce,
-        ask: Some(ask),
-        key: None,
-        front: None,
-    };
-    let started = driver.start(start, Actor::agent("agent", "rest")).await.unwrap();
-    journal.close().await.unwrap();
-    started.interrupt.unwrap()
-}
-
-#[tokio::test]
-async fn only_approvers_decide() {
-    let served = Served::new().await;
-    let data = served.data().to_owned();
-    let folder = served.stop().await;
-    let asked = assigned_to("somebody-else", &data).await;
-    let served = Served::again(folder).await;
-    let asked = ok(served.operator().get(&format!("/v1/interrupts/{asked}")).await);
-    let said = served.operator().decide(&asked, &json!({"option": "nonsense"})).await;
-    assert_eq!(refusal(&said), (403, "not_an_approver", vec![]));
 }
 
 #[tokio::test]

@@ -199,6 +199,13 @@ impl Served {
         Self { server: start_tuned(options.clone(), tuning).await.unwrap(), options, tuning, folder }
     }
 
+    /// Stops, and does not start again: why.
+    pub(crate) async fn restart_refused(self) -> String {
+        let Self { server, options, tuning, folder: _folder } = self;
+        server.stop().await;
+        start_tuned(options, tuning).await.err().expect("it does not start").to_string()
+    }
+
     pub(crate) async fn stop(self) -> TempDir {
         self.server.stop().await;
         self.folder

@@ -24,6 +24,7 @@ mod lists;
 mod logins;
 mod native;
 mod openapi;
+mod people;
 mod plans;
 mod rights;
 mod sessions;

@@ -30,8 +30,17 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 5] =
-    ["get /v1/runs", "get /v1/events", "get /v1/login", "delete /v1/login", "post /v1/plans/layout"];
+const OF_WHATEVER_IS_THEIRS: [&str; 8] = [
+    "get /v1/runs",
+    "get /v1/events",
+    "get /v1/login",
+    "delete /v1/login",
+    "post /v1/plans/layout",
+    "get /v1/interrupts",
+    // Nobody of that name is there: whoever is let in is told so.
+    "put /v1/people/{person}/away",
+    "delete /v1/people/{person}/away",
+];
 
 #[tokio::test]
 async fn each_route_lets_in_whom_the_table_says() {
@@ -76,6 +85,10 @@ async fn each_route_lets_in_whom_the_table_says() {
                     "post /v1/keys" => json!({"name": "bot"}),
                     "post /v1/interrupts/{id}/comments" => json!({"text": "t"}),
                     "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
+                    "post /v1/interrupts/{id}/delegate" => json!({"to": "operator"}),
+                    "post /v1/interrupts/{id}/reassign" => {
+                        json!({"assignment": {"approvers": ["operator"]}})
+                    }
                     _ => json!({}),
                 };
                 let request = api.request(method, &path).header("accept", "application/json").json(&body);
@@ -118,7 +131,10 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/interrupts/{id}/comments", "read", "any"),
     ("post /v1/interrupts/{id}/comments", "decide", "any"),
     ("post /v1/interrupts/{id}/decisions", "decide", "any"),
+    ("delete /v1/interrupts/{id}/decisions", "decide", "any"),
+    ("post /v1/interrupts/{id}/delegate", "assign", "any"),
     ("post /v1/interrupts/{id}/links", "assign", "all"),
+    ("post /v1/interrupts/{id}/reassign", "assign", "any"),
     ("post /v1/interrupts/{id}/release", "decide", "any"),
     ("get /v1/keys", "administer", "all"),
     ("post /v1/keys", "administer", "all"),
@@ -129,6 +145,12 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("delete /v1/login", "read", "any"),
     ("post /v1/login-links", "sign_in", "all"),
     ("get /v1/nodes", "read", "all"),
+    ("get /v1/people", "read", "all"),
+    ("get /v1/people/{person}", "read", "all"),
+    ("put /v1/people/{person}", "administer", "all"),
+    ("delete /v1/people/{person}", "administer", "all"),
+    ("put /v1/people/{person}/away", "decide", "any"),
+    ("delete /v1/people/{person}/away", "decide", "any"),
     ("post /v1/plans/layout", "decide", "any"),
     ("get /v1/runs", "read", "any"),
     ("post /v1/runs", "steer", "any"),

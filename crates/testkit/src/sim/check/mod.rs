@@ -361,9 +361,7 @@ impl Witness {
     fn system_event(&mut self, sealed: &Sealed) -> Result<(), String> {
         let chain = self.system_chain.get_or_insert(Chain::START);
         let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
-        if let event::Fact::System(fact) = &event.fact {
-            self.system.apply(&event);
-        }
+        self.system.apply(&event);
         Ok(())
     }
 

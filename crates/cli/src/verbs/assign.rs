@@ -1,0 +1,55 @@
+//! `reassign`, `delegate`, `withdraw`: who decides on an interrupt, after it was opened.
+
+use holdshort_protocol::{AskAssignment, Delegate, Interrupt, Quorum, Reassign, Represented};
+
+use super::Scene;
+use crate::client::id_of;
+use crate::exit::Exit;
+use crate::output::{document, say_all};
+use crate::terminal::card;
+use crate::terminal::paint::Paint;
+
+pub(super) async fn reassign(scene: &Scene, args: crate::args::Reassign) -> anyhow::Result<Exit> {
+    let crate::args::Reassign { interrupt, to, group, required, all, text } = args;
+    let some = |names: Vec<String>| (!names.is_empty()).then_some(names);
+    let roles = if all { Represented::All } else { Represented::Any };
+    let says = required.is_some() || all;
+    let assignment = AskAssignment {
+        approvers: some(to),
+        groups: some(group),
+        quorum: says.then(|| Quorum { required: required.unwrap_or(1), roles }),
+        ..AskAssignment::default()
+    };
+    let body = Reassign { assignment, text };
+    let shown = scene.client()?.post(&path(&interrupt, "reassign")?, &body).await?;
+    tell(scene, &shown)
+}
+
+pub(super) async fn delegate(
+    scene: &Scene,
+    interrupt: &str,
+    to: String,
+    from: Option<String>,
+    until: Option<String>,
+) -> anyhow::Result<Exit> {
+    let shown = scene.client()?.post(&path(interrupt, "delegate")?, &Delegate { from, to, until }).await?;
+    tell(scene, &shown)
+}
+
+pub(super) async fn withdraw(scene: &Scene, interrupt: &str) -> anyhow::Result<Exit> {
+    let shown = scene.client()?.delete(&path(interrupt, "decisions")?).await?;
+    tell(scene, &serde_json::from_value(shown)?)
+}
+
+fn tell(scene: &Scene, interrupt: &Interrupt) -> anyhow::Result<Exit> {
+    if scene.json {
+        document(interrupt)?;
+    } else {
+        say_all(&card::assigned(interrupt, Paint::stdout()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn path(interrupt: &str, verb: &str) -> anyhow::Result<String> {
+    Ok(format!("/v1/interrupts/{}/{verb}", id_of(interrupt, "int")?))
+}

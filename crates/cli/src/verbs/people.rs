@@ -1,0 +1,120 @@
+//! `people`: who may sign in and decide: list, set, remove, out of the office.
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::{Away, Person, PersonRole, PersonSource, SetPerson, plain};
+use serde_json::Value;
+
+use super::Scene;
+use crate::args::People;
+use crate::client::segment;
+use crate::exit::{Exit, usage};
+use crate::output::{document, say, say_all};
+use crate::terminal::paint::Paint;
+use crate::terminal::time;
+
+pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Result<Exit> {
+    match verb.unwrap_or(People::List) {
+        People::List => list(scene).await,
+        People::Set { person, role, group, name, address, time_zone, language } => {
+            let roles = role.iter().map(|role| serde_json::from_value(role.as_str().into()));
+            let body = SetPerson {
+                name,
+                roles: roles.collect::<Result<_, _>>()?,
+                groups: group,
+                addresses: addresses(&address)?,
+                time_zone,
+                language,
+            };
+            let set: Value = scene.client()?.put(&path(&person, ""), &body).await?;
+            shown(scene, &set)
+        }
+        People::Remove { person } => {
+            scene.client()?.delete(&path(&person, "")).await?;
+            if !scene.json {
+                say(&format!("`{}` decides nothing any more.", plain::line(&person)));
+            }
+            Ok(Exit::Ok)
+        }
+        People::Away { person, until, delegate } => {
+            let away = Away { until, delegate };
+            let set: Value = scene.client()?.put(&path(&person, "/away"), &away).await?;
+            shown(scene, &set)
+        }
+        People::Back { person } => {
+            let set = scene.client()?.delete(&path(&person, "/away")).await?;
+            shown(scene, &set)
+        }
+    }
+}
+
+async fn list(scene: &Scene) -> anyhow::Result<Exit> {
+    let items = scene.client()?.list("/v1/people", &[]).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    for item in items {
+        say_all(&lines(&serde_json::from_value(item)?));
+    }
+    Ok(Exit::Ok)
+}
+
+fn shown(scene: &Scene, set: &Value) -> anyhow::Result<Exit> {
+    if scene.json {
+        document(set)?;
+    } else {
+        say_all(&lines(&serde_json::from_value(set.clone())?));
+    }
+    Ok(Exit::Ok)
+}
+
+fn lines(person: &Person) -> Vec<String> {
+    let paint = Paint::stdout();
+    let name = person.name.as_deref().map(|name| format!("  {}", plain::line(name))).unwrap_or_default();
+    let roles: Vec<&str> = person.roles.iter().map(|role| word(*role)).collect();
+    let groups: Vec<String> = person.groups.iter().map(|group| plain::line(group).into_owned()).collect();
+    let groups = if groups.is_empty() { String::new() } else { format!("  in {}", groups.join(", ")) };
+    let from = match person.source {
+        PersonSource::File => "people file",
+        PersonSource::Provider => "identity provider",
+        PersonSource::Api => "set here",
+        PersonSource::Local => "this machine",
+    };
+    let mut out = vec![format!(
+        "{}{name}  {}{groups}  {}",
+        paint.bold(&plain::line(&person.id)),
+        roles.join(", "),
+        paint.dim(&format!("({from})"))
+    )];
+    if let Some(away) = &person.away {
+        let until = away.until.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
+        let delegate = away.delegate.as_deref().map(|who| format!("; `{}` stands in", plain::line(who)));
+        out.push(format!("  away{until}{}", delegate.unwrap_or_default()));
+    }
+    out
+}
+
+fn word(role: PersonRole) -> &'static str {
+    match role {
+        PersonRole::Admin => "admin",
+        PersonRole::Operator => "operator",
+        PersonRole::Reviewer => "reviewer",
+        PersonRole::Auditor => "auditor",
+    }
+}
+
+/// `CHANNEL=ADDRESS` each.
+fn addresses(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
+    let pair = |text: &String| {
+        let (channel, address) = text.split_once('=').ok_or_else(|| {
+            usage(format!("--address {text}: write CHANNEL=ADDRESS, such as email=a@b.org"))
+        })?;
+        Ok((channel.to_owned(), address.to_owned()))
+    };
+    given.iter().map(pair).collect()
+}
+
+fn path(person: &str, rest: &str) -> String {
+    format!("/v1/people/{}{rest}", segment(person))
+}

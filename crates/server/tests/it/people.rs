@@ -1,0 +1,359 @@
+//! People over HTTP: who is set, who signs in, what reviewers see, and how several of them decide.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Login, Said, Served, created, ok, said, text};
+
+impl Served {
+    async fn set(&self, id: &str, roles: &[&str], groups: &[&str]) -> Value {
+        let body = json!({"roles": roles, "groups": groups});
+        let request = self.operator().request(Method::PUT, &format!("/v1/people/{id}")).json(&body);
+        ok(said(request).await)
+    }
+
+    /// A browser that is signed in as somebody.
+    async fn signed_in_as(&self, person: &str) -> Api {
+        let link = created(self.operator().post("/v1/login-links", &json!({"person": person})).await);
+        let (_, code) = text(&link, "url").split_once('#').expect("a code");
+        let response = self.api(None).redeem(code).await;
+        let cookie = response.headers()["set-cookie"].to_str().expect("text");
+        let cookie = cookie.split(';').next().expect("a pair").to_owned();
+        let login: Value = response.json().await.expect("JSON");
+        assert_eq!(login["person"], person);
+        self.signed_in(Login { cookie, secret: text(&login, "secret").to_owned() })
+    }
+
+    async fn ask_of(&self, assignment: Value) -> Value {
+        let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "assignment": assignment});
+        created(self.agent().post("/v1/interrupts", &ask).await)
+    }
+}
+
+fn code(said: &Said) -> (u16, &str) {
+    (said.0, said.1["code"].as_str().unwrap_or_default())
+}
+
+async fn approve(api: &Api, asked: &Value) -> Said {
+    api.decide(asked, &json!({"option": "approve"})).await
+}
+
+/// `anna` and `ben` are of legal, `cleo` of finance.
+async fn peopled() -> Served {
+    let served = Served::new().await;
+    served.set("anna", &["reviewer"], &["legal"]).await;
+    served.set("ben", &["reviewer"], &["legal"]).await;
+    served.set("cleo", &["reviewer"], &["finance"]).await;
+    served
+}
+
+#[tokio::test]
+async fn people_are_set_listed_changed_and_removed() {
+    let served = Served::new().await;
+    let whole = json!({
+        "name": "Anna Berg", "roles": ["reviewer", "auditor"], "groups": ["legal"],
+        "addresses": {"email": "anna@example.org"}, "time_zone": "Europe/Berlin", "language": "de",
+    });
+    let put = |id: &str, body: &Value| {
+        said(served.operator().request(Method::PUT, &format!("/v1/people/{id}")).json(body))
+    };
+    let set = ok(put("anna", &whole).await);
+    for (key, value) in whole.as_object().expect("an object") {
+        assert_eq!(&set[key], value, "{key}");
+    }
+    assert_eq!((&set["source"], &set["may_decide"]), (&json!("api"), &json!(true)));
+    let list = ok(served.operator().get("/v1/people").await);
+    let ids: Vec<&str> =
+        list["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect();
+    assert_eq!(ids, ["operator", "anna"]);
+
+    let wrong = put("operator", &whole).await;
+    assert_eq!(code(&wrong), (422, "invalid_request"));
+    assert_eq!(wrong.1["errors"][0]["pointer"], "/id");
+    assert_eq!(code(&put("x", &json!({"roles": []})).await), (422, "invalid_request"));
+    assert_eq!(code(&put("x", &json!({"roles": ["agent"]})).await), (422, "invalid_request"));
+    assert_eq!(code(&put("x", &json!({"roles": ["reviewer"], "role": "x"})).await), (422, "invalid_request"));
+
+    let served = served.restart().await;
+    assert_eq!(
+        ok(served.operator().get("/v1/people/anna").await)["name"],
+        "Anna Berg",
+        "it is in the journal"
+    );
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(code(&served.operator().get("/v1/people/anna").await), (404, "not_found"));
+    assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
+}
+
+/// Two of five; a quorum is reached by different people, each with their own login.
+#[tokio::test]
+async fn two_of_a_group_release_it() {
+    let served = peopled().await;
+    let (anna, ben, cleo) = (
+        served.signed_in_as("anna").await,
+        served.signed_in_as("ben").await,
+        served.signed_in_as("cleo").await,
+    );
+    let asked = served.ask_of(json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
+    assert_eq!(
+        (&asked["assignment"]["groups"], &asked["assignment"]["needed"]),
+        (&json!(["legal"]), &json!(2))
+    );
+
+    assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
+    assert_eq!(code(&approve(&served.operator(), &asked).await), (403, "not_an_approver"));
+    let once = ok(approve(&anna, &asked).await);
+    assert_eq!((&once["status"], &once["votes"][0]["by"]), (&json!("open"), &json!("anna")));
+    assert_eq!(once["assignment"]["needed"], 1);
+    let again = ok(approve(&anna, &asked).await);
+    assert_eq!(again["status"], "open", "each counts once");
+
+    let path = format!("/v1/interrupts/{}", text(&asked, "id"));
+    assert_eq!(ok(ben.get(&path).await)["you"], json!({"may_decide": true}));
+    assert_eq!(code(&cleo.get(&path).await), (403, "forbidden_role"), "it is not theirs to read");
+    let settled = ok(approve(&ben, &asked).await);
+    assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
+}
+
+#[tokio::test]
+async fn a_vote_is_taken_back() {
+    let served = peopled().await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let asked = served.ask_of(json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
+    let path = format!("/v1/interrupts/{}/decisions", text(&asked, "id"));
+    assert_eq!(code(&anna.delete(&path).await), (409, "no_vote"));
+    ok(approve(&anna, &asked).await);
+    let back = ok(anna.delete(&path).await);
+    assert_eq!((back.get("votes"), &back["assignment"]["needed"]), (None, &json!(2)));
+    ok(approve(&ben, &asked).await);
+    ok(approve(&anna, &asked).await);
+    assert_eq!(code(&ben.delete(&path).await), (409, "already_resolved"));
+}
+
+#[tokio::test]
+async fn stages_come_one_after_the_other() {
+    let served = peopled().await;
+    let (anna, cleo) = (served.signed_in_as("anna").await, served.signed_in_as("cleo").await);
+    let stages = json!({"stages": [
+        {"name": "law", "groups": ["legal"]},
+        {"name": "money", "groups": ["finance"]},
+    ]});
+    let asked = served.ask_of(stages).await;
+    assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_your_stage"));
+    let path = format!("/v1/interrupts/{}", text(&asked, "id"));
+    let seen = ok(cleo.get(&path).await);
+    assert_eq!((&seen["you"]["may_decide"], &seen["you"]["code"]), (&json!(false), &json!("not_your_stage")));
+    let first = ok(approve(&anna, &asked).await);
+    assert_eq!(
+        (&first["assignment"]["stage"], &first["assignment"]["groups"]),
+        (&json!(1), &json!(["finance"]))
+    );
+    let settled = ok(approve(&cleo, &asked).await);
+    assert_eq!(settled["resolution"]["by"], json!(["anna", "cleo"]));
+}
+
+/// An agent names who decides; whoever does not exist, or can not, is refused with the place.
+#[tokio::test]
+async fn who_is_named_has_to_be_there() {
+    let served = peopled().await;
+    served.set("audrey", &["auditor"], &[]).await;
+    let table = [
+        (json!({"approvers": ["audrey"]}), "/assignment/approvers/0"),
+        (json!({"approvers": ["anna", "nobody-here"]}), "/assignment/approvers/1"),
+        (json!({"groups": ["marketing"]}), "/assignment/groups/0"),
+        (json!({"groups": []}), "/assignment/groups"),
+        (json!({"groups": ["finance"], "quorum": {"required": 2}}), "/assignment"),
+        (json!({"stages": []}), "/assignment/stages"),
+        (json!({"stages": [{"approvers": ["anna"]}, {"approvers": ["anna"]}]}), "/assignment/stages/1"),
+        (json!({"stages": [{"approvers": ["anna"]}], "approvers": ["ben"]}), "/assignment/stages"),
+        (json!({"groups": ["legal"], "quorum": {"required": 0}}), "/assignment/quorum/required"),
+        (json!({"groups": ["legal"], "quorum": {"needed": 2}}), "/assignment/quorum/needed"),
+    ];
+    for (assignment, pointer) in table {
+        let ask = json!({"kind": "tool_approval", "title": "t", "assignment": assignment});
+        let refused = served.agent().post("/v1/interrupts", &ask).await;
+        assert_eq!(code(&refused), (422, "invalid_request"), "{ask}");
+        assert_eq!(refused.1["errors"][0]["pointer"], pointer, "{ask}: {}", refused.1);
+    }
+}
+
+#[tokio::test]
+async fn reviewers_are_shown_what_is_theirs() {
+    let served = peopled().await;
+    let (anna, cleo) = (served.signed_in_as("anna").await, served.signed_in_as("cleo").await);
+    let of_legal = served.ask_of(json!({"groups": ["legal"]})).await;
+    let of_anna = served.ask_of(json!({"approvers": ["anna"]})).await;
+    let of_anybody = served.agent().ask().await;
+    let listed = async |api: &Api, query: &str| {
+        let list = ok(api.get(&format!("/v1/interrupts?status=open{query}")).await);
+        let mut ids: Vec<String> =
+            list["items"].as_array().expect("a list").iter().map(|one| text(one, "id").to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    let ids = |of: &[&Value]| {
+        let mut ids: Vec<String> = of.iter().map(|one| text(one, "id").to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(listed(&anna, "").await, ids(&[&of_legal, &of_anna]));
+    assert_eq!(listed(&anna, "&assignee=me").await, ids(&[&of_anna]));
+    assert_eq!(listed(&anna, "&group=mine").await, ids(&[&of_legal]));
+    assert_eq!(listed(&cleo, "").await, ids(&[]));
+    assert_eq!(listed(&cleo, "&group=legal").await, ids(&[]), "not by asking for it either");
+    assert_eq!(listed(&served.operator(), "").await, ids(&[&of_legal, &of_anna, &of_anybody]));
+    assert_eq!(listed(&served.operator(), "&assignee=anna").await, ids(&[&of_anna]));
+    assert_eq!(
+        code(&cleo.get(&format!("/v1/runs/{}", text(&of_legal, "run"))).await),
+        (403, "forbidden_role")
+    );
+    assert_eq!(code(&anna.get("/v1/people").await), (403, "forbidden_role"));
+}
+
+#[tokio::test]
+async fn it_is_reassigned_and_delegated() {
+    let served = peopled().await;
+    let (anna, ben, cleo) = (
+        served.signed_in_as("anna").await,
+        served.signed_in_as("ben").await,
+        served.signed_in_as("cleo").await,
+    );
+    let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+    let path = |verb: &str| format!("/v1/interrupts/{}/{verb}", text(&asked, "id"));
+    assert_eq!(code(&ben.post(&path("delegate"), &json!({"to": "ben"})).await), (403, "not_an_approver"));
+    let soon = "2020-01-01T00:00:00Z";
+    let late = anna.post(&path("delegate"), &json!({"to": "ben", "until": soon})).await;
+    assert_eq!((code(&late), &late.1["errors"][0]["pointer"]), ((422, "invalid_request"), &json!("/until")));
+    let given = ok(anna.post(&path("delegate"), &json!({"to": "ben"})).await);
+    assert_eq!(given["assignment"]["delegations"], json!([{"from": "anna", "to": "ben"}]));
+    let seen = ok(ben.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(seen["you"], json!({"may_decide": true, "in_place_of": "anna"}));
+
+    let to_finance = json!({"assignment": {"groups": ["finance"]}, "text": "It is about money."});
+    let moved = ok(served.operator().post(&path("reassign"), &to_finance).await);
+    assert_eq!((&moved["assignment"]["groups"], &moved["version"]), (&json!(["finance"]), &json!(2)));
+    assert_eq!(code(&approve(&anna, &asked).await), (403, "not_an_approver"));
+    let stale = cleo.decide(&asked, &json!({"option": "approve", "version": 1})).await;
+    assert_eq!(code(&stale), (409, "stale"));
+    assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
+}
+
+/// The last approver is removed while votes are in: what is left of the vote escalates to admins and operators.
+#[tokio::test]
+async fn what_leaving_empties_escalates() {
+    let served = peopled().await;
+    let anna = served.signed_in_as("anna").await;
+    let asked = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
+    ok(approve(&anna, &asked).await);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(code(&approve(&anna, &asked).await), (401, "unauthenticated"), "nor is she let in");
+    let path = format!("/v1/interrupts/{}", text(&asked, "id"));
+    let seen = ok(served.operator().get(&path).await);
+    assert_eq!((seen.get("votes"), &seen["assignment"]["approvers"]), (None, &json!([])));
+    assert_eq!(seen["you"], json!({"may_decide": true}));
+    let events = ok(served.operator().get_json(&format!("/v1/runs/{}/events", text(&asked, "run"))).await);
+    let types: Vec<&str> =
+        events["items"].as_array().expect("a list").iter().map(|event| text(event, "type")).collect();
+    assert!(types.ends_with(&["decision_made", "vote_withdrawn", "interrupt_reassigned"]), "{types:?}");
+    assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
+}
+
+#[tokio::test]
+async fn out_of_office_with_a_delegate() {
+    let served = peopled().await;
+    let (anna, cleo) = (served.signed_in_as("anna").await, served.signed_in_as("cleo").await);
+    let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+    let away = |body: Value| said(anna.request(Method::PUT, "/v1/people/anna/away").json(&body));
+    assert_eq!(code(&away(json!({"delegate": "anna"})).await), (422, "invalid_request"));
+    assert_eq!(code(&away(json!({"until": "yesterday"})).await), (422, "invalid_request"));
+    let set = ok(away(json!({"until": "2099-01-01T00:00:00Z", "delegate": "cleo"})).await);
+    assert_eq!(set["away"]["delegate"], "cleo");
+    let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
+    assert_eq!(code(&other), (403, "forbidden_role"));
+    let seen = ok(cleo.get("/v1/interrupts?status=open&assignee=me").await);
+    assert_eq!(text(&seen["items"][0], "id"), text(&asked, "id"));
+    assert_eq!(seen["items"][0]["you"]["in_place_of"], "anna");
+    assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
+}
+
+/// 200 reviewers vote at once on what two of them have to release: it is released once, by two.
+#[tokio::test]
+async fn many_vote_at_once() {
+    let served = Served::new().await;
+    let mut voters = Vec::new();
+    for n in 0..20 {
+        let id = format!("voter{n}");
+        served.set(&id, &["reviewer"], &["crowd"]).await;
+        voters.push(served.signed_in_as(&id).await);
+    }
+    let asked = served.ask_of(json!({"groups": ["crowd"], "quorum": {"required": 2}})).await;
+    let votes = voters.iter().flat_map(|voter| (0..10).map(|_| approve(voter, &asked)));
+    let said = futures::future::join_all(votes).await;
+    let released = said.iter().filter(|said| said.1["resolution"]["outcome"] == "approved").count();
+    assert!(released > 0);
+    for answer in &said {
+        assert!(matches!(code(answer), (200, _) | (409, "already_resolved")), "{answer:?}");
+    }
+    let end = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(end["resolution"]["by"].as_array().map(Vec::len), Some(2), "{end}");
+}
+
+#[tokio::test]
+async fn a_gate_of_a_workflow_names_people_of_the_file() {
+    let workflow = [
+        "name: own",
+        "phases:",
+        "  - id: look",
+        "    kind: checkpoint",
+        "    message: Is it good?",
+        "    gates:",
+        "      checkpoint:",
+        "        assignment: {groups: [legal], quorum: {required: 2}, self_approval: false}",
+    ]
+    .join("\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    let people = "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
+    std::fs::write(&file, people).expect("it is written");
+    let served = Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let start = json!({"workflow": "own", "input": {"task": "t"}});
+    let run = created(served.operator().post("/v1/runs", &start).await);
+    let held = served.next_of(text(&run, "id")).await;
+    assert_eq!(
+        (&held["assignment"]["self_approval"], &held["assignment"]["needed"]),
+        (&json!(false), &json!(2))
+    );
+    ok(approve(&anna, &held).await);
+    ok(approve(&ben, &held).await);
+    assert_eq!(served.ended(text(&run, "id")).await["status"], "completed");
+
+    let changed =
+        said(served.operator().request(Method::PUT, "/v1/people/anna").json(&json!({"roles": ["admin"]})))
+            .await;
+    assert_eq!(code(&changed), (409, "other_source"));
+    // Ben leaves the file: a run that needs two of legal does not start, nor does a server with such a workflow.
+    std::fs::write(&file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
+    let refused = served.restart_refused().await;
+    assert!(refused.contains("needs 2, and 1"), "{refused}");
+}
+
+/// What a person may not do any more ends what they have open.
+#[tokio::test]
+async fn a_person_who_leaves_is_signed_out() {
+    let served = peopled().await;
+    let anna = served.signed_in_as("anna").await;
+    assert_eq!(ok(anna.get("/v1/login").await)["person"], "anna");
+    let mut stream = anna
+        .request(Method::GET, "/v1/events")
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .expect("it answers");
+    assert_eq!(stream.status(), 200);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    let ended =
+        tokio::time::timeout(crate::harness::SOON, async { while let Ok(Some(_)) = stream.chunk().await {} });
+    ended.await.expect("the stream ends");
+    assert_eq!(code(&anna.get("/v1/login").await), (401, "unauthenticated"));
+}
