@@ -20,4 +20,4 @@ mod yaml;
 pub use library::{Library, Override};
 pub use problem::Problem;
 pub use shipped::{EDGES, PRESETS, Plain, Shipped, external, shipped};
-pub use workflow::parse;
+pub use workflow::{parse, parse_for};

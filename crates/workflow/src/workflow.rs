@@ -78,6 +78,16 @@ pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<De
         .map(|(definition, _)| definition)
 }
 
+/// The same where others decide, too.
+pub fn parse_for(
+    file_name: &str,
+    text: &str,
+    catalogue: &[tool::Spec],
+    deciders: &Deciders,
+) -> Result<Definition, Vec<Problem>> {
+    parse_placed(file_name, text, catalogue, deciders, &Bases::shipped()).map(|(definition, _)| definition)
+}
+
 /// The same over these workflows, with the place of the workflow's name.
 pub(crate) fn parse_placed(
     file_name: &str,

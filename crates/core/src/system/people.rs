@@ -78,7 +78,7 @@ impl Deciders {
             return None;
         }
         let there = listed(&self.people);
-        Some(format!("nobody who may decide is `{name}` here; who may: {there}"))
+        Some(format!("nobody who decides here is `{name}`; who decides is one of: {there}"))
     }
 
     /// The same of a group that nobody who may decide is in.
@@ -87,7 +87,7 @@ impl Deciders {
             return None;
         }
         let there = listed(&self.groups);
-        Some(format!("nobody who may decide is in the group `{name}`; groups: {there}"))
+        Some(format!("nobody who decides here is in the group `{name}`; there are the groups: {there}"))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use holdshort_core::system::people::{Deciders, People};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 20] = [
+const DOCUMENTS: [&str; 21] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -18,6 +19,7 @@ const DOCUMENTS: [&str; 20] = [
     "docs/guides/copilot.md",
     "docs/guides/gates.md",
     "docs/guides/keys.md",
+    "docs/guides/people.md",
     "docs/guides/plans.md",
     "docs/guides/sessions.md",
     "docs/guides/long-sessions.md",
@@ -111,9 +113,15 @@ async fn commands_in_the_documents_run() {
 fn examples_in_the_documents_are_valid() {
     let mut checked = 0;
     for document in DOCUMENTS {
+        // Those whom an example of the same page names.
+        let mut deciders = Deciders::local();
         for (line, block) in blocks(document, "yaml") {
-            let problems = if block.starts_with("name:") {
-                holdshort_workflow::parse(document, &block, &holdshort_tools::catalogue()).err()
+            let problems = if block.starts_with("people:") {
+                let read = holdshort_workflow::people_file::parse(document, &block);
+                read.map(|people| deciders = People::of(&people).deciders()).err()
+            } else if block.starts_with("name:") {
+                let catalogue = holdshort_tools::catalogue();
+                holdshort_workflow::parse_for(document, &block, &catalogue, &deciders).err()
             } else {
                 holdshort_workflow::rehearsal::parse(document, &block).err()
             };

@@ -12,6 +12,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of every run", &["core/src/limits.rs"]),
     ("Of what is sent", &["core/src/limits.rs"]),
     ("Of keys", &["core/src/limits.rs"]),
+    ("Of people", &["core/src/limits.rs"]),
     ("Of a workflow's file", &["workflow/src/bounds.rs"]),
     ("Of models", &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs"]),
     ("Of tools", &["tools/src/limits.rs", "http/src/guard.rs"]),

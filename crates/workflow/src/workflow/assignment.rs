@@ -37,7 +37,7 @@ fn read(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Option
     let stages = match fields.find("stages") {
         None => {
             let says = ["approvers", "groups", "quorum", "self_approval"];
-            if !says.iter().any(|key| fields.was_meant(key)) {
+            if !says.iter().any(|key| fields.find(key).is_some()) {
                 problems.at(item, "says nothing: name `approvers`, `groups`, a `quorum` or `stages`");
             }
             vec![own]

@@ -6,6 +6,7 @@ mod catalogue;
 mod chains;
 mod library;
 mod mutations;
+mod people_file;
 mod player;
 mod presets;
 mod problem_cases;

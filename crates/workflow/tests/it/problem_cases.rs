@@ -561,7 +561,7 @@ gates:
             "workflow.yaml:6:57: `question` has no option `reject`",
             "workflow.yaml:7:24: a duration is from 1ms to 366d, found `400d`",
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
-            "workflow.yaml:8:42: nobody here is `ana`; who decides is one of: `operator`",
+            "workflow.yaml:8:42: nobody who decides here is `ana`; who decides is one of: `operator`",
             "workflow.yaml:8:47: `ana` is listed twice",
             "workflow.yaml:8:52: expected a text, found the number 7",
         ],
@@ -761,10 +761,26 @@ phases:
 gates: {checkpoint: {approvers: [operater, operator, agent, engine]}}
 ",
         says: &[
-            "workflow.yaml:3:79: nobody here is `release-manager`; who decides is one of: `operator`",
-            "workflow.yaml:4:34: nobody here is `operater`; who decides is one of: `operator` (did you mean `operator`?)",
-            "workflow.yaml:4:54: nobody here is `agent`; who decides is one of: `operator`",
-            "workflow.yaml:4:61: nobody here is `engine`; who decides is one of: `operator`",
+            "workflow.yaml:3:79: nobody who decides here is `release-manager`; who decides is one of: `operator`",
+            "workflow.yaml:4:34: nobody who decides here is `operater`; who decides is one of: `operator` (did you mean `operator`?)",
+            "workflow.yaml:4:54: nobody who decides here is `agent`; who decides is one of: `operator`",
+            "workflow.yaml:4:61: nobody who decides here is `engine`; who decides is one of: `operator`",
+        ],
+    },
+    Case {
+        about: "assignments that say too little, too much, or name nobody",
+        text: "\
+name: a
+phases:
+  - {id: look, kind: checkpoint, message: m, gates: {checkpoint: {approvers: [operator], assignment: {groups: [legal]}}}}
+  - {id: work, kind: checkpoint, message: m, gates: {checkpoint: {assignment: {}}}}
+gates:
+  checkpoint: {assignment: {groups: [legal], quorum: {required: 0, role: all}}}
+  question: {assignment: {stages: [], approvers: [operator]}}
+  review: {assignment: {stages: [{name: law, approvers: [anna]}, {quorum: {roles: most}}], self_aproval: false}}
+",
+        says: &[
+            "workflow.yaml:3:66: `assignment` says who decides: name them there",
         ],
     },
     Case {
