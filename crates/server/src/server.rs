@@ -112,6 +112,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         return Err(StartError::NotLoopback(options.listen));
     }
     let people = options.people.as_deref().map(library::people).transpose()?;
+    // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
+    if options.database.is_none() && !options.data.exists() {
+        let people = People::of(people.as_deref().unwrap_or_default());
+        library::open(options.workflows.as_deref(), &people)?;
+    }
     let env = |name: &str| std::env::var(name).ok();
     let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
         Source::Provider(model) => {

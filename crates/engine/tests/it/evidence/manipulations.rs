@@ -179,16 +179,16 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::each(
         "a row of a list is made up: an interrupt",
         Sql("INSERT INTO interrupts SELECT zeroblob(17), run, session, kind, open, risk, created_at, expires_at,
-                 opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1"),
+                 opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', run, session, kind, open, risk,
-             created_at, expires_at, opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1",
+             created_at, expires_at, opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
         "a row of a list is made up: an interrupt of no run",
         Sql("INSERT INTO interrupts SELECT zeroblob(17), zeroblob(17), session, kind, open, risk, created_at,
-                 expires_at, opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1"),
+                 expires_at, opened_seq, resolved_seq, claimed_by, assigned FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', 'run_00000000000000000000000000',
-             session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by
+             session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by, assigned
          FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
