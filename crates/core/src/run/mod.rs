@@ -35,6 +35,7 @@ mod phase;
 mod progress;
 mod reader;
 mod request;
+mod returned;
 mod said;
 mod spent;
 mod stakes;

@@ -37,6 +37,7 @@ mod pricing;
 mod random;
 mod reading;
 mod refusals;
+mod returned;
 mod rights;
 mod routing;
 mod schemas;

@@ -37,6 +37,7 @@ mod play;
 mod python;
 mod replies;
 mod restart;
+mod returned;
 mod routed;
 mod rush;
 mod sandbox;
