@@ -46,6 +46,7 @@ mod summary;
 mod task;
 mod trial;
 pub mod undo;
+mod work;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -71,6 +72,7 @@ pub use state::{
     Brief, Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepEnd, StepRole,
     Trial, Trouble, Used,
 };
+pub use work::{Doing, Work};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};

@@ -14,7 +14,7 @@ use crate::reply::{self, Flaw, Returned};
 use crate::tool::{Opens, Runs};
 
 impl Run {
-    fn is_question_tool(&self, tool: &str) -> bool {
+    pub(super) fn is_question_tool(&self, tool: &str) -> bool {
         self.spec(tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question))
     }
 

@@ -47,4 +47,5 @@ mod snapshot;
 mod trials;
 mod turns;
 mod votes;
+mod work;
 mod world;
