@@ -21,6 +21,7 @@ mod progress;
 pub(crate) mod projector;
 mod prompt;
 mod quote;
+mod team;
 #[cfg(test)]
 pub(crate) mod test;
 pub(crate) mod time;

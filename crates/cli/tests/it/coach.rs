@@ -452,3 +452,22 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(rest.contains("analysis.html") && rest.contains("This was a rehearsal"), "{rest}");
     assert!(answered.len() >= 7, "{answered:?}");
 }
+
+/// While one agent asks, a person sees who works meanwhile; after the answer, who waits for whom and for how long.
+#[test]
+fn a_person_sees_who_works_and_who_waits_for_whom() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why so hard?", ""), Scripted::text("You were ill.")]);
+    stage.plays("activity", vec![Scripted::Hang(Box::new(Scripted::text("All easy.")))]);
+    let mut terminal = stage.terminal();
+    let asked = terminal.expect(PROMPT);
+    assert!(asked.contains("meanwhile: activity thinks, ") || asked.contains("activity thinks, "), "{asked}");
+    terminal.type_line("ill");
+    terminal.expect("1 at work, 3 wait");
+    terminal.expect("activity                  thinks, ");
+    terminal.expect("synthesis                 comes after activity");
+    terminal.expect("season_plan (season_planner)  comes after synthesis");
+    stage.model.release();
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+}

@@ -38,6 +38,8 @@ pub(super) struct World {
     pub(super) same_texts: bool,
     /// Replies break off, work is ended in every way, and edits are checked: see [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
+    /// Agents ask in every way: see [`super::QUESTIONS_FROM`].
+    pub(super) plays_questions: bool,
 }
 
 #[derive(Clone)]
