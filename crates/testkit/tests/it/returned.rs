@@ -61,6 +61,16 @@ async fn the_questions_of_a_stage_are_asked_together_and_only_the_askers_run_aga
         [("metrics", "Were you ill?"), ("metrics", "When?"), ("recovery", "How do you sleep?")]
     );
     assert_eq!(model.requests().len(), 3);
+    let work = server.get(&format!("/v1/runs/{run}/work")).await.ok();
+    let told = |part: &Value| (part["agent"].clone(), part["state"].clone(), part["waits_for"].clone());
+    assert_eq!(
+        work["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
+        [
+            (json!("metrics"), json!("waiting_for_people"), Value::Null),
+            (json!("recovery"), json!("waiting_for_people"), Value::Null),
+            (json!("synthesis"), json!("waiting_for_phases"), json!(["metrics", "recovery"])),
+        ]
+    );
 
     // A restart between answers repeats nothing.
     answer(&server, &open, "How do you sleep?", "Badly.").await;
