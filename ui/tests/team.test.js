@@ -22,11 +22,11 @@ gates:
 const rehearsal = `
 agents:
   asker:
-    - text: ""
+    - text: I begin.
       calls: [{tool: ask_human, arguments: {question: "Were you ill?"}}]
     - text: Noted.
   worker:
-    - text: ""
+    - text: I begin.
       calls: [{tool: run_command, arguments: {command: "sleep 600"}}]
     - text: Done.
   last:
