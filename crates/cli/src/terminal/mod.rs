@@ -11,6 +11,7 @@ pub(crate) mod coach;
 mod diff;
 pub(crate) mod earlier;
 pub(crate) mod edit;
+mod flaw;
 pub(crate) mod follow;
 mod help;
 mod input;

@@ -289,6 +289,7 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
 async fn finds_old_answers(
     model: &ScriptedModel,
     server: &mut TestServer,
+    rebuild: &[&str],
     without: impl AsyncFnOnce(&TestServer),
 ) {
     let first = start((model, server), "solo", "athlete-7", "What hurts?").await;
@@ -300,9 +301,9 @@ async fn finds_old_answers(
     server.start().await;
     assert_eq!(kept(server, "").await, [Value::Null; 0], "an upgrade reads no journal");
     let told = server.get("/v1/audit/verify").await.ok();
-    assert!(told["problems"].to_string().contains(source["id"].as_str().unwrap()), "{told}");
+    assert!(told["damages"].to_string().contains(source["id"].as_str().unwrap()), "{told}");
     server.stop().await;
-    let rebuilt = client(server, &["rebuild"]);
+    let rebuilt = client(server, rebuild);
     assert!(rebuilt.contains("1 answer"), "{rebuilt}");
     server.start().await;
     assert_eq!(kept(server, "").await, listed);
@@ -315,7 +316,7 @@ async fn finds_old_answers(
 #[tokio::test]
 async fn a_rebuild_finds_what_was_answered_before_there_were_rows_for_it() {
     let (model, mut server) = server().await;
-    finds_old_answers(&model, &mut server, async |server: &TestServer| {
+    finds_old_answers(&model, &mut server, &["rebuild"], async |server: &TestServer| {
         let database = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
         let without = "DROP TABLE answer_words; DROP TABLE answers; PRAGMA user_version = 9";
         database.execute_batch(without).unwrap();
@@ -328,7 +329,7 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     let (model, url) = (ScriptedModel::start().await, database().await);
     let setup = TestServer::setup().workflow("solo", HISTORY).model(&model);
     let mut server = setup.database(&url, "one").start().await;
-    finds_old_answers(&model, &mut server, async |_: &TestServer| {
+    finds_old_answers(&model, &mut server, &["rebuild", "--store", &url], async |_: &TestServer| {
         let without = "DROP TABLE answers; UPDATE meta SET value = 7 WHERE name = 'version'";
         psql(&["--quiet", "--set=ON_ERROR_STOP=1", "--command", without, "--dbname", &url]).await;
     })

@@ -35,6 +35,7 @@ mod oversight;
 mod plans;
 mod play;
 mod python;
+mod questions;
 mod replies;
 mod restart;
 mod returned;
