@@ -103,13 +103,12 @@ impl Draft<'_> {
             }
             return Ok(());
         }
+        // That a question is not asked again is no failure of the work.
+        let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
-                self.emit(
-                    Fact::ToolFinished { call: id.clone(), end: CallEnd::Failed, code },
-                    Content::text(text),
-                );
+                self.emit(Fact::ToolFinished { call: id.clone(), end, code }, Content::text(text));
             }
         }
         Ok(())
