@@ -40,7 +40,8 @@ impl Run {
             });
         }
         if let Some(told) = self.told_to_return_questions(step) {
-            system.push_str(&format!("\n\n{told}"));
+            system.push_str("\n\n");
+            system.push_str(&told);
         }
         if self.ends_by_tool(step) {
             system.push_str(

@@ -64,7 +64,6 @@ impl Run {
             return None;
         }
         match reply::returned(text) {
-            Returned::Content(_) => None,
             Returned::Questions(questions) if !asking.enabled => {
                 let asked: Vec<&str> = questions.iter().filter_map(|one| one["message"].as_str()).collect();
                 Some((Flaw::QuestionsUnasked, asked.join(" / ")))
@@ -73,7 +72,7 @@ impl Run {
                 Some((Flaw::QuestionsUnasked, super::draft::clip(text, limits::TITLE_BYTES)))
             }
             Returned::Malformed(why) if self.asks_by(step).is_some() => Some((Flaw::MalformedQuestions, why)),
-            Returned::Questions(_) | Returned::Malformed(_) => None,
+            Returned::Content(_) | Returned::Questions(_) | Returned::Malformed(_) => None,
         }
     }
 

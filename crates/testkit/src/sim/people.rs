@@ -142,7 +142,7 @@ impl Menu {
     pub(super) fn new(seed: u64, choices: &mut Choices) -> Self {
         let make = match seed {
             ..PLANS_FROM => workflows::random,
-            QUESTIONS_FROM.. if seed % 4 != 0 => questions::workflow,
+            QUESTIONS_FROM.. if !seed.is_multiple_of(4) => questions::workflow,
             COPILOTS_FROM.. => copilots::workflow,
             _ if seed % 2 == 1 => workflows::planned,
             _ => workflows::team,
@@ -280,7 +280,7 @@ impl Menu {
     }
 
     fn plays_copilots(&self) -> bool {
-        self.seed >= COPILOTS_FROM && (self.seed < QUESTIONS_FROM || self.seed % 4 == 0)
+        self.seed >= COPILOTS_FROM && (self.seed < QUESTIONS_FROM || self.seed.is_multiple_of(4))
     }
 
     /// What somebody does at the same time as another deed.

@@ -67,7 +67,12 @@ pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
             tool: "ask_human".to_owned(),
             arguments: Arguments::Json(json!({ "question": question })),
         };
-        let calls = (0..=choices.below(2)).map(|_| ask(*choices.pick(&QUESTIONS))).collect();
+        let calls = (0..=choices.below(2))
+            .map(|_| {
+                let question: &str = choices.pick(&QUESTIONS);
+                ask(question)
+            })
+            .collect();
         return Some(reply(String::new(), calls));
     }
     // An agent that was never told of the form brings questions all the same, now and then.
@@ -116,6 +121,6 @@ pub(super) fn of(input: &Input) -> Option<&InterruptId> {
 
 pub(super) fn tell(run: &RunId, input: &Input) -> String {
     let what = if matches!(input, Input::EraseAnswer { .. }) { "erases" } else { "corrects" };
-    let of = of(input).map(|id| super::history::short(id.as_str()).to_owned()).unwrap_or_default();
+    let of = of(input).map(|id| super::history::short(id.as_str())).unwrap_or_default();
     format!("alice {what} the answer to {of} of {}", super::history::short(run.as_str()))
 }

@@ -20,6 +20,7 @@ use super::trials::Writing;
 pub(super) const WORKSPACE: &str = "/w";
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says what is played")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// What is under way, oldest first.
