@@ -63,16 +63,11 @@ pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
         return None;
     }
     if offers("ask_human") {
-        let ask = |question: &str| RequestedCall {
+        let ask = |question: &&str| RequestedCall {
             tool: "ask_human".to_owned(),
             arguments: Arguments::Json(json!({ "question": question })),
         };
-        let calls = (0..=choices.below(2))
-            .map(|_| {
-                let question: &str = choices.pick(&QUESTIONS);
-                ask(question)
-            })
-            .collect();
+        let calls = (0..=choices.below(2)).map(|_| ask(choices.pick(&QUESTIONS))).collect();
         return Some(reply(String::new(), calls));
     }
     // An agent that was never told of the form brings questions all the same, now and then.
