@@ -289,7 +289,7 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
 async fn finds_old_answers(
     model: &ScriptedModel,
     server: &mut TestServer,
-    rebuild: &[&str],
+    verb: &[&str],
     without: impl AsyncFnOnce(&TestServer),
 ) {
     let first = start((model, server), "solo", "athlete-7", "What hurts?").await;
@@ -303,7 +303,7 @@ async fn finds_old_answers(
     let told = server.get("/v1/audit/verify").await.ok();
     assert!(told["damages"].to_string().contains(source["id"].as_str().unwrap()), "{told}");
     server.stop().await;
-    let rebuilt = client(server, rebuild);
+    let rebuilt = client(server, verb);
     assert!(rebuilt.contains("1 answer"), "{rebuilt}");
     server.start().await;
     assert_eq!(kept(server, "").await, listed);
