@@ -130,7 +130,7 @@ impl Witnessed {
         }
         let runs = run.calls.iter().find(|(_, call)| {
             let is_started = matches!(call.state, CallState::Started { .. }) || call.trial.running.is_some();
-            is_started && !of_client(&call.tool)
+            is_started && !call.is_ended() && !of_client(&call.tool)
         });
         if let Some((call, _)) = runs {
             return Err(format!("a gathered question opens while {call} runs"));
