@@ -16,6 +16,8 @@ pub struct Asking {
     /// Off: no tool asks, nothing is turned into a question, a limit ends the run with its reason.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
+    pub form: Form,
+    #[serde(default, skip_serializing_if = "is_default")]
     pub deliver: Deliver,
     /// After so long a question counts as not answered, where no gate says when it expires. `None`: it waits.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -32,12 +34,25 @@ impl Default for Asking {
     fn default() -> Self {
         Self {
             enabled: true,
+            form: Form::default(),
             deliver: Deliver::default(),
             timeout_ms: None,
             reuse_ms: None,
             pause_siblings: false,
         }
     }
+}
+
+/// How an agent that has a tool to ask does it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// It calls the tool.
+    #[default]
+    Tool,
+    /// Its whole reply is either questions or content (contract C8), and the tool is not shown to it. Each question
+    /// becomes a call of that tool.
+    Reply,
 }
 
 /// When people see the questions of agents that work side by side.

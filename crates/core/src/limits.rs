@@ -18,6 +18,10 @@ pub const INPUT_BYTES: usize = 256 * 1024;
 /// Tool calls in one reply of a model; those beyond are answered with an error.
 pub const CALLS_PER_REPLY: usize = 32;
 
+/// Questions that one reply returns, and characters of the id of each.
+pub const QUESTIONS_PER_REPLY: usize = 20;
+pub const QUESTION_ID_CHARS: usize = 64;
+
 /// Options of one interrupt that an agent of another framework opens.
 pub const OPTIONS: usize = 50;
 

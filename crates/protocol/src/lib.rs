@@ -30,6 +30,7 @@ mod system;
 mod trial;
 mod usage;
 mod warning;
+mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
 pub use assignment::{
@@ -71,6 +72,7 @@ pub use system::{
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};
+pub use work::{Work, WorkState};
 
 /// Names of headers of the native API that no standard holds in one place.
 pub mod header {

@@ -135,7 +135,6 @@ fn read(
         Some(item) => settings::limits(item, Limits::default(), problems),
         None => Limits::default(),
     };
-    let asking = fields.find("asking").and_then(|item| settings::asking(item, problems)).unwrap_or_default();
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
     let models = fields.find("models").map(|item| models::read(item, problems)).unwrap_or_default();
     let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
@@ -146,6 +145,9 @@ fn read(
         None => Some(agents::Agents::default()),
     };
     let known = known.as_ref();
+    let who_asks = known.map(|known| known.asking(catalogue));
+    let asking =
+        fields.find("asking").and_then(|item| settings::asking(item, who_asks, problems)).unwrap_or_default();
     let web = fields.find("web").and_then(|item| settings::web(item, known, problems)).unwrap_or_default();
     let (step_gates, gates) = match fields.find("gates") {
         Some(item) => gates::read(item, known, catalogue, deciders, problems),
@@ -194,7 +196,7 @@ fn alone(top: &Item<'_>, problems: &mut Problems) {
     fields.find("description").and_then(|item| item.text(bounds::TEXT, problems));
     fields.find("input").and_then(|item| input::read(item, problems));
     fields.find("limits").map(|item| settings::limits(item, Limits::default(), problems));
-    fields.find("asking").and_then(|item| settings::asking(item, problems));
+    fields.find("asking").and_then(|item| settings::asking(item, None, problems));
     fields.find("network").and_then(|item| item.flag(problems));
     fields.find("web").and_then(|item| settings::web(item, None, problems));
     fields.find("models").map(|item| models::read(item, problems));

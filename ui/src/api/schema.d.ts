@@ -849,6 +849,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who works on a run.
+         * @description Every step that is at work or waits, and every phase that has not begun: who works, who waits for whom, and since when.
+         *     Of a run that has ended, and of one that is carried out elsewhere, there is nothing to tell.
+         */
+        get: operations["list_run_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -2075,6 +2096,27 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Work: {
+            items: {
+                /** @description Left out where no single agent will begin with the phase. */
+                agent?: string | null;
+                /** @description Of `waiting_for_people`: the open interrupts. */
+                interrupts?: string[];
+                phase: string;
+                /** @description Since when it is so. Left out where it has not begun. */
+                since?: string | null;
+                state: components["schemas"]["WorkState"];
+                /** @description Left out: the phase has no step yet, or needs none. */
+                step?: string | null;
+                /** @description Of `acting`: the tools that run. */
+                tools?: string[];
+                /** @description Of `waiting_for_agents` and `held` agents, of `waiting_for_phases` phases. */
+                waits_for?: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Workflow: {
             items: {
                 agents: string[];
@@ -2851,6 +2893,28 @@ export interface components {
         };
         /** @enum {string} */
         WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
+        /** @description A step of a run that is at work or waits, or a phase that has not begun. */
+        Work: {
+            /** @description Left out where no single agent will begin with the phase. */
+            agent?: string | null;
+            /** @description Of `waiting_for_people`: the open interrupts. */
+            interrupts?: string[];
+            phase: string;
+            /** @description Since when it is so. Left out where it has not begun. */
+            since?: string | null;
+            state: components["schemas"]["WorkState"];
+            /** @description Left out: the phase has no step yet, or needs none. */
+            step?: string | null;
+            /** @description Of `acting`: the tools that run. */
+            tools?: string[];
+            /** @description Of `waiting_for_agents` and `held` agents, of `waiting_for_phases` phases. */
+            waits_for?: string[];
+        };
+        /**
+         * @description What a part of a run does.
+         * @enum {string}
+         */
+        WorkState: "beginning" | "thinking" | "acting" | "waiting_for_people" | "waiting_for_agents" | "held" | "waiting_for_phases" | "resting";
         /** @description A workflow that can be started. */
         Workflow: {
             agents: string[];
@@ -5027,6 +5091,36 @@ export interface operations {
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
+        };
+    };
+    list_run_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the order of the phases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Work"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
         };
     };
     list_sessions: {

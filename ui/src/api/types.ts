@@ -17,6 +17,7 @@ export type Plan = Schemas["Plan"];
 export type PlanLayout = Schemas["PlanLayout"];
 export type Preview = Schemas["Preview"];
 export type Resolution = Schemas["Resolution"];
+export type Work = Schemas["Work"];
 export type Run = Schemas["Run"];
 export type Session = Schemas["Session"];
 export type Delivered = Schemas["Delivered"];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_protocol::{
-    Code, Decision, Event, Interrupt, InterruptStatus, PreviewKind, Role, Run, Status, plain,
+    Code, Decision, Event, Interrupt, InterruptStatus, List, PreviewKind, Role, Run, Status, Work, plain,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -18,7 +18,7 @@ use super::paint::Paint;
 use super::progress::Progress;
 use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
-use super::{earlier, edit, help, quote};
+use super::{earlier, edit, help, quote, team};
 use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
@@ -97,6 +97,8 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         known: run.seq,
         asking: None,
         held: Vec::new(),
+        team: Vec::new(),
+        team_at: 0,
         coach: Runner::of(&run.workflow),
         run: run.id,
     };
@@ -123,6 +125,10 @@ struct Follower<'a> {
     asking: Option<Prompt>,
     /// Events that came while a card is shown.
     held: Vec<Event>,
+    /// Who works on the run, as it was read last.
+    team: Vec<Work>,
+    /// The last event before that.
+    team_at: u64,
     /// Of a coach's run: how its questions are asked.
     coach: Option<Runner>,
 }
@@ -137,6 +143,8 @@ impl Follower<'_> {
     async fn follow(&mut self, mut events: Events) -> anyhow::Result<Outcome> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
+        let mut looks = tokio::time::interval(AGAIN);
+        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             if self.asking.is_none() && self.seen >= self.known {
                 self.open_next().await?;
@@ -149,6 +157,10 @@ impl Follower<'_> {
                     Some(item) => self.item(item).await?,
                     None => anyhow::bail!("the event stream ended for no known reason"),
                 },
+                _ = looks.tick(), if self.progress.is_shown() => {
+                    self.show_team().await;
+                    Next::On
+                }
                 () = tokio::time::sleep(AGAIN), if self.asking.is_none() && !self.open.is_empty() => Next::On,
                 line = typed(self.input.as_mut(), self.asking.is_some()) => {
                     let next = self.typed(line?).await?;
@@ -265,12 +277,30 @@ impl Follower<'_> {
             };
             if interrupt.status == InterruptStatus::Open {
                 self.progress.hide();
+                self.read_team().await;
                 self.ask(interrupt);
                 return Ok(());
             }
             self.open.pop_front();
         }
         Ok(())
+    }
+
+    /// What can not be read now is read later: it is for looking at.
+    async fn read_team(&mut self) {
+        if self.team_at == self.seen {
+            return;
+        }
+        let at = self.seen;
+        let read = self.client.get::<List<Work>>(&format!("/v1/runs/{}/work", self.run)).await;
+        if let Ok(work) = read {
+            (self.team, self.team_at) = (work.items, at);
+        }
+    }
+
+    async fn show_team(&mut self) {
+        self.read_team().await;
+        self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
     fn ask(&mut self, interrupt: Interrupt) {
@@ -290,6 +320,9 @@ impl Follower<'_> {
                 tell_all(&card::render(&interrupt, view));
                 tell_all(&card::options(&interrupt, paint));
             }
+        }
+        if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
+            tell_all(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));
         }
         let prompt = Prompt::new(interrupt);
         tell_all(&prompt.keys(paint));

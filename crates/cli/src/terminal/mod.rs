@@ -12,6 +12,7 @@ pub(crate) mod coach;
 mod diff;
 pub(crate) mod earlier;
 pub(crate) mod edit;
+mod flaw;
 pub(crate) mod follow;
 mod help;
 mod input;
@@ -22,6 +23,7 @@ mod progress;
 pub(crate) mod projector;
 mod prompt;
 mod quote;
+mod team;
 #[cfg(test)]
 pub(crate) mod test;
 pub(crate) mod time;

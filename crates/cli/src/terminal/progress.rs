@@ -20,6 +20,9 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
+    /// Who works on the run: how many, in place of the activity, and a line for each.
+    counted: String,
+    team: Vec<String>,
     /// Whose words these are: of agents who work side by side one is shown at a time.
     speaker: String,
 }
@@ -31,6 +34,8 @@ impl Progress {
             enabled: console::Term::stderr().is_term(),
             paint,
             preview: String::new(),
+            counted: String::new(),
+            team: Vec::new(),
             speaker: String::new(),
         }
     }
@@ -46,15 +51,35 @@ impl Progress {
             bar.set_style(style);
         }
         self.hide();
-        let activity = if activity.is_empty() { "working" } else { activity };
+        let activity = match activity {
+            _ if !self.team.is_empty() => &self.counted,
+            "" => "working",
+            activity => activity,
+        };
         bar.set_prefix(self.paint.dim(activity));
         bar.enable_steady_tick(TICK);
         self.bar = Some(bar);
+        self.draw();
+    }
+
+    pub(crate) fn is_shown(&self) -> bool {
+        self.bar.is_some()
+    }
+
+    /// Who works on the run by now.
+    pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
+        if let Some(bar) = self.bar.as_ref().filter(|_| !lines.is_empty()) {
+            bar.set_prefix(self.paint.dim(&counted));
+        }
+        (self.counted, self.team) = (counted, lines);
+        self.draw();
     }
 
     /// Text of a step as it arrives.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
-        let Some(bar) = &self.bar else { return };
+        if self.bar.is_none() {
+            return;
+        }
         if self.preview.is_empty() {
             step.clone_into(&mut self.speaker);
         }
@@ -69,6 +94,11 @@ impl Progress {
             }
             self.preview.drain(..cut);
         }
+        self.draw();
+    }
+
+    fn draw(&self) {
+        let Some(bar) = &self.bar else { return };
         let room = self.paint.width.saturating_sub(6);
         let text = plain::text(&self.preview);
         let lines: Vec<_> = text
@@ -77,8 +107,10 @@ impl Progress {
             .filter(|line| !line.trim().is_empty())
             .collect();
         let tail = &lines[lines.len().saturating_sub(TAIL_LINES)..];
-        let tail: Vec<String> = tail.iter().map(|line| format!("\n  {}", self.paint.dim(line))).collect();
-        bar.set_message(tail.concat());
+        let tail = tail.iter().map(|line| format!("  {line}"));
+        let lines = self.team.iter().cloned().chain(tail);
+        let lines: Vec<String> = lines.map(|line| format!("\n{}", self.paint.dim(&line))).collect();
+        bar.set_message(lines.concat());
     }
 
     /// Leaves nothing behind.

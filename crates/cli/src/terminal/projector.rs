@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_protocol::{Event, Role, plain};
 use serde_json::Value;
 
+use super::flaw;
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
 use crate::called::holdshort;
@@ -147,16 +148,7 @@ impl Projector {
             }
             "end_refused" => {
                 let agent = plain::line(&self.agent(string("step"))).into_owned();
-                let flaw = match string("flaw") {
-                    "cut" => "its reply was cut",
-                    "filtered" => "its reply was filtered",
-                    "call_as_text" => "it wrote a tool call as text",
-                    "asks" => "it asked in words",
-                    "announces" => "it announced work instead of doing it",
-                    "not_finished" => "it has not called `finish`",
-                    "unassumed" => "it has not recorded what it assumes",
-                    _ => "its reply may not be whole",
-                };
+                let flaw = flaw::words(string("flaw"));
                 note(format!("{agent} is told that it has not ended: {flaw}"))
             }
             "adopted" => note("the server was started again; the run goes on".to_owned()),
@@ -329,7 +321,9 @@ impl Projector {
             (None, Some(pattern), Some(path)) => format!("“{pattern}” in {path}"),
             (None, Some(pattern), None) => format!("“{pattern}”"),
             (None, None, Some(path)) => path.to_owned(),
-            (None, None, None) => string("task").unwrap_or_default().to_owned(),
+            (None, None, None) => {
+                ["task", "metric", "series"].into_iter().find_map(string).unwrap_or_default().to_owned()
+            }
         };
         let text = match tool.as_str() {
             "run_command" => what,

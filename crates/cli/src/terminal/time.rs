@@ -9,6 +9,21 @@ pub(crate) fn ago(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| since(&at, &now()))
 }
 
+/// For how long it has been so: `12 s`, `3 min`, `2 h`.
+pub(super) fn lasting(since: &str) -> String {
+    let Ok(since) = since.parse::<Timestamp>() else { return plain::line(since).into_owned() };
+    span(Timestamp::now().as_second().saturating_sub(since.as_second()))
+}
+
+fn span(seconds: i64) -> String {
+    // Another machine's clock may be ahead of this one.
+    match seconds.max(0) {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
+}
+
 /// A moment to come or gone by: `14:30` of today, else with its date.
 pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
@@ -60,6 +75,12 @@ fn moment(at: &Zoned, now: &Zoned) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_long_something_lasts() {
+        let told = [-5, 0, 59, 60, 3_599, 3_600, 90_000].map(span);
+        assert_eq!(told, ["0 s", "0 s", "59 s", "1 min", "59 min", "1 h", "25 h"]);
+    }
 
     #[test]
     fn a_time_is_as_exact_as_it_matters() {

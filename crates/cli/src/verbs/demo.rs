@@ -149,14 +149,23 @@ fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
         (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
         (format!("{holdshort} inbox --all --data {data}"), "every decision"),
         (format!("{holdshort} audit verify --data {data}"), "the proof that nothing was changed since"),
-        (
-            format!("{holdshort} run {} --workspace PATH \"task\"", sample.name),
-            "the same in a folder of yours, with a model",
-        ),
+        yours(holdshort, sample.name),
     ] {
         say(&format!("  {command}"));
         paint.fold(&format!("      {what}"), 6).iter().for_each(|line| say(&paint.dim(line)));
     }
+}
+
+/// How the same is done with something of one's own. A coach's run is described by a file.
+fn yours(holdshort: &str, name: &str) -> (String, &'static str) {
+    if name == coach::WORKFLOW {
+        let why = "writes coach.yaml: the same with training data of yours, with a model";
+        return (format!("{holdshort} init coach"), why);
+    }
+    (
+        format!("{holdshort} run {name} --workspace PATH \"task\""),
+        "the same in a folder of yours, with a model",
+    )
 }
 
 /// What git says changed; one sentence where it is not asked.

@@ -452,3 +452,47 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(rest.contains("analysis.html") && rest.contains("This was a rehearsal"), "{rest}");
     assert!(answered.len() >= 7, "{answered:?}");
 }
+
+/// While one agent asks, a person sees who works meanwhile; after the answer, who waits for whom and for how long.
+#[test]
+fn a_person_sees_who_works_and_who_waits_for_whom() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why so hard?", ""), Scripted::text("You were ill.")]);
+    stage.plays("activity", vec![Scripted::Hang(Box::new(Scripted::text("All easy.")))]);
+    let mut terminal = stage.terminal();
+    let asked = terminal.expect(PROMPT);
+    assert!(asked.contains("meanwhile: activity thinks, ") || asked.contains("activity thinks, "), "{asked}");
+    terminal.type_line("ill");
+    terminal.expect("1 at work, 3 wait");
+    terminal.expect("activity                  thinks, ");
+    terminal.expect("synthesis                 comes after activity");
+    terminal.expect("season_plan (season_planner)  comes after synthesis");
+    stage.model.release();
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+}
+
+/// What the athlete answered before is offered to the next run, with one key; it is shown back, and Enter sends it.
+#[test]
+fn an_answer_that_was_given_before_is_taken_with_h() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why so hard?", ""), Scripted::text("You were ill.")]);
+    let mut first = stage.terminal();
+    first.expect(PROMPT);
+    first.type_line("A cold, \u{1b}[31mred\u{1b}[0m.");
+    first.expect("✓ Completed.");
+    assert_eq!(first.end().0, 0);
+
+    let mut second = stage.terminal();
+    let asked = second.expect(PROMPT);
+    assert!(asked.contains("A cold, ") && !asked.contains("\u{1b}[31mred"), "{asked}");
+    second.type_line("h");
+    let shown = second.expect("Enter sends it, n drops it, or type something else> ");
+    assert!(shown.contains("A cold, \\u{1b}[31mred"), "{shown}");
+    second.type_line("");
+    second.expect("✓ Completed.");
+    assert_eq!(second.end().0, 0);
+    let questions = &stage.summary()["questions"][0];
+    assert!(questions["from"].as_str().is_some_and(|from| from.starts_with("int_")), "{questions}");
+    assert_eq!(questions["by"], json!("operator"));
+}

@@ -7,6 +7,7 @@
 mod asks;
 mod calls;
 mod prose;
+mod questions;
 mod speech;
 mod texts;
 
@@ -16,6 +17,7 @@ use crate::name::is_hidden;
 
 pub use asks::{announced, asked};
 pub use calls::{Known, written_call};
+pub use questions::{Returned, returned};
 
 /// Whether a text holds anything for its reader: not only thoughts, an empty fence, dots, or characters that nobody sees.
 pub fn says_something(text: &str) -> bool {
@@ -59,6 +61,10 @@ pub enum Flaw {
     NotFinished,
     /// A question of its agent has no answer, and it has not written down what it assumes.
     Unassumed,
+    /// It holds questions that can not be asked as they are, where agents ask in their replies.
+    MalformedQuestions,
+    /// It holds questions instead of content, and nobody may be asked (contract E39).
+    QuestionsUnasked,
 }
 
 impl Flaw {
@@ -70,6 +76,8 @@ impl Flaw {
             Self::Unclear => Some("reply_unclear"),
             Self::CallAsText => Some("call_as_text"),
             Self::NotFinished => Some("not_finished"),
+            Self::MalformedQuestions => Some("malformed_questions"),
+            Self::QuestionsUnasked => Some("questions_unasked"),
             // A guess about language fails no run; what was assumed without a word, the result says.
             Self::Asks | Self::Announces | Self::Unassumed => None,
         }
@@ -86,6 +94,8 @@ impl Flaw {
             Self::Announces => "announces work that it does not do",
             Self::Unassumed => "does not say what it assumes in place of an answer",
             Self::NotFinished => "does not call `finish`, with which its agent ends its work",
+            Self::MalformedQuestions => "holds questions that can not be asked as they are",
+            Self::QuestionsUnasked => "asks instead of bringing a result, and nobody can be asked",
         }
     }
 }

@@ -84,6 +84,7 @@ impl Run {
                 new.inherited = new.entries.len();
                 new.since = self.seq;
                 new.since_at = event.at;
+                new.model_at = event.at;
                 let part = || self.part_to_carry_out(phase, step);
                 new.subtask = subtask.clone().or_else(part).map(|part| part.id);
                 new.summarises = (*role == StepRole::Summariser).then(|| history::summarised(step)).flatten();
@@ -142,6 +143,7 @@ impl Run {
             Fact::ModelStarted { step, attempt, epoch, shortened, .. } => self.step(step, |step| {
                 step.history.shortened = *shortened;
                 step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
+                step.model_at = event.at;
                 step.sent = step.entries.len();
                 step.retry_at = None;
                 step.begun = true;
@@ -161,6 +163,7 @@ impl Run {
                 self.spend(id, model, *usage);
                 self.step(id, |step| {
                     step.model = ModelCall::Idle;
+                    step.model_at = event.at;
                     step.stopped = false;
                     step.failures = 0;
                     step.crashes = 0;
@@ -202,6 +205,7 @@ impl Run {
             }
             Fact::ModelFailed { step, kind, retry_at, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
+                step.model_at = event.at;
                 step.failures += 1;
                 step.last_failure = Some((*kind, Arc::from(content.as_text())));
                 step.retry_at = *retry_at;
@@ -312,6 +316,7 @@ impl Run {
                 self.call(call, |call| {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;
+                    call.started_at = Some(event.at);
                     call.trial.commits += u32::from(call.committing().is_some());
                 });
             }

@@ -21,7 +21,7 @@ impl Draft<'_> {
         call.argument("context").unwrap_or_default().clone_into(&mut opening.message);
         let asker = self.run.steps.get(&call.step).map(|step| step.agent.clone());
         let mut payload = json!({ "question": question, "asker": asker, "call_id": id });
-        for key in ["context", "choices"] {
+        for key in ["id", "context", "choices"] {
             if let Some(value) = call.arguments.get(key) {
                 payload[key] = value.clone();
             }
@@ -173,7 +173,8 @@ impl Run {
         let found = self.steps.get(step).filter(|step| !step.role.is_aside());
         let agent = found.and_then(|step| self.definition.agents.get(&step.agent));
         let own = agent.into_iter().flat_map(|agent| &agent.tools).map(String::as_str);
-        own.chain(agent.and_then(|_| self.lent_tool(step))).collect()
+        let all = own.chain(agent.and_then(|_| self.lent_tool(step)));
+        all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
     /// The tool that a step has beside those of its agent.
@@ -209,7 +210,7 @@ fn told(interrupt: &Interrupt) -> Value {
         "agent": interrupt.opened.agent,
         "question": payload("question"),
     });
-    for key in ["context", "kind"] {
+    for key in ["id", "context", "kind"] {
         if let Some(value) = payload(key) {
             told[key] = value;
         }

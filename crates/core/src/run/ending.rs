@@ -89,6 +89,10 @@ impl Run {
         if let Some(flaw) = stop.flaw() {
             return Some((flaw, String::new()));
         }
+        if let Some(found) = self.returned_flaw(step, text) {
+            return Some(found);
+        }
+        let text = &self.content_of(step, text);
         // A plan that stands in a reply is what the reply is for.
         if step.role == StepRole::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
             return None;
@@ -140,7 +144,9 @@ impl Run {
 
     fn callable<'r>(&'r self, step: &Step) -> Vec<Known<'r>> {
         let agent = self.definition.agents.get(&step.agent);
-        let specs = agent.into_iter().flat_map(|agent| &agent.tools).filter_map(|name| self.spec(name));
+        let names = agent.into_iter().flat_map(|agent| &agent.tools);
+        let names = names.filter(|name| !self.is_asked_in_replies(name));
+        let specs = names.filter_map(|name| self.spec(name));
         specs.map(|spec| Known { name: &spec.name, parameters: &spec.parameters }).collect()
     }
 
@@ -168,6 +174,9 @@ impl Run {
                     matches!(self.spec(name).map(|spec| &spec.runs), Some(Runs::Opens(Opens::Question)))
                 });
                 let how = match asks {
+                    _ if self.asks_by(step).is_some() => {
+                        "To ask a person, reply with `{\"questions\": […]}` alone.".to_owned()
+                    }
                     Some(tool) => format!("To ask a person, call `{tool}`."),
                     None => "If you need the answer, ask again: a person will be asked.".to_owned(),
                 };
@@ -184,6 +193,12 @@ impl Run {
                     "{text}Nobody answered \"{about}\". Write down with `{RECORD}` what you assume instead, then give \
                      your result again."
                 );
+            }
+            Flaw::MalformedQuestions => {
+                return format!("{text}{about}. Send all of them again, or bring your result without them.");
+            }
+            Flaw::QuestionsUnasked => {
+                "Decide by yourself, write down what you assume, and bring your result: a reply without questions."
             }
             Flaw::NotFinished => "Call `finish` with what you did and what you left undone, or go on.",
         });
@@ -217,7 +232,7 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 }
 
 /// A judgement and a better task ask by nature: what is said there is material for others.
-fn may_not_ask(role: StepRole) -> bool {
+pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
         StepRole::Improver

@@ -176,7 +176,8 @@ impl Run {
         if !calls.is_empty() && step.excused == step.turn {
             return None;
         }
-        self.word_of(text, calls)
+        let word = self.word_of(text, calls)?;
+        Some(if calls.is_empty() { self.content_of(step, &word) } else { word })
     }
 
     /// What a reply brings, if it is an agent's last word.

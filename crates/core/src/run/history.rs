@@ -271,11 +271,10 @@ impl Run {
             match entry {
                 Entry::Turn { calls, .. } if turn <= summarised => {
                     let calls = calls.iter().filter_map(|id| Some((id, &**self.calls.get(id)?)));
-                    old.extend(
-                        calls
-                            .filter(|(_, call)| self.is_of_a_person(call))
-                            .map(|(id, call)| user(decided(call, plan.as_deref() == Some(id.as_str())))),
-                    );
+                    old.extend(calls.filter(|(_, call)| self.is_of_a_person(call)).map(|(id, call)| {
+                        let is_whole = plan.as_deref() == Some(id.as_str());
+                        user(self.returned_answer(call).unwrap_or_else(|| decided(call, is_whole)))
+                    }));
                 }
                 Entry::Turn { .. } if turn <= elided => {
                     messages.extend(

@@ -36,6 +36,7 @@ mod phase;
 mod progress;
 mod reader;
 mod request;
+mod returned;
 mod said;
 mod spent;
 mod stakes;
@@ -46,6 +47,7 @@ mod summary;
 mod task;
 mod trial;
 pub mod undo;
+mod work;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -74,6 +76,7 @@ pub use state::{
     Brief, Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepEnd, StepRole,
     Trial, Trouble, Used,
 };
+pub use work::{Doing, Work};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};

@@ -45,7 +45,7 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn replied(&mut self, step: &str, turn: u32, reply: Reply) -> Result<(), Rejection> {
+    pub(super) fn replied(&mut self, step: &str, turn: u32, mut reply: Reply) -> Result<(), Rejection> {
         self.awaited(step, turn)?;
         let is_stopped = self.run.steps.get(step).is_some_and(|step| step.stopped);
         if reply.says_nothing() {
@@ -56,6 +56,7 @@ impl Draft<'_> {
                 Failure { kind: FailureKind::Unusable, retry_after_ms: None, message },
             );
         }
+        let are_returned = self.run.as_calls(step, &mut reply);
         let first = self.run.proposed;
         let calls: Vec<(String, RequestedCall)> =
             (first + 1..).map(|n| format!("call_{n}")).zip(reply.calls).collect();
@@ -86,7 +87,12 @@ impl Draft<'_> {
         let mut problems: Vec<Option<(&str, String)>> = calls
             .iter()
             .enumerate()
-            .map(|(n, (_, call))| self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop)))
+            .map(|(n, (_, call))| {
+                if are_returned {
+                    return self.run.asked_before(step, &value(&call.arguments));
+                }
+                self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop))
+            })
             .collect();
         self.more_than_one_handoff(&calls, &mut problems);
         // It was whole before it could be stopped; what it calls begins no more.
@@ -97,13 +103,12 @@ impl Draft<'_> {
             }
             return Ok(());
         }
+        // That a question is not asked again is no failure of the work.
+        let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
-                self.emit(
-                    Fact::ToolFinished { call: id.clone(), end: CallEnd::Failed, code },
-                    Content::text(text),
-                );
+                self.emit(Fact::ToolFinished { call: id.clone(), end, code }, Content::text(text));
             }
         }
         Ok(())

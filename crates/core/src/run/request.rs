@@ -39,6 +39,10 @@ impl Run {
                 "\n\nNobody can be asked. Decide by yourself, and state what you assumed."
             });
         }
+        if let Some(told) = self.told_to_return_questions(step) {
+            system.push_str("\n\n");
+            system.push_str(&told);
+        }
         if self.ends_by_tool(step) {
             system.push_str(
                 "\n\nYour work ends with the tool `finish` and nothing else: call it with what you did and what you \
@@ -52,6 +56,7 @@ impl Run {
         }
         messages.extend(self.history(step, remembered(step)));
         let names = agent.tools.iter().map(String::as_str).chain(self.lent_tool(id));
+        let names = names.filter(|tool| !self.is_asked_in_replies(tool));
         let mut tools: Vec<Declaration> = names.filter_map(|name| self.spec(name)).map(declaration).collect();
         if tools.is_empty() {
             tools = self.called_before(&messages);
@@ -69,6 +74,10 @@ impl Run {
                 Entry::Turn { agent, text, calls, .. } => {
                     let calls: Vec<(&String, &Call)> =
                         calls.iter().filter_map(|id| self.calls.get(id).map(|call| (id, &**call))).collect();
+                    if let Some(messages_of_it) = self.returned_turn(agent, &calls) {
+                        messages.extend(messages_of_it);
+                        continue;
+                    }
                     messages.push(Message::Assistant {
                         agent: agent.clone(),
                         text: text.to_string(),

@@ -98,6 +98,8 @@ pub struct Step {
     /// Replies so far.
     pub turn: u32,
     pub model: ModelCall,
+    /// When its model was last asked or last answered; before that, when it started.
+    pub model_at: Timestamp,
     /// A person interrupted the model call that is out.
     pub stopped: bool,
     /// How many of the entries the request that is out holds: what was said since stands after the reply.
@@ -159,6 +161,7 @@ impl Step {
             entries: Vec::new(),
             turn: 0,
             model: ModelCall::Idle,
+            model_at: Timestamp::from_millis(0),
             stopped: false,
             sent: 0,
             begun: false,
@@ -257,8 +260,9 @@ pub struct Call {
     pub state: CallState,
     /// Grows each time the call has to be looked at anew: a look of an older revision counts no longer.
     pub revision: u32,
-    /// Starts so far.
+    /// Starts so far, and when the last one was.
     pub attempt: u32,
+    pub started_at: Option<Timestamp>,
     pub look: Option<Look>,
     /// Something was written since the look: looked at again before it starts, and at once where a card shows files.
     pub look_again: bool,
@@ -307,6 +311,7 @@ impl Call {
             state: CallState::Proposed,
             revision: 0,
             attempt: 0,
+            started_at: None,
             look: None,
             look_again: false,
             deferred: false,

@@ -99,7 +99,7 @@ impl Run {
     /// Whether a trial of a call is due. One that was begun to be carried out is not tried again.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
-        if !begins || !self.is_tried(call) {
+        if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
             return false;
         }
         let is_stale = call.trial.found.is_some() && call.trial.is_stale && !call.look_again;

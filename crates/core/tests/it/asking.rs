@@ -348,6 +348,34 @@ fn siblings_go_on_while_one_waits() {
     assert_eq!(world.count("model_started"), 3 + 2 + 1 + 1, "no model is asked twice for the same");
 }
 
+/// A command is not even tried while a question of somebody else is open.
+#[test]
+fn an_open_question_holds_trials_back() {
+    let mut definition = staged(Asking { pause_siblings: true, ..Asking::default() });
+    definition.gates.trial = true;
+    definition.gates.rules.push(crate::world::allow(&["run_command"]));
+    let mut world = World::new(definition)
+        .with("a", vec![calls(&[question("A?")]), says("a is done.")])
+        .with("b", vec![calls(&[crate::world::command("make test")]), says("b is done.")])
+        .with("c", vec![says("c is done.")])
+        .with("after", vec![says("All is done.")]);
+    world.start(Config::default());
+    for step in ["a", "b", "c"] {
+        world.begin_model(step);
+    }
+    for step in ["a", "b", "c"] {
+        let said =
+            world.script.get_mut(step).and_then(std::collections::VecDeque::pop_front).expect("it speaks");
+        world.answer(step, 0, said);
+    }
+    world.work();
+    assert_eq!((world.open_kinds(), world.count("trial_started")), (vec!["question"], 0));
+    answer(&mut world, "A?", "a");
+    world.work();
+    assert_eq!(world.count("trial_started"), 1);
+    assert_eq!(result(&world, "text"), json!("All is done."));
+}
+
 /// The strict form of contract E28.
 #[test]
 fn an_open_question_can_pause_the_siblings() {

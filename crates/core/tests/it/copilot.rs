@@ -161,6 +161,18 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
 }
 
 /// Case 14.
+/// Contract C2: where nobody is asked, a vague task is begun with.
+#[test]
+fn where_nobody_is_asked_work_begins() {
+    let mut definition = copilot(by_rules(Mode::Balanced));
+    definition.asking.enabled = false;
+    definition.settle_asking();
+    let scripts = [("round_1", vec![says("Guessed.")])];
+    let world = begun_with(definition, Config::default(), "fix it", &scripts);
+    assert_eq!(world.count("interrupt_opened"), 0);
+    assert_eq!(end(&world), Some((Status::Completed, "done")));
+}
+
 #[test]
 fn a_question_that_is_skipped_lets_work_begin_with_a_guess() {
     let mut world = begun(by_rules(Mode::Balanced), "fix it", &[("round_1", vec![says("Guessed.")])]);

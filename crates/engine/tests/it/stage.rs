@@ -111,7 +111,7 @@ impl<J: Journal> Stage<J> {
             definition: definition(workflow),
             session,
             config: Config { workspace: Some("/workspace".to_owned()), ..Config::default() },
-            input: json!({ "task": task }),
+            input: json!({ "task": task, "subject": "the plant" }),
             origin: Origin::Native,
             ask: None,
             key,

@@ -8,7 +8,9 @@ use holdshort_core::run::Input;
 use holdshort_core::session::{End, Open};
 use holdshort_core::system;
 use holdshort_engine::{OpenSession, audit, rebuild};
-use holdshort_store::{InterruptFilter, Journal, Log, Memory, RunFilter, SessionFilter, Sqlite, Tables};
+use holdshort_store::{
+    AnswerFilter, InterruptFilter, Journal, Log, Memory, RunFilter, SessionFilter, Sqlite, Tables,
+};
 use holdshort_testkit::by_hand;
 use holdshort_testkit::clock::SimClock;
 
@@ -76,7 +78,9 @@ async fn rows<J: Journal>(stage: &Stage<J>) -> String {
             grants.push(journal.grant(grant).await.unwrap());
         }
     }
-    format!("{runs:#?}\n{sessions:#?}\n{interrupts:#?}\n{grants:#?}")
+    let answers = journal.answers(&AnswerFilter::default(), None, 100).await.unwrap();
+    assert!(!answers.items.is_empty(), "one was answered");
+    format!("{runs:#?}\n{sessions:#?}\n{interrupts:#?}\n{grants:#?}\n{answers:#?}")
 }
 
 async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {

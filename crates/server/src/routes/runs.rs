@@ -9,7 +9,7 @@ use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Config, Origin};
 use holdshort_engine::Error;
-use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
+use holdshort_protocol::{Code, List, Run, RunResult, StartRun, Work, header};
 use holdshort_store::{RunFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -135,6 +135,21 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
     Ok(Json(view::now::run(&caller.app, &id).await?))
+}
+
+/// Read who works on a run.
+///
+/// Every step that is at work or waits, and every phase that has not begun: who works, who waits for whom, and since when.
+/// Of a run that has ended, and of one that is carried out elsewhere, there is nothing to tell.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "In the order of the phases", body = List<Work>), ReadsOne)
+)]
+pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Work>>> {
+    caller.run(&id).await?;
+    let run = caller.app.driver.load(&id).await?;
+    Ok(Json(List { items: view::work::of_run(&run), next_cursor: None }))
 }
 
 /// Read how a run ended.

@@ -2,7 +2,7 @@
 //!
 //! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
 //! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
-//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots. The witness (`check/`) looks at every append and
+//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions. The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
 //! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
@@ -20,6 +20,7 @@ mod models;
 mod mutants;
 mod node;
 mod people;
+mod questions;
 mod ranges;
 mod settle;
 mod shrink;
@@ -35,7 +36,8 @@ mod world;
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM, TALKS_FROM,
+    TRIALS_FROM,
 };
 pub use shrink::shrink;
 

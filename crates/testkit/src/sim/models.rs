@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::choices::Choices;
 use super::copilots;
+use super::questions;
 use super::workflows::PLANNER;
 use super::world::World;
 
@@ -49,6 +50,12 @@ pub(super) fn answer(
     }
     // Long conversations teach nothing new.
     let is_long = request.messages.len() > 24;
+    if world.plays_questions
+        && !is_long
+        && let Some(reply) = questions::asked(request, choices)
+    {
+        return Input::Replied { step, turn, reply };
+    }
     let begins_phases = copilots::begins_phases(request);
     if begins_phases && !is_long && choices.one_in(3) {
         let mut calls: Vec<RequestedCall> =

@@ -4,7 +4,7 @@
 
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
-use holdshort_core::interrupt::Assignment;
+use holdshort_core::interrupt::{Assignment, Kind};
 use holdshort_core::run::Fact;
 use holdshort_core::session;
 use holdshort_engine::Clock;
@@ -13,7 +13,7 @@ use holdshort_store::{Append, Log, StreamAppend};
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{COPILOTS_FROM, Played, TALKS_FROM, TRIALS_FROM, failed_once, play};
+use super::{COPILOTS_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -82,10 +82,14 @@ pub enum Mutant {
     LeaveThePhaseOpen,
     /// A changeset is committed before the event that names it is written.
     CommitBeforeWriting,
+    /// Answers of one subject are taken for those of another one.
+    MixSubjects,
+    /// Questions have no time.
+    ForgetTheTime,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -117,6 +121,8 @@ impl Mutant {
         Self::RouteTwice,
         Self::LeaveThePhaseOpen,
         Self::CommitBeforeWriting,
+        Self::MixSubjects,
+        Self::ForgetTheTime,
     ];
 
     /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
@@ -132,6 +138,7 @@ impl Mutant {
             Self::ForgetTheWord | Self::GoOnAfterTheEnd | Self::RouteTwice | Self::LeaveThePhaseOpen => {
                 COPILOTS_FROM
             }
+            Self::MixSubjects | Self::ForgetTheTime => QUESTIONS_FROM,
             _ if talks => TALKS_FROM,
             _ => 0,
         };
@@ -169,6 +176,13 @@ impl Site {
             Some(Mutant::ForgetTheQuorum) => self.change(&mut append, |event| {
                 if let event::Fact::Run(Fact::InterruptOpened(opened)) = &mut event.fact {
                     opened.assignment = Assignment::default();
+                }
+            }),
+            Some(Mutant::ForgetTheTime) => self.change(&mut append, |event| {
+                if let event::Fact::Run(Fact::InterruptOpened(opened)) = &mut event.fact
+                    && opened.kind == Kind::Question
+                {
+                    opened.expires_at = None;
                 }
             }),
             Some(Mutant::ClaimForAnother) => self.change(&mut append, |event| {

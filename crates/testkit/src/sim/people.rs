@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::actor::{Actor, Role};
+use holdshort_core::asking::Form;
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Content, Event};
@@ -22,11 +23,12 @@ use super::history::short;
 use super::models::{self, COMMANDS};
 use super::node::Node;
 use super::ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM, TALKS_FROM,
+    TRIALS_FROM,
 };
 use super::site::{Shared, Site, lock};
 use super::world::WORKSPACE;
-use super::{copilots, workflows};
+use super::{copilots, questions, workflows};
 
 /// Runs of one simulation.
 const RUNS: usize = 8;
@@ -38,6 +40,8 @@ pub(super) enum Deed {
     Start {
         definition: Arc<Definition>,
         task: String,
+        /// Whose answers are kept.
+        subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,
         session: Option<SessionId>,
@@ -81,6 +85,12 @@ pub(super) enum Deed {
         to: Option<InterruptId>,
         agent: Option<String>,
         key: Option<String>,
+    },
+    /// An answer is corrected or erased.
+    Amend {
+        run: RunId,
+        input: Box<Input>,
+        actor: Actor,
     },
     /// What a run did is to be taken back.
     Undo {
@@ -134,6 +144,7 @@ impl Menu {
     pub(super) fn new(seed: u64, choices: &mut Choices) -> Self {
         let make = match seed {
             ..PLANS_FROM => workflows::random,
+            QUESTIONS_FROM.. if !seed.is_multiple_of(4) => questions::workflow,
             COPILOTS_FROM.. => copilots::workflow,
             _ if seed % 2 == 1 => workflows::planned,
             _ => workflows::team,
@@ -158,12 +169,12 @@ impl Menu {
     /// Something that somebody does now.
     pub(super) fn deed(&mut self, site: &mut Site, choices: &mut Choices) -> Deed {
         let runs = site.witness.runs().count();
-        let most = if self.seed >= COPILOTS_FROM { COPILOTS } else { RUNS };
+        let most = if self.plays_copilots() { COPILOTS } else { RUNS };
         if runs == 0 || (runs < most && choices.one_in(6)) {
             return self.start(site, choices);
         }
         // Rounds take long, and come to nothing where too much else happens.
-        if self.seed >= COPILOTS_FROM
+        if self.plays_copilots()
             && !choices.one_in(6)
             && let Some(deed) = copilots::deed(site, choices)
         {
@@ -176,6 +187,12 @@ impl Menu {
             return self.talk(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
+        if self.seed >= QUESTIONS_FROM && choices.one_in(12) {
+            let run = *choices.pick(&all);
+            if let Some(deed) = questions::amended(run, choices) {
+                return deed;
+            }
+        }
         if self.seed >= TRIALS_FROM && all.len() < 2 * RUNS && choices.one_in(10) {
             let run = *choices.pick(&all);
             let to = if choices.one_in(2) {
@@ -260,12 +277,17 @@ impl Menu {
             ..COPILOTS_FROM => ("do it".to_owned(), false),
             _ => (copilots::words(choices), choices.one_in(6)),
         };
-        Deed::Start { definition, task, unattended, origin, session, key, ask }
+        let subject = if self.seed >= QUESTIONS_FROM { questions::subject(choices) } else { None };
+        Deed::Start { definition, task, subject, unattended, origin, session, key, ask }
+    }
+
+    fn plays_copilots(&self) -> bool {
+        self.seed >= COPILOTS_FROM && (self.seed < QUESTIONS_FROM || self.seed.is_multiple_of(4))
     }
 
     /// What somebody does at the same time as another deed.
     pub(super) fn beside(&self, deed: &Deed, choices: &mut Choices) -> Option<Deed> {
-        if self.seed >= COPILOTS_FROM && choices.one_in(6) { copilots::beside(deed, choices) } else { None }
+        if self.plays_copilots() && choices.one_in(6) { copilots::beside(deed, choices) } else { None }
     }
 
     /// Something is said, or done with an interrupt that resolves nothing.
@@ -392,7 +414,11 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
         return None;
     }
     let interrupt = *choices.pick(&candidates);
-    let choice = choices.pick(&interrupt.opened.options);
+    let mut choice = choices.pick(&interrupt.opened.options);
+    // A run that is cancelled asks no more.
+    if run.definition.asking.form == Form::Reply && choice.id == "cancel" && !choices.one_in(6) {
+        choice = &interrupt.opened.options[0];
+    }
     let text = (choice.needs_text || choices.one_in(4)).then(|| "so be it".to_owned());
     let edit = if choice.effect == Effect::ProceedWithSome {
         some_of(interrupt, choices)
@@ -459,6 +485,7 @@ impl Deed {
                 let session = short(session.as_str());
                 format!("alice says {text:?} in {session} to {to:?}, for {agent:?}, with {key:?}")
             }
+            Self::Amend { run, input, .. } => questions::tell(run, input),
             Self::Undo { run, to } => format!("alice undoes {} back to {to}", short(run.as_str())),
             Self::Sweep => "sweeps".to_owned(),
         }
@@ -505,12 +532,15 @@ impl Deed {
     async fn try_on(&self, node: &Node, site: &Shared) -> Result<(), Error> {
         let driver = &node.driver;
         match self.clone() {
-            Self::Start { definition, task, unattended, origin, session, key, ask } => {
+            Self::Start { definition, task, subject, unattended, origin, session, key, ask } => {
                 let is_external = definition.is_external();
                 let start = StartRun {
                     origin,
                     config: Config { workspace: Some(WORKSPACE.to_owned()), unattended, ..Config::default() },
-                    input: json!({ "task": task }),
+                    input: match subject {
+                        Some(subject) => json!({ "task": task, "subject": subject }),
+                        None => json!({ "task": task }),
+                    },
                     ask: ask.map(|ask| *ask),
                     key: key.as_deref().map(|key| idempotency(key, &definition.name)),
                     definition,
@@ -576,6 +606,11 @@ impl Deed {
                     next: Some(NextRun { definition, config, input: serde_json::Map::new() }),
                 };
                 driver.say(&say, &someone("alice")).await?;
+            }
+            Self::Amend { run, input, actor } => {
+                if let Some(id) = questions::of(&input).cloned() {
+                    driver.amend_answer(&run, &id, *input, actor).await?;
+                }
             }
             Self::Undo { run, to } => drop(driver.undo(&run, to, None, someone("alice")).await?),
             Self::Sweep => drop(driver.sweep().await?),

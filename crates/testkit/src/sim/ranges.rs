@@ -24,3 +24,7 @@ pub const INTERRUPTIONS_FROM: u64 = 500_000_000_000_000;
 
 /// In seeds from here on copilots work round by round, and calls begin phases. Larger than all before.
 pub const COPILOTS_FROM: u64 = 600_000_000_000_000;
+
+/// In seeds from here on agents ask in every way, by a tool or in their replies: questions are gathered, timed, held and
+/// reused, and answers corrected and erased. Larger than all before.
+pub const QUESTIONS_FROM: u64 = 700_000_000_000_000;

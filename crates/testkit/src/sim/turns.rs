@@ -17,7 +17,7 @@ use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
 use super::people::{self, Deed, Menu};
-use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, TRIALS_FROM};
+use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, QUESTIONS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 use super::tasks::{About, Tasks, What};
@@ -69,6 +69,7 @@ impl Sim {
         }
         lock(&site).world.same_texts = climate.same_texts;
         lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
+        lock(&site).world.plays_questions = seed >= QUESTIONS_FROM;
         lock(&site).world.plays_trials = seed >= TRIALS_FROM;
         let mut sim = Self {
             choices,

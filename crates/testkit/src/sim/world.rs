@@ -20,6 +20,7 @@ use super::trials::Writing;
 pub(super) const WORKSPACE: &str = "/w";
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says what is played")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// What is under way, oldest first.
@@ -38,6 +39,8 @@ pub(super) struct World {
     pub(super) same_texts: bool,
     /// Replies break off, work is ended in every way, and edits are checked: see [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
+    /// Agents ask in every way: see [`super::QUESTIONS_FROM`].
+    pub(super) plays_questions: bool,
 }
 
 #[derive(Clone)]

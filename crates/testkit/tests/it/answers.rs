@@ -9,7 +9,9 @@ use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::cluster::database;
 use crate::play::{ask, done, one};
+use crate::versions::psql;
 
 const HISTORY: &str = "
 name: solo
@@ -281,4 +283,55 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
     let erased = client(&server, &["answers", "erase", id]);
     assert!(erased.contains("(erased)"), "{erased}");
     assert!(client(&server, &["answers", "--search", "hip"]).contains("taken from"));
+}
+
+/// What was answered before there was a table of answers: the version before is this one without it.
+async fn finds_old_answers(
+    model: &ScriptedModel,
+    server: &mut TestServer,
+    verb: &[&str],
+    without: impl AsyncFnOnce(&TestServer),
+) {
+    let first = start((model, server), "solo", "athlete-7", "What hurts?").await;
+    let source = answer(server, &first, "My knee.").await;
+    let listed = kept(server, "").await;
+    assert_eq!(listed.len(), 1);
+    server.stop().await;
+    without(server).await;
+    server.start().await;
+    assert_eq!(kept(server, "").await, [Value::Null; 0], "an upgrade reads no journal");
+    let told = server.get("/v1/audit/verify").await.ok();
+    assert!(told["damages"].to_string().contains(source["id"].as_str().unwrap()), "{told}");
+    server.stop().await;
+    let rebuilt = client(server, verb);
+    assert!(rebuilt.contains("1 answer"), "{rebuilt}");
+    server.start().await;
+    assert_eq!(kept(server, "").await, listed);
+    assert_eq!(kept(server, "?q=knee").await, listed);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+    let second = start((model, server), "solo", "athlete-7", "What hurts?").await;
+    assert_eq!(suggested(&question(server, &second).await), ["My knee."]);
+}
+
+#[tokio::test]
+async fn a_rebuild_finds_what_was_answered_before_there_were_rows_for_it() {
+    let (model, mut server) = server().await;
+    finds_old_answers(&model, &mut server, &["rebuild"], async |server: &TestServer| {
+        let database = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
+        let without = "DROP TABLE answer_words; DROP TABLE answers; PRAGMA user_version = 9";
+        database.execute_batch(without).unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rebuild_finds_them_in_a_database_too() {
+    let (model, url) = (ScriptedModel::start().await, database().await);
+    let setup = TestServer::setup().workflow("solo", HISTORY).model(&model);
+    let mut server = setup.database(&url, "one").start().await;
+    finds_old_answers(&model, &mut server, &["rebuild", "--store", &url], async |_: &TestServer| {
+        let without = "DROP TABLE answers; UPDATE meta SET value = 7 WHERE name = 'version'";
+        psql(&["--quiet", "--set=ON_ERROR_STOP=1", "--command", without, "--dbname", &url]).await;
+    })
+    .await;
 }

@@ -34,6 +34,9 @@ const WITH_INTERRUPTIONS: usize = 60;
 /// With copilots, and phases that calls begin.
 const WITH_COPILOTS: usize = 60;
 
+/// With questions in every form. One in four plays copilots.
+const WITH_QUESTIONS: usize = 80;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -45,12 +48,14 @@ fn fixed_seeds() {
     let with_trials = (sim::TRIALS_FROM..).take(WITH_TRIALS);
     let with_interruptions = (sim::INTERRUPTIONS_FROM..).take(WITH_INTERRUPTIONS);
     let with_copilots = (sim::COPILOTS_FROM..).take(WITH_COPILOTS);
+    let with_questions = (sim::QUESTIONS_FROM..).take(WITH_QUESTIONS);
     let newer = with_sessions
         .chain(with_endings)
         .chain(with_talks)
         .chain(with_trials)
         .chain(with_interruptions)
-        .chain(with_copilots);
+        .chain(with_copilots)
+        .chain(with_questions);
     let seeds: Vec<u64> =
         failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer).collect();
     let next = AtomicUsize::new(0);

@@ -244,7 +244,7 @@ async fn a_database_of_an_earlier_version_goes_on() {
     }
 }
 
-async fn psql(arguments: &[&str]) {
+pub(crate) async fn psql(arguments: &[&str]) {
     let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
     let run = move || {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

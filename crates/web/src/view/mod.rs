@@ -15,6 +15,7 @@ pub mod session;
 mod subject;
 pub mod usage;
 mod word;
+pub mod work;
 pub mod workflow;
 
 pub use word::word;

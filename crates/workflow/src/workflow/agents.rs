@@ -39,6 +39,13 @@ impl Agents {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
+    /// The tools by which some agent asks people.
+    pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
+        let named = self.tools();
+        let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
+        catalogue.iter().filter(asks).filter(|spec| named.contains(spec.name.as_str())).count()
+    }
+
     /// What the engine runs: agents, and the specs of their tools.
     pub(super) fn resolve(
         &self,

@@ -1,6 +1,6 @@
 //! `limits`, `asking` and `web`: numbers, switches and addresses. No defaults of its own: those are the core's.
 
-use holdshort_core::asking::{Asking, Deliver};
+use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::Limits;
 use holdshort_core::web::{FETCH, Web};
 use ipnet::IpNet;
@@ -18,7 +18,8 @@ const LIMITS: Keys = Keys {
 const BUDGET: Keys = Keys { known: &["tokens", "money"], later: &[] };
 const WEB: Keys = Keys { known: &["allow_addresses"], later: &[] };
 const ASKING: Keys =
-    Keys { known: &["enabled", "deliver", "timeout", "reuse", "pause_siblings"], later: &[] };
+    Keys { known: &["enabled", "form", "deliver", "timeout", "reuse", "pause_siblings"], later: &[] };
+const FORM: [(&str, Form); 2] = [("tool", Form::Tool), ("reply", Form::Reply)];
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
 /// The limits written here, over the `base`.
@@ -71,12 +72,23 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking> {
+/// `who_asks`: how many tools to ask agents have; `None` where the agents can not be read.
+pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
+    let form = fields.find("form").and_then(|item| item.one_of(&FORM, problems)).unwrap_or_default();
+    if let Some(item) = fields.find("form").filter(|_| form == Form::Reply && who_asks == Some(0)) {
+        problems.at(item, "no agent has a tool to ask, such as `ask_human`, so this means nothing");
+    }
+    let deliver = fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems));
     let asking = Asking {
         enabled: flag("enabled", problems).unwrap_or(true),
-        deliver: fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems)).unwrap_or_default(),
+        form,
+        // Agents that return questions do so together (contract C8).
+        deliver: deliver.unwrap_or(match form {
+            Form::Tool => Deliver::AtOnce,
+            Form::Reply => Deliver::PerStage,
+        }),
         timeout_ms: fields.find("timeout").and_then(|item| duration::read(item, problems)),
         reuse_ms: fields.find("reuse").and_then(|item| duration::read(item, problems)),
         pause_siblings: flag("pause_siblings", problems).unwrap_or(false),

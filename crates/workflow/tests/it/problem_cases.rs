@@ -285,6 +285,18 @@ network: off
         ],
     },
     Case {
+        about: "questions in replies that nobody can ask",
+        text: "
+name: a
+agents: {solo: {instructions: Work., tools: [read_file]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+asking: {form: reply}
+",
+        says: &[
+            "workflow.yaml:4:16: no agent has a tool to ask, such as `ask_human`, so this means nothing",
+        ],
+    },
+    Case {
         about: "types further down",
         text: "
 name: a

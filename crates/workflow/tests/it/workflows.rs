@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::asking::Asking;
+use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::{
     ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, GrantCovers, Grants,
     IdeaGeneration, Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule,
@@ -289,6 +289,24 @@ asking: {enabled: false}
     );
     // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
+}
+
+/// Who returns questions does so together, unless the workflow says otherwise (contract C8).
+#[test]
+fn how_agents_ask() {
+    let asking = |written: &str| {
+        let text = "
+name: asks
+agents: {solo: {instructions: Work., tools: [ask_human]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+";
+        let asking = good(&format!("{text}asking: {written}\n")).asking;
+        (asking.form, asking.deliver)
+    };
+    assert_eq!(asking("{}"), (Form::Tool, Deliver::AtOnce));
+    assert_eq!(asking("{form: reply}"), (Form::Reply, Deliver::PerStage));
+    assert_eq!(asking("{form: reply, deliver: at_once}"), (Form::Reply, Deliver::AtOnce));
+    assert_eq!(asking("{form: reply, enabled: false}").0, Form::Reply);
 }
 
 #[test]

@@ -95,9 +95,11 @@ impl Draft<'_> {
     fn routed(&mut self, phase: &Phase, copilot: &Copilot, by: RoutedBy, step: Option<&str>, routed: Routed) {
         let agent = routed.agent.filter(|name| *name != copilot.agent && self.run.may_begin(copilot, name));
         let rounds = self.run.rounds_of(&phase.id);
-        // A person has been asked about this task already: work begins (contract A22).
+        // A person has been asked about this task already: work begins (contract A22). So it does where nobody is asked
+        // (contract C2).
         let asks = matches!(routed.route, Route::Clarify | Route::Propose);
-        let route = if asks && rounds.was_asked { Route::Direct } else { routed.route };
+        let is_done = rounds.was_asked || !self.run.definition.asking.enabled;
+        let route = if asks && is_done { Route::Direct } else { routed.route };
         let simple = match routed.complexity {
             Some(complexity) => complexity <= SIMPLE,
             None => self.run.has_few_words(&phase.id, copilot),

@@ -161,6 +161,15 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
         "a row of a list is changed: a revoked grant holds again",
         "UPDATE grants SET revoked = false WHERE revoked",
     ),
+    Manipulation::alike(
+        "a row of a list is changed: an answer to a question",
+        "UPDATE answers SET answer = 'that'",
+    ),
+    Manipulation::alike(
+        "a row of a list is changed: whose answer it is",
+        "UPDATE answers SET subject = 'another plant'",
+    ),
+    Manipulation::alike("a row of a list is taken away: an answer", "DELETE FROM answers"),
     Manipulation::alike("a row of a list is taken away: an interrupt", "DELETE FROM interrupts WHERE open"),
     Manipulation::alike("a row of a list is taken away: a grant", "DELETE FROM grants WHERE NOT revoked"),
     Manipulation::alike(
@@ -195,6 +204,13 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
         "a row of a list is made up: a grant",
         Sql("INSERT INTO grants SELECT zeroblob(17), session, added_seq, revoked FROM grants LIMIT 1"),
         "INSERT INTO grants SELECT 'grt_00000000000000000000000000', session, added_seq, revoked FROM grants LIMIT 1",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: an answer",
+        Sql("INSERT INTO answers SELECT place + 1, zeroblob(17), run, subject, agent, question, answer, is_data, by, at,
+                 corrected_at, reused, source, erased, asked, words FROM answers LIMIT 1"),
+        "INSERT INTO answers SELECT 'int_00000000000000000000000000', run, subject, agent, question, answer, is_data,
+             by, at, corrected_at, reused, source, erased, asked, words FROM answers LIMIT 1",
     ),
     Manipulation::each(
         "a row of a list is made up: a session",

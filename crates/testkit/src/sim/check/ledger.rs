@@ -92,7 +92,8 @@ impl Witnessed {
                     return Err("an interrupt was resolved twice".to_owned());
                 }
                 let is_vote = |seq: &u64| standing.votes.iter().any(|vote| vote.seq == *seq);
-                if (*cause == Cause::Decision) != decision.as_ref().is_some_and(is_vote) {
+                let is_given = matches!(cause, Cause::Decision | Cause::Reused(_));
+                if is_given != decision.as_ref().is_some_and(is_vote) {
                     return Err("an interrupt was resolved by a decision that nobody made".to_owned());
                 }
                 let mut agreed: Vec<&str> = standing

@@ -6,6 +6,7 @@
 
 mod commits;
 mod ledger;
+mod questions;
 mod rounds;
 mod starts;
 mod whole;
@@ -18,7 +19,7 @@ use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Sealed};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::{Decision, Kind, Vote};
+use holdshort_core::interrupt::{Cause, Decision, Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::run::{ActionId, Fact, Run};
 use holdshort_core::session::{self, Session};
@@ -27,6 +28,7 @@ use holdshort_engine::{Job, Work};
 use holdshort_store::{Append, Rows};
 
 use ledger::Ledger;
+use questions::Kept;
 use rounds::Rounds;
 use starts::Begun;
 
@@ -271,6 +273,13 @@ impl Witness {
             };
             self.runs.insert(id.clone(), witnessed);
         }
+        let decoded = event::decode(sealed).map_err(|error| error.to_string())?;
+        let kept = match &decoded.fact {
+            event::Fact::Run(Fact::InterruptResolved { cause: Cause::Reused(source), .. }) => {
+                self.runs.values().find_map(|each| Kept::of(&each.run, source))
+            }
+            _ => None,
+        };
         let Some(witnessed) = self.runs.get_mut(id) else { return Ok(None) };
         let event = event::open(sealed, &mut witnessed.chain).map_err(|error| error.to_string())?;
         let event::Fact::Run(fact) = &event.fact else {
@@ -280,7 +289,13 @@ impl Witness {
             return Err(format!("{} goes back in time", short(id.as_str())));
         }
         // What people say about an interrupt, and that they are at it no more, changes nothing that was decided.
-        let is_late_word = matches!(fact, Fact::CommentAdded { .. } | Fact::InterruptReleased { .. });
+        let is_late_word = matches!(
+            fact,
+            Fact::CommentAdded { .. }
+                | Fact::InterruptReleased { .. }
+                | Fact::AnswerCorrected { .. }
+                | Fact::AnswerErased { .. }
+        );
         if witnessed.run.ended.is_some() && !is_late_word {
             return Err(format!("{} goes on after its end", short(id.as_str())));
         }
@@ -308,6 +323,7 @@ impl Witness {
         witnessed
             .check(fact, event.at, session, &self.system)
             .and_then(|()| witnessed.goes_round(fact))
+            .and_then(|()| witnessed.asks(fact, &event.content, event.at, kept.as_ref()))
             .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
             .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;

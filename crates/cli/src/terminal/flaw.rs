@@ -1,0 +1,18 @@
+//! What an agent is told of a reply that does not end its work, in a few words for whoever follows it.
+
+const WORDS: [(&str, &str); 9] = [
+    ("cut", "its reply was cut"),
+    ("filtered", "its reply was filtered"),
+    ("call_as_text", "it wrote a tool call as text"),
+    ("asks", "it asked in words"),
+    ("announces", "it announced work instead of doing it"),
+    ("not_finished", "it has not called `finish`"),
+    ("unassumed", "it has not recorded what it assumes"),
+    ("malformed_questions", "its questions can not be asked as they are"),
+    ("questions_unasked", "it asked, and nobody can be asked"),
+];
+
+pub(super) fn words(flaw: &str) -> &'static str {
+    let found = WORDS.iter().find(|(name, _)| *name == flaw);
+    found.map_or("its reply may not be whole", |(_, words)| words)
+}

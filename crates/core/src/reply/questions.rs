@@ -1,0 +1,137 @@
+//! A reply that is either questions or content (contract C8): `{"questions": […]}`, or anything else.
+//!
+//! The form of the questions is closed: what is nearly one is never taken for content, for the person would not be asked.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::prose::{self, Segment};
+use crate::asking::KINDS;
+use crate::limits;
+use crate::{json, schema};
+
+/// What a whole reply is.
+#[derive(Debug, PartialEq)]
+pub enum Returned {
+    /// The agent's result.
+    Content(String),
+    /// `{id, message, context?, message_type?, choices?, response_schema?}` each.
+    Questions(Vec<Value>),
+    /// Questions that can not be asked as they are: why.
+    Malformed(String),
+}
+
+/// Reads a reply of an agent that asks in its replies.
+pub fn returned(text: &str) -> Returned {
+    let said = prose::said(text);
+    let whole = &unfenced(said.trim());
+    let parsed = match json::parse(whole.as_bytes()) {
+        Ok(parsed) => parsed,
+        Err(error) => return not_json(whole, &error).unwrap_or_else(|| Returned::Content(text.to_owned())),
+    };
+    let Some(fields) = parsed.as_object() else { return Returned::Content(text.to_owned()) };
+    let given = |key: &str| {
+        fields.get(key).filter(|value| match value {
+            Value::Null => false,
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+        })
+    };
+    let is_form = fields.keys().all(|key| key == "questions" || key == "content");
+    match (given("questions"), given("content")) {
+        (Some(_), Some(_)) => Returned::Malformed("it holds both `questions` and `content`".to_owned()),
+        (None, Some(Value::String(content))) if is_form => Returned::Content(content.clone()),
+        (Some(questions), None) => {
+            let problems = problems(questions, fields.keys().filter(|key| !is_known(key)));
+            if problems.is_empty() {
+                Returned::Questions(questions.as_array().cloned().unwrap_or_default())
+            } else {
+                Returned::Malformed(problems.join("; "))
+            }
+        }
+        (None, None) if fields.contains_key("questions") => {
+            Returned::Malformed("/questions: holds none".to_owned())
+        }
+        (None, Some(_) | None) => Returned::Content(text.to_owned()),
+    }
+}
+
+fn is_known(key: &str) -> bool {
+    ["questions", "content"].contains(&key)
+}
+
+/// Questions that stand beside other words, or that are cut short or misspelt JSON.
+fn not_json(whole: &str, error: &json::Error) -> Option<Returned> {
+    let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
+    let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
+    let mut values = serde_json::Deserializer::from_str(&whole[at..]).into_iter::<Value>();
+    let asks = matches!(values.next(), Some(Ok(value)) if value.pointer("/questions/0/message").is_some());
+    let is_all = at == 0 && values.byte_offset() == whole.len();
+    if asks && !is_all {
+        return Some(Returned::Malformed("it holds words beside its questions".to_owned()));
+    }
+    (at == 0).then(|| Returned::Malformed(format!("it is no JSON: {error}")))
+}
+
+/// The text within, where a fence is around all of it.
+fn unfenced(text: &str) -> String {
+    let mut segments = prose::segments(text).into_iter().filter(|segment| match segment {
+        Segment::Prose(lines) | Segment::Fenced(lines) => lines.iter().any(|line| !line.trim().is_empty()),
+    });
+    match (segments.next(), segments.next()) {
+        (Some(Segment::Fenced(lines)), None) => lines.join("\n"),
+        (Some(Segment::Prose(_) | Segment::Fenced(_)) | None, _) => text.to_owned(),
+    }
+}
+
+fn problems<'k>(questions: &Value, unknown: impl Iterator<Item = &'k String>) -> Vec<String> {
+    let mut problems: Vec<String> = unknown.map(|key| format!("/{key}: is not known here")).collect();
+    let most = limits::QUESTIONS_PER_REPLY;
+    if questions.as_array().is_some_and(|all| all.len() > most) {
+        problems.push(format!("/questions: holds more than {most}"));
+        return problems;
+    }
+    let found = schema::check(&form(), questions, "/questions").into_iter();
+    problems.extend(found.map(|problem| format!("{}: {}", problem.pointer, problem.message)));
+    if let Some(problem) = json::unsafe_part(questions) {
+        problems.push(format!("/questions: holds {problem}"));
+    }
+    if !problems.is_empty() {
+        return problems;
+    }
+    let mut ids = BTreeSet::new();
+    for (at, question) in questions.as_array().into_iter().flatten().enumerate() {
+        let id = question["id"].as_str().unwrap_or_default();
+        if !ids.insert(id) {
+            problems.push(format!("/questions/{at}/id: `{id}` is there twice"));
+        }
+        if let Some(own) = question.get("response_schema") {
+            let found = schema::refuse_foreign(own, &format!("/questions/{at}/response_schema"));
+            problems
+                .extend(found.into_iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)));
+        }
+    }
+    problems
+}
+
+fn form() -> Value {
+    let text = json!({ "type": "string", "minLength": 1, "pattern": "\\S" });
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "id": { "type": "string", "minLength": 1, "maxLength": limits::QUESTION_ID_CHARS, "pattern": "\\S" },
+                "message": text,
+                "context": { "type": "string" },
+                "message_type": { "enum": KINDS },
+                "choices": { "type": "array", "items": text },
+                "response_schema": { "type": "object" },
+            },
+            "required": ["id", "message"],
+            "additionalProperties": false,
+        },
+    })
+}

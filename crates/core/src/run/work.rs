@@ -1,0 +1,144 @@
+//! Who works on a run now, who waits for whom, and since when: for people who watch it.
+//!
+//! Everything is a function of the state. Steps that help another one (a judge of calls, a router, a summariser) stand
+//! for it and are not listed.
+
+use super::{CallState, ModelCall, Run, Step};
+use crate::definition::{Phase, PhaseKind};
+use crate::id::InterruptId;
+use crate::interrupt::Kind;
+use crate::time::Timestamp;
+
+/// A step that is at work or waits, or a phase that has not begun.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work<'r> {
+    pub phase: &'r str,
+    /// `None`: the phase has no step yet, or needs none.
+    pub step: Option<&'r str>,
+    pub agent: Option<&'r str>,
+    pub doing: Doing<'r>,
+    /// `None`: it never began.
+    pub since: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing<'r> {
+    /// Its model is asked.
+    Thinks,
+    /// Its calls of these tools run.
+    Acts(Vec<&'r str>),
+    /// It does the next thing by itself, at once or when a model can be asked again.
+    Begins,
+    /// A person has to speak.
+    Asks(Vec<&'r InterruptId>),
+    /// Its questions are kept back until these agents can not go on, either.
+    Gathers(Vec<&'r str>),
+    /// A question of these agents is open, and nobody else begins anything meanwhile.
+    Held(Vec<&'r str>),
+    /// These phases come first.
+    Needs(Vec<&'r str>),
+    /// The run is paused, or a person has interrupted it.
+    Rests,
+}
+
+impl Run {
+    /// In the order of the phases, of their steps as they began. Nothing of a run that has ended.
+    pub fn work(&self) -> Vec<Work<'_>> {
+        if self.ended.is_some() || self.started.is_none() {
+            return Vec::new();
+        }
+        let phases = self.all_phases().filter(|phase| !matches!(self.phases.get(&phase.id), Some(Some(_))));
+        phases.flat_map(|phase| self.work_in(phase)).collect()
+    }
+
+    fn work_in<'r>(&'r self, phase: &'r Phase) -> Vec<Work<'r>> {
+        let at = |step, agent, doing, since| Work { phase: &phase.id, step, agent, doing, since };
+        if !self.phases.contains_key(&phase.id) {
+            let is_over = |need: &&String| matches!(self.phases.get(*need), Some(Some(_)));
+            let needs = phase.needs.iter().filter(|need| !is_over(need)).map(String::as_str).collect();
+            return vec![at(None, agent(phase), Doing::Needs(needs), None)];
+        }
+        let is_at_work = |step: &Step| step.phase == phase.id && step.end.is_none() && !step.role.is_aside();
+        let mut steps: Vec<_> = self.steps.iter().filter(|(_, step)| is_at_work(step)).collect();
+        steps.sort_by_key(|(_, step)| step.since);
+        let mut work: Vec<Work<'r>> = steps
+            .into_iter()
+            .map(|(id, step)| {
+                let (doing, since) = self.doing(id, step);
+                at(Some(id.as_str()), Some(step.agent.as_str()), doing, Some(since))
+            })
+            .collect();
+        if work.is_empty() {
+            let asks: Vec<_> = self
+                .asked()
+                .filter(|(_, each)| {
+                    each.opened.step.is_none() && each.opened.about.phase() == Some(&phase.id)
+                })
+                .collect();
+            if let Some(since) = asks.iter().map(|(_, each)| each.opened_at).min() {
+                let asks = asks.into_iter().map(|(id, _)| id).collect();
+                work.push(at(None, None, Doing::Asks(asks), Some(since)));
+            }
+        }
+        work
+    }
+
+    fn doing<'r>(&'r self, id: &str, step: &'r Step) -> (Doing<'r>, Timestamp) {
+        let calls = || self.calls.values().filter(|call| call.step == id && !call.is_ended());
+        let running = calls().filter(|call| matches!(call.state, CallState::Started { .. }));
+        let running: Vec<_> = running.collect();
+        if let Some(since) = running.iter().filter_map(|call| call.started_at).min() {
+            return (Doing::Acts(running.iter().map(|call| call.tool.as_str()).collect()), since);
+        }
+        if step.model != ModelCall::Idle {
+            return (Doing::Thinks, step.model_at);
+        }
+        let of_step = |opened: &crate::interrupt::Opened| opened.step.as_deref() == Some(id);
+        let asked: Vec<_> = self.asked().filter(|(_, each)| of_step(&each.opened)).collect();
+        if let Some(since) = asked.iter().map(|(_, each)| each.opened_at).min() {
+            return (Doing::Asks(asked.into_iter().map(|(id, _)| id).collect()), since);
+        }
+        if self.is_paused() || self.interrupted.is_some() {
+            return (Doing::Rests, step.model_at);
+        }
+        if calls().any(|call| call.state == CallState::Proposed && self.is_question_tool(&call.tool)) {
+            return (Doing::Gathers(self.who_goes_on(id)), step.model_at);
+        }
+        if self.is_held_by_a_question(id) {
+            let open = self.open_interrupts().map(|(_, each)| each);
+            let open = open.filter(|each| each.opened.kind == Kind::Question && !of_step(&each.opened));
+            let open: Vec<_> = open.collect();
+            let since = open.iter().map(|each| each.opened_at).min();
+            let mut agents: Vec<&str> = open.iter().filter_map(|each| each.opened.agent.as_deref()).collect();
+            agents.dedup();
+            return (Doing::Held(agents), since.map_or(step.model_at, |since| since.max(step.model_at)));
+        }
+        (Doing::Begins, step.model_at)
+    }
+
+    /// Agents of other steps for whom questions are kept back.
+    fn who_goes_on(&self, but: &str) -> Vec<&str> {
+        let open = self.steps.iter().filter(|(id, step)| *id != but && step.end.is_none());
+        let going = open.filter(|(id, step)| {
+            let works = |call: &super::Call| matches!(call.state, CallState::Started { .. });
+            let calls = || self.calls.values().filter(|call| call.step == **id);
+            step.model != ModelCall::Idle || self.wants_model(id) || calls().any(|call| works(call))
+        });
+        let mut agents: Vec<&str> = going.map(|(_, step)| step.agent.as_str()).collect();
+        agents.dedup();
+        agents
+    }
+}
+
+/// Who will begin with it, where one agent does.
+fn agent(phase: &Phase) -> Option<&str> {
+    match &phase.kind {
+        PhaseKind::OneShot { agent } => Some(agent),
+        PhaseKind::Copilot(copilot) => Some(&copilot.agent),
+        PhaseKind::Checkpoint(_)
+        | PhaseKind::Planning(_)
+        | PhaseKind::Control(_)
+        | PhaseKind::IdeaGeneration(_)
+        | PhaseKind::Call { .. } => None,
+    }
+}

@@ -1,0 +1,195 @@
+//! Questions: when one may open, who may begin something meanwhile, which answer may be reused, and what the result says.
+//!
+//! The rules are told here once more in other words than in the core.
+
+use holdshort_core::asking::{Deliver, Form, RECORD};
+use holdshort_core::event::Content;
+use holdshort_core::history;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Opened, Outcome};
+use holdshort_core::run::{Call, CallEnd, CallState, Fact, ModelCall, Run};
+use holdshort_core::time::Timestamp;
+use serde_json::Value;
+
+use super::Witnessed;
+use crate::sim::people::of_client;
+
+/// An answer of any run, as whoever reuses it must have found it.
+pub(super) struct Kept {
+    subject: Option<String>,
+    asked: String,
+    /// A person gave it, and it is not erased.
+    counts: bool,
+    since: Timestamp,
+}
+
+impl Kept {
+    pub(super) fn of(run: &Run, id: &InterruptId) -> Option<Self> {
+        let interrupt = run.interrupts.get(id)?;
+        let resolution = interrupt.resolution.as_ref()?;
+        let is_given = resolution.outcome == Outcome::Answered
+            && resolution.option.as_deref() == Some("answer")
+            && resolution.cause == Cause::Decision;
+        let row = run.answer_rows([id]).pop()?;
+        Some(Self {
+            subject: run.kept_for().map(str::to_owned),
+            asked: history::asked(interrupt.question()),
+            counts: is_given && !interrupt.kept.erased,
+            since: row.since(),
+        })
+    }
+}
+
+impl Witnessed {
+    /// Whether this may follow what was written so far, as far as questions go. `kept`: the answer that a resolution says
+    /// that it reuses.
+    pub(super) fn asks(
+        &self,
+        fact: &Fact,
+        content: &Content,
+        at: Timestamp,
+        kept: Option<&Kept>,
+    ) -> Result<(), String> {
+        match fact {
+            Fact::ModelStarted { step, .. } => self.is_let(step),
+            Fact::TrialStarted { call, .. } => self.is_let(&self.step_of(call)),
+            Fact::ToolStarted { call, .. } => {
+                let is_cut_off = self.run.calls.get(call).is_some_and(|call| call.trial.commits > 0);
+                if is_cut_off { Ok(()) } else { self.is_let(&self.step_of(call)) }
+            }
+            Fact::InterruptOpened(opened) if opened.kind == Kind::Question => self.may_ask(opened, at),
+            Fact::InterruptResolved { interrupt, cause, .. } => {
+                let asked = self.run.interrupts.get(interrupt).ok_or("a resolution of nothing")?;
+                match cause {
+                    Cause::Reused(_) => self.may_reuse(asked, kept, at),
+                    Cause::Expiry if asked.opened.expires_at.is_none_or(|expires| expires > at) => {
+                        Err("a question expires before its time".to_owned())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Fact::RunCompleted { .. } => self.tells_all(&content.data),
+            _ => Ok(()),
+        }
+    }
+
+    fn step_of(&self, call: &str) -> String {
+        self.run.calls.get(call).map(|call| call.step.clone()).unwrap_or_default()
+    }
+
+    /// Nobody begins anything while a question of somebody else is open, where the workflow is strict.
+    fn is_let(&self, step: &str) -> Result<(), String> {
+        if !self.run.definition.asking.pause_siblings {
+            return Ok(());
+        }
+        let of_others = |each: &&Interrupt| {
+            each.is_open() && each.opened.kind == Kind::Question && each.opened.step.as_deref() != Some(step)
+        };
+        match self.run.interrupts.values().map(|each| &**each).find(of_others) {
+            Some(open) => {
+                Err(format!("{step} begins something while a question of {:?} is open", open.opened.step))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn may_ask(&self, opened: &Opened, at: Timestamp) -> Result<(), String> {
+        let (run, asking) = (&self.run, self.run.definition.asking);
+        if !asking.enabled && !run.definition.is_external() {
+            return Err("a question is asked where nobody is".to_owned());
+        }
+        let gate = run.definition.gates.kinds.get(&Kind::Question);
+        let timed = asking.timeout_ms.filter(|_| gate.is_none_or(|gate| gate.expires_in_ms.is_none()));
+        if timed.is_some() && opened.expires_at != timed.map(|ms| at.plus_ms(ms)) {
+            return Err(format!("a question that has {timed:?} ms expires at {:?}", opened.expires_at));
+        }
+        let About::Call(id) = &opened.about else { return Ok(()) };
+        let call = run.calls.get(id).ok_or("a question of no call")?;
+        if call.interrupt.is_some() {
+            return Err(format!("{id} is asked twice"));
+        }
+        if asking.form == Form::Reply {
+            let text = |call: &Call| call.argument("message").map(history::asked);
+            let before = run.calls.values().find(|other| {
+                let is_asked = other.is_ended() && other.interrupt.is_some() && other.step == call.step;
+                is_asked && other.tool == call.tool && text(other) == text(call)
+            });
+            if let Some(before) = before {
+                return Err(format!("{id} asks again what {:?} was asked before", before.interrupt));
+            }
+        }
+        if asking.deliver == Deliver::PerStage { self.nobody_goes_on() } else { Ok(()) }
+    }
+
+    /// No model is asked, nothing runs here, and no step waits for a model alone.
+    fn nobody_goes_on(&self) -> Result<(), String> {
+        let run = &self.run;
+        let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
+        if let Some((step, _)) = thinks {
+            return Err(format!("a gathered question opens while the model of {step} is asked"));
+        }
+        let runs = run.calls.iter().find(|(_, call)| {
+            let is_started = matches!(call.state, CallState::Started { .. }) || call.trial.running.is_some();
+            is_started && !call.is_ended() && !of_client(&call.tool)
+        });
+        if let Some((call, _)) = runs {
+            return Err(format!("a gathered question opens while {call} runs"));
+        }
+        let goes_on = run.steps.iter().find(|(id, step)| {
+            let waits = run.calls.values().any(|call| call.step == **id && !call.is_ended());
+            let is_asked = run.open_interrupts().any(|(_, each)| each.opened.step.as_ref() == Some(id));
+            let is_free = step.end.is_none() && step.closing.is_none() && step.blocked.is_none();
+            is_free && !waits && !is_asked && run.request(id).is_some() && run.actions().iter().any(|action| {
+                matches!(action, holdshort_core::run::Action::CallModel { step, .. } if step == *id)
+            })
+        });
+        match goes_on {
+            Some((step, _)) => Err(format!("a gathered question opens while {step} can go on")),
+            None => Ok(()),
+        }
+    }
+
+    fn may_reuse(&self, asked: &Interrupt, kept: Option<&Kept>, at: Timestamp) -> Result<(), String> {
+        let kept = kept.ok_or("an answer is reused that nobody gave")?;
+        if !kept.counts {
+            return Err("an answer is reused that no person gave, or that is erased".to_owned());
+        }
+        let subject = self.run.kept_for();
+        if subject.is_none() || subject != kept.subject.as_deref() {
+            return Err(format!("an answer of {:?} is reused for {subject:?}", kept.subject));
+        }
+        if history::asked(asked.question()) != kept.asked {
+            return Err("an answer to another question is reused".to_owned());
+        }
+        let most = self.run.definition.asking.reuse_ms;
+        // Clocks of nodes differ, and an event is never earlier than the one before it.
+        let age = at.ms_since(kept.since);
+        if most.is_none_or(|most| age > most.saturating_add(SLACK_MS)) {
+            return Err(format!("an answer of {age} ms is reused where {most:?} may be"));
+        }
+        Ok(())
+    }
+
+    /// The result lists every question that was asked, and every assumption that was recorded.
+    fn tells_all(&self, result: &Value) -> Result<(), String> {
+        if self.run.definition.is_external() {
+            return Ok(());
+        }
+        let listed = |key: &str| result[key].as_array().cloned().unwrap_or_default();
+        let asked = self.run.interrupts.values().filter(|each| each.opened.kind == Kind::Question).count();
+        let recorded = |call: &&std::sync::Arc<Call>| {
+            call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done)
+        };
+        let recorded = self.run.calls.values().filter(recorded).count();
+        let told = listed("assumptions").iter().filter(|each| !each["assumption"].is_null()).count();
+        if listed("questions").len() != asked || told != recorded {
+            return Err(format!(
+                "{asked} questions and {recorded} assumptions, and the result says {result}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// By how much the clock of the node that reuses may be behind what was written.
+const SLACK_MS: u64 = 15 * 60_000;

@@ -1,0 +1,187 @@
+//! Questions under bad input and faults, over the real binary (contract C, E13, E28).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use crate::play::{ask, done, one, solo};
+
+/// An answer of 1 MB, and one of nothing, are refused; the question stays open.
+#[tokio::test]
+async fn an_answer_that_is_too_long_or_empty_is_refused() {
+    let (model, server) = solo([one(ask("Which?")), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    for (text, status, code) in [
+        ("x".repeat(1 << 20), 413, "body_too_large"),
+        ("x".repeat(64 * 1024 + 1), 422, "invalid_request"),
+        (String::new(), 422, "invalid_request"),
+        (" \n\t".to_owned(), 422, "invalid_request"),
+    ] {
+        let refused = server.decide(&asked, &json!({ "option": "answer", "text": text })).await;
+        assert_eq!(refused.refusal(), (status, code), "{} bytes", text.len());
+        if status == 422 {
+            assert_eq!(refused.body["errors"][0]["pointer"], "/text", "{}", refused.body);
+        }
+    }
+    assert_eq!((server.wait_one(&run).await["status"].as_str(), model.requests().len()), (Some("open"), 1));
+    let longest = "é".repeat(32 * 1024);
+    server.decide(&asked, &json!({ "option": "answer", "text": longest })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(model.requests()[1].texts().last().map(String::len), Some(64 * 1024));
+}
+
+/// The agent reads an answer as it was typed, whatever its script; a terminal is shown its control characters as text.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_another_script_arrives_as_it_is() {
+    const ANSWER: &str =
+        "Ja, zwei Wochen – 两周，右膝。 مُتعب \u{1f3c3}\u{200d}\u{2640} \u{1b}[2J\u{202e}drawkcab";
+    let (model, server) = solo([one(ask("Which?")), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    server.decide(&asked, &json!({ "option": "answer", "text": ANSWER })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(model.requests()[1].texts().last().map(String::as_str), Some(ANSWER));
+    let result = server.get(&format!("/v1/runs/{run}/result")).await.ok();
+    assert_eq!(result["result"]["questions"][0]["answer"], ANSWER);
+    for verb in [&["show", asked["id"].as_str().unwrap()][..], &["result", &run], &["events", &run]] {
+        let output = server.client_command().args(verb).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{verb:?}: {shown}");
+    }
+}
+
+/// One of two answers at the same instant counts, the other one is told so, and the agent hears one.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_answers_at_the_same_instant_one_counts() {
+    let (model, server) = solo([one(ask("Which?")), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    let answer = |text: &str| {
+        let body = json!({ "option": "answer", "text": text });
+        let (server, asked) = (&server, &asked);
+        async move { server.decide(asked, &body).await }
+    };
+    let (left, right) = tokio::join!(answer("The left one."), answer("The right one."));
+    let (won, lost) = if left.status == 200 { ("The left one.", right) } else { ("The right one.", left) };
+    assert_eq!(lost.refusal(), (409, "already_resolved"));
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(model.requests()[1].texts().last().map(String::as_str), Some(won));
+    assert_eq!(server.events_of(&run, "decision_made").await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_to_a_question_of_a_cancelled_run_is_told_so() {
+    let (model, server) = solo([one(ask("Which?")), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    let late = server.decide(&asked, &json!({ "option": "answer", "text": "This." })).await;
+    assert_eq!(late.refusal(), (409, "already_resolved"));
+    let now = server.interrupt(asked["id"].as_str().unwrap()).await;
+    assert_eq!((&now["status"], &now["resolution"]["outcome"]), (&json!("resolved"), &json!("cancelled")));
+    assert_eq!((server.run(&run).await["status"].as_str(), model.requests().len()), (Some("cancelled"), 1));
+}
+
+fn typed(schema: &Value) -> Scripted {
+    one(("ask_human", json!({ "question": "Which?", "response_schema": schema })))
+}
+
+/// A schema that leads nowhere goes back to its agent; one that leads back to itself through data is taken.
+#[tokio::test]
+async fn a_schema_in_circles() {
+    let around = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
+    let tree = json!({
+        "type": "object", "required": ["name"], "additionalProperties": false,
+        "properties": { "name": { "type": "string" }, "parts": { "type": "array", "items": { "$ref": "#" } } },
+    });
+    let script = [typed(&json!({ "$ref": "#" })), typed(&around), typed(&tree), done()];
+    let (model, server) = solo(script).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(model.requests().len(), 3);
+    for request in &model.requests()[1..] {
+        let texts = request.texts();
+        assert!(texts.last().unwrap().contains("/response_schema"), "{texts:?}");
+    }
+    let answer = |edit: Value| json!({ "option": "answer", "edit": edit });
+    let wrong = answer(json!({ "name": "a", "parts": [{ "name": "b", "parts": [{ "name": 7 }] }] }));
+    let refused = server.decide(&asked, &wrong).await;
+    assert_eq!(refused.refusal(), (422, "invalid_request"));
+    assert_eq!(refused.body["errors"][0]["pointer"], "/edit/parts/0/parts/0/name");
+    server.decide(&asked, &answer(json!({ "name": "a", "parts": [{ "name": "b" }] }))).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+}
+
+#[tokio::test]
+async fn a_schema_of_200_fields() {
+    let names: Vec<String> = (0..200).map(|n| format!("field_{n}")).collect();
+    let properties: serde_json::Map<String, Value> = names
+        .iter()
+        .map(|name| (name.clone(), json!({ "type": "integer", "description": "Of the day." })))
+        .collect();
+    let schema = json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false });
+    let (model, server) = solo([typed(&schema), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    let asked = server.wait_one(&run).await;
+    let refused = server.decide(&asked, &json!({ "option": "answer", "edit": {} })).await;
+    assert_eq!(refused.refusal(), (422, "invalid_request"));
+    let problems = refused.body["errors"].as_array().unwrap().len();
+    assert!((1..=200).contains(&problems), "{problems}");
+    let all: serde_json::Map<String, Value> = names.iter().map(|name| (name.clone(), json!(1))).collect();
+    server.decide(&asked, &json!({ "option": "answer", "edit": all })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    let heard: Value = serde_json::from_str(model.requests()[1].texts().last().unwrap()).unwrap();
+    assert_eq!(heard, Value::Object(all));
+}
+
+const FOUR: &str = "
+name: four
+agents:
+  a: {instructions: Ask., tools: [ask_human]}
+  b: {instructions: Ask., tools: [ask_human]}
+  c: {instructions: Ask., tools: [ask_human]}
+  d: {instructions: Work., tools: [ask_human]}
+phases:
+  - {id: a, kind: one_shot, agent: a, needs: []}
+  - {id: b, kind: one_shot, agent: b, needs: []}
+  - {id: c, kind: one_shot, agent: c, needs: []}
+  - {id: d, kind: one_shot, agent: d, needs: []}
+";
+
+/// What waits waits on, what worked is asked again, and nothing else is.
+#[tokio::test]
+async fn a_restart_while_three_agents_wait_and_one_works() {
+    for deliver in ["at_once", "per_stage"] {
+        let workflow = format!("{FOUR}asking: {{deliver: {deliver}}}\n");
+        let model = ScriptedModel::start().await;
+        let mut server = TestServer::setup().workflow("four", &workflow).model(&model).start().await;
+        for agent in ["a", "b", "c"] {
+            model.script(agent, [one(ask(&format!("{agent}?"))), done()]);
+        }
+        model.script("d", [Scripted::Hang(Box::new(Scripted::text("Done.")))]);
+        let run = server.start_run("four", "ask").await;
+        model.wait_for_requests(4).await;
+        let is_asked = async |server: &TestServer, n: usize| {
+            let asked = async || (server.events_of(&run, "model_replied").await.len() == n).then_some(());
+            holdshort_testkit::server::eventually("three have asked", asked).await;
+        };
+        is_asked(&server, 3).await;
+        let waiting = if deliver == "at_once" { 3 } else { 0 };
+        let before: Vec<Value> = server.open(&run).await;
+        assert_eq!((before.len(), server.run(&run).await["status"].as_str()), (waiting, Some("running")));
+
+        server.restart().await;
+        model.wait_for_requests(5).await;
+        assert_eq!(server.open(&run).await, before, "{deliver}");
+        model.release();
+        let open = server.wait_open(&run, 3).await;
+        for asked in open.iter().rev() {
+            server.decide(asked, &json!({ "option": "answer", "text": "This one." })).await.ok();
+        }
+        server.wait_status(&run, &["completed"]).await;
+        let calls = ["a", "b", "c", "d"].map(|agent| model.requests_of(agent).len());
+        assert_eq!(calls, [2, 2, 2, 2], "{deliver}");
+        assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 3);
+    }
+}
