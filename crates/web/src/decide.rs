@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::{Answer, Refused};
 use crate::view;
+use crate::view::assignment::Reader;
 
 /// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
 pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
@@ -18,9 +19,11 @@ pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) 
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
     let decision = interrupt::Decision { option, text, edit, version, from };
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
-    match app.send(&asked.run, input, actor).await.map_err(Refused::from) {
+    match app.send(&asked.run, input, actor.clone()).await.map_err(Refused::from) {
         Ok(run) => {
-            view::interrupt::of_run(&run, &asked.interrupt).ok_or_else(|| Refused::not_found("interrupt"))
+            let reader = Reader::of(app, &actor).await?;
+            let shown = view::interrupt::of_run_for(&run, &asked.interrupt, &reader);
+            shown.ok_or_else(|| Refused::not_found("interrupt"))
         }
         Err(refused) if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) => {
             Err(standing(app, asked, refused).await?)

@@ -111,7 +111,9 @@ fn workflow_files_are_checked_where_they_lie() {
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),
-        format!("{file}:8:52: nobody who decides here is `release-manager`; who decides is one of: `operator`"),
+        format!(
+            "{file}:8:52: nobody who decides here is `release-manager`; who decides is one of: `operator`"
+        ),
     ];
     assert_eq!(
         (ran.code, ran.out.lines().collect::<Vec<_>>()),

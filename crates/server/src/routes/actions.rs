@@ -31,9 +31,7 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     nothing(body).await?;
-    let claim = Input::Claim { interrupt: id, holder: None, over: None };
-    let run = send(caller, &asked, claim).await?;
-    shown(&run, &asked)
+    done(caller, &asked, Input::Claim { interrupt: id, holder: None, over: None }).await
 }
 
 /// Let a claimed interrupt go.
@@ -51,8 +49,7 @@ pub(crate) async fn release(
 ) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     nothing(body).await?;
-    let run = send(caller, &asked, Input::Release { interrupt: id, holder: None }).await?;
-    shown(&run, &asked)
+    done(caller, &asked, Input::Release { interrupt: id, holder: None }).await
 }
 
 /// Have others decide.
@@ -145,9 +142,4 @@ pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<
 
 async fn send(caller: Caller, asked: &Asked, input: Input) -> Answer<Arc<Run>> {
     Ok(caller.app.send(&asked.run, input, caller.actor).await?)
-}
-
-fn shown(run: &Run, asked: &Asked) -> Answer<Json<Interrupt>> {
-    let shown = view::interrupt::of_run(run, &asked.interrupt);
-    shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }

@@ -57,6 +57,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     }
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
+    let reader = Reader::of(&app, &actor).await?;
     let started = if let Some(run) = run {
         detached(async move { driver.ask(&run, ask, key, actor).await }).await?
     } else {
@@ -75,9 +76,9 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     };
     let replayed = started.is_replayed();
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
-    let shown = match started.left.and_then(|run| view::interrupt::of_run(&run, &interrupt)) {
+    let shown = match started.left.and_then(|run| view::interrupt::of_run_for(&run, &interrupt, &reader)) {
         Some(shown) => shown,
-        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }).await?,
+        None => view::now::interrupt_for(&app, &Asked { run: started.run, interrupt }, &reader).await?,
     };
     Ok(created(replayed, Json(shown)))
 }

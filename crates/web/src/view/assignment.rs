@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
+use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
@@ -23,8 +24,11 @@ impl Reader {
         Ok(Self { actor: actor.clone(), system: app.driver.glance_system().await?, now: app.now() })
     }
 
-    /// Whether they may decide on it, of a run that somebody started.
+    /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.
     pub(super) fn you(&self, interrupt: &Interrupt, starter: Option<&str>) -> Option<wire::You> {
+        if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
+            return None;
+        }
         let voter = Voter { actor: &self.actor, people: &self.system.people, starter, now: self.now };
         interrupt.is_open().then(|| match interrupt.seat_now(&voter) {
             Ok(seat) => wire::You { may_decide: true, code: None, why: None, in_place_of: seat.in_place_of },
