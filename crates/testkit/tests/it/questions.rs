@@ -1,4 +1,4 @@
-//! Questions under bad input and faults, over the real binary (contract C, E13, E28).
+//! Questions under bad input and faults, over the real binary (contract C, E28).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
