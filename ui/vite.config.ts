@@ -16,7 +16,7 @@ export default defineConfig({
         assetFileNames: "assets/[name][extname]",
         // What every place needs is one file, below the places: no two chunks wait for each other. Words of one place
         // go with it.
-        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/((api|state|parts|texts(?!\/en-)|style)\/|views\/card\/(payload|diff\/sequence)\.ts)/ }] },
+        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/((api|state|parts(?!\/Dialog)|texts(?!\/en-)|style)\/|views\/card\/(payload|diff\/sequence)\.ts)/ }] },
       },
     },
   },

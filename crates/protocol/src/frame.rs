@@ -56,7 +56,8 @@ pub struct Subscribe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// What opens, decides and resolves interrupts: `interrupt_opened`, `decision_made`, `interrupt_resolved`.
+    /// What opens, decides and resolves interrupts, and who is asked: `interrupt_opened`, `decision_made`,
+    /// `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_resolved`.
     Inbox,
     /// The events of one run, to its end.
     Run,

@@ -373,6 +373,31 @@ export interface paths {
          *     does not fit leaves the interrupt open.
          */
         post: operations["decide"];
+        /**
+         * Take a decision of yours back.
+         * @description As long as the interrupt is open: others have to agree before it is settled.
+         */
+        delete: operations["take_decision_back"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have somebody decide in the place of somebody who is asked.
+         * @description Who is asked names their own delegate; admins and operators name one for anybody. Whoever is stood in for may decide all
+         *     the same.
+         */
+        post: operations["delegate_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -401,6 +426,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/interrupts/{id}/reassign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have others decide.
+         * @description Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
+         *     and operators may whatever it is.
+         */
+        post: operations["reassign_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/interrupts/{id}/release": {
         parameters: {
             query?: never;
@@ -415,6 +461,72 @@ export interface paths {
          * @description Whoever claimed it does, or an admin. Letting go what nobody claimed changes nothing.
          */
         post: operations["release_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys, the oldest first.
+         * @description Those that were revoked or have expired are among them, at most the last 1,000 of the revoked ones.
+         */
+        get: operations["list_keys"];
+        put?: never;
+        /**
+         * Make a key for an agent or a service.
+         * @description The answer holds its secret, which is shown this once. Whatever is done with it is recorded under the key's name.
+         */
+        post: operations["make_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a key. */
+        get: operations["read_key"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key.
+         * @description It counts no more, on every server of the journal, and what is open with it ends. Once more changes nothing.
+         */
+        delete: operations["revoke_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a key.
+         * @description The answer holds the new one. The one before counts no more, or for as long as `overlap_ms` says; what is open with
+         *     it ends then.
+         */
+        post: operations["rotate_key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -459,7 +571,7 @@ export interface paths {
         /**
          * Make a link that signs one browser in.
          * @description It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
-         *     that it leads to redeems it.
+         *     that it leads to redeems it. Without a `person` it signs in whoever makes it.
          */
         post: operations["make_login_link"];
         delete?: never;
@@ -497,6 +609,74 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the people of the installation, by their ids. */
+        get: operations["list_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a person.
+         * @description Somebody who may not read everybody reads themselves: for them nobody else is there.
+         */
+        get: operations["read_person"];
+        /**
+         * Set a person: make them, or change them.
+         * @description What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
+         *     is changed there.
+         */
+        put: operations["set_person"];
+        post?: never;
+        /**
+         * Remove a person.
+         * @description They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+         *     settle goes to admins and operators.
+         */
+        delete: operations["remove_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person}/away": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say that a person is out of the office.
+         * @description They say so themselves, or an admin does. Their delegate decides in their place meanwhile; they may all the same.
+         */
+        put: operations["set_away"];
+        post?: never;
+        /** Say that a person is back. */
+        delete: operations["end_away"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1206,9 +1386,28 @@ export interface components {
             session?: string | null;
             title: string;
         };
+        /**
+         * @description Who is to decide: either `stages`, or what stands in one of them. Whoever is named is there and may decide.
+         * @example {
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "quorum": {
+         *         "required": 2
+         *       },
+         *       "self_approval": false
+         *     }
+         */
         AskAssignment: {
-            /** @description Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may. */
-            approvers?: string[];
+            /** @description By id. `starter` is whoever started the run. */
+            approvers?: string[] | null;
+            /** @description `true` without it: whoever agrees in one stage counts in no other. */
+            distinct?: boolean | null;
+            groups?: string[] | null;
+            quorum?: components["schemas"]["Quorum"] | null;
+            /** @description `true` without it. `false`: whoever started the run, or wrote the edit, does not release it. */
+            self_approval?: boolean | null;
+            stages?: components["schemas"]["Stage"][] | null;
         };
         /** @description An option, by its id and perhaps with a label of its own. */
         AskChoice: {
@@ -1219,11 +1418,56 @@ export interface components {
         AskingConfig: {
             enabled: boolean;
         };
-        /** @description Who may decide. */
+        /**
+         * @description Who may decide. Of several stages the people, groups and quorum are those of the stage that it is at.
+         * @example {
+         *       "approvers": [],
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "quorum": {
+         *         "required": 2,
+         *         "roles": "any"
+         *       },
+         *       "needed": 1
+         *     }
+         */
         Assignment: {
-            /** @description By id; empty means admins and operators. */
+            /** @description By id. Where neither a person nor a group is named, admins and operators decide. */
             approvers: string[];
+            /** @description Who was asked to decide in the place of whom. */
+            delegations?: components["schemas"]["Delegation"][];
+            groups?: string[];
+            /** @description Where each that is named has to agree: those people and groups that have not. */
+            missing?: string[];
+            /**
+             * Format: int32
+             * @description Of an open interrupt that one vote does not settle: how many more people have to agree in this stage.
+             */
+            needed?: number | null;
             quorum: components["schemas"]["Quorum"];
+            /** @description `false`: whoever started the run, or wrote the edit, does not release it. */
+            self_approval?: boolean;
+            /** @description Of an open interrupt with several stages: the one that it is at, from 0. */
+            stage?: number | null;
+            /** @description Where there is more than one: all of them, in their order. */
+            stages?: components["schemas"]["Stage"][];
+        };
+        /**
+         * @description Out of the office. They may decide all the same.
+         * @example {
+         *       "until": "2026-02-07T00:00:00Z",
+         *       "delegate": "ben"
+         *     }
+         */
+        Away: {
+            /** @description Who decides in their place meanwhile. */
+            delegate?: string | null;
+            /**
+             * Format: date-time
+             * @description Without it: until it is taken back.
+             */
+            until?: string | null;
         };
         /**
          * @description Kinds of call.
@@ -1243,7 +1487,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1336,6 +1580,26 @@ export interface components {
              * @description The version of the interrupt that was decided on; another one is refused as `stale`.
              */
             version?: number | null;
+        };
+        /**
+         * @description Somebody decides in the place of somebody.
+         * @example {
+         *       "to": "ben",
+         *       "until": "2026-02-07T00:00:00Z"
+         *     }
+         */
+        Delegate: {
+            /** @description Whoever sends it, where nobody is named. */
+            from?: string | null;
+            to: string;
+            /** Format: date-time */
+            until?: string | null;
+        };
+        Delegation: {
+            from: string;
+            to: string;
+            /** Format: date-time */
+            until?: string | null;
         };
         /**
          * @description Where it went.
@@ -1493,17 +1757,24 @@ export interface components {
          * @description Who asks.
          * @example {
          *       "person": "operator",
-         *       "role": "operator"
+         *       "role": "operator",
+         *       "roles": [
+         *         "admin",
+         *         "operator"
+         *       ]
          *     }
          */
         Identity: {
             /**
              * Format: date-time
-             * @description Of a login; tokens do not expire.
+             * @description Of a login, or of a key that expires.
              */
             expires_at?: string | null;
             person: string;
+            /** @description In which they read. */
             role: components["schemas"]["Role"];
+            /** @description All that they may act in; each thing is done in the one that may do it. */
+            roles: components["schemas"]["Role"][];
         };
         /**
          * @description What runs here.
@@ -1647,10 +1918,13 @@ export interface components {
              * @description Grows when it changes; a decision may name the one it was made on.
              */
             version: number;
+            /** @description The decisions that stand while it is open, in their order. */
+            votes?: components["schemas"]["Vote"][];
             /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
             /** @description The folder that its run works in. */
             workspace?: string | null;
+            you?: components["schemas"]["You"] | null;
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -1704,6 +1978,57 @@ export interface components {
             reused?: boolean;
             run: string;
             subject: string;
+        };
+        /**
+         * @description A key. Its secret is nowhere to be read.
+         * @example {
+         *       "id": "key_01k6f0000000000000000000aa",
+         *       "name": "build-bot",
+         *       "role": "agent",
+         *       "status": "live",
+         *       "made_at": "2026-11-01T10:00:00.000Z",
+         *       "made_by": "operator",
+         *       "last_used_at": "2026-11-01T10:05:00.000Z"
+         *     }
+         */
+        Key: {
+            /** Format: date-time */
+            expires_at?: string | null;
+            id: string;
+            /**
+             * Format: date-time
+             * @description At this server, since it was started.
+             */
+            last_used_at?: string | null;
+            /** Format: date-time */
+            made_at: string;
+            /** @description Who made it. */
+            made_by: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret before that one counts, too.
+             */
+            previous_until?: string | null;
+            /** Format: date-time */
+            revoked_at?: string | null;
+            role: components["schemas"]["Role"];
+            /**
+             * Format: date-time
+             * @description When its secret was replaced the last time.
+             */
+            rotated_at?: string | null;
+            status: components["schemas"]["KeyStatus"];
+        };
+        /** @enum {string} */
+        KeyStatus: "live" | "expired" | "revoked";
+        /** @description A key with a secret that was just drawn. */
+        KeyWithSecret: components["schemas"]["Key"] & {
+            /**
+             * @description To be sent as `Authorization: Bearer SECRET`. It is shown this once: only its SHA-256 is kept.
+             * @example hs_key_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+             */
+            secret: string;
         };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
@@ -1871,10 +2196,13 @@ export interface components {
                  * @description Grows when it changes; a decision may name the one it was made on.
                  */
                 version: number;
+                /** @description The decisions that stand while it is open, in their order. */
+                votes?: components["schemas"]["Vote"][];
                 /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
+                you?: components["schemas"]["You"] | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1902,6 +2230,40 @@ export interface components {
                 reused?: boolean;
                 run: string;
                 subject: string;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Key: {
+            items: {
+                /** Format: date-time */
+                expires_at?: string | null;
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description At this server, since it was started.
+                 */
+                last_used_at?: string | null;
+                /** Format: date-time */
+                made_at: string;
+                /** @description Who made it. */
+                made_by: string;
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description Until when the secret before that one counts, too.
+                 */
+                previous_until?: string | null;
+                /** Format: date-time */
+                revoked_at?: string | null;
+                role: components["schemas"]["Role"];
+                /**
+                 * Format: date-time
+                 * @description When its secret was replaced the last time.
+                 */
+                rotated_at?: string | null;
+                status: components["schemas"]["KeyStatus"];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1954,6 +2316,31 @@ export interface components {
                 opened_at: string;
                 /** @description The first of them, at most 100. */
                 runs: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Person: {
+            items: {
+                /** @description Channel → address: `email`, `slack` … */
+                addresses?: {
+                    [key: string]: string;
+                };
+                away?: components["schemas"]["Away"] | null;
+                groups: string[];
+                /** @description The subject that they sign in as. */
+                id: string;
+                /** @description A BCP 47 language tag. */
+                language?: string | null;
+                /** @description Whether they may decide on what is assigned to them. */
+                may_decide: boolean;
+                name?: string | null;
+                roles: components["schemas"]["PersonRole"][];
+                /** @description Where they were read from: nobody else changes them. */
+                source: components["schemas"]["PersonSource"];
+                /** @description An IANA time zone. */
+                time_zone?: string | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2152,6 +2539,33 @@ export interface components {
             secret: string;
         };
         /**
+         * @description Whom a login link signs in.
+         * @example {
+         *       "person": "anna"
+         *     }
+         */
+        LoginLinkRequest: {
+            /** @description Without it: whoever makes the link. */
+            person?: string | null;
+        };
+        /**
+         * @description A key to be made.
+         * @example {
+         *       "name": "build-bot",
+         *       "expires_in_ms": 7776000000
+         *     }
+         */
+        MakeKey: {
+            /**
+             * Format: int64
+             * @description Without it the key counts until it is revoked. At most ten years.
+             */
+            expires_in_ms?: number | null;
+            /** @description What its holder is called in events, on cards and in lists: 1 to 64 of `a-z`, `0-9`, `.`, `_`, `-`. */
+            name: string;
+            role?: components["schemas"]["Role"] | null;
+        };
+        /**
          * @description Tells a run something: every step at work hears it with its next model request.
          * @example {
          *       "text": "use ISO dates"
@@ -2322,6 +2736,49 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
+        /**
+         * @example {
+         *       "id": "anna",
+         *       "name": "Anna Berg",
+         *       "roles": [
+         *         "reviewer"
+         *       ],
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "addresses": {
+         *         "email": "anna@example.org"
+         *       },
+         *       "time_zone": "Europe/Berlin",
+         *       "language": "de",
+         *       "source": "api",
+         *       "may_decide": true
+         *     }
+         */
+        Person: {
+            /** @description Channel → address: `email`, `slack` … */
+            addresses?: {
+                [key: string]: string;
+            };
+            away?: components["schemas"]["Away"] | null;
+            groups: string[];
+            /** @description The subject that they sign in as. */
+            id: string;
+            /** @description A BCP 47 language tag. */
+            language?: string | null;
+            /** @description Whether they may decide on what is assigned to them. */
+            may_decide: boolean;
+            name?: string | null;
+            roles: components["schemas"]["PersonRole"][];
+            /** @description Where they were read from: nobody else changes them. */
+            source: components["schemas"]["PersonSource"];
+            /** @description An IANA time zone. */
+            time_zone?: string | null;
+        };
+        /** @enum {string} */
+        PersonRole: "admin" | "operator" | "reviewer" | "auditor";
+        /** @enum {string} */
+        PersonSource: "file" | "provider" | "api" | "local";
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
         Plan: {
             /** @description Who does a subtask that names nobody. */
@@ -2428,8 +2885,13 @@ export interface components {
             version?: number | null;
         };
         Quorum: {
-            /** Format: int32 */
-            required: number;
+            /**
+             * Format: int32
+             * @description How many different people have to agree; one where nothing is said.
+             */
+            required?: number;
+            /** @description `all`: each person that is named, and somebody of each group, has to be among them. */
+            roles?: components["schemas"]["Represented"];
         };
         Reason: {
             /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` … */
@@ -2439,6 +2901,22 @@ export interface components {
             /** @description `system`, `run`, `workflow`, `inspection` or `default`. */
             source: string;
             text: string;
+        };
+        /**
+         * @description Others are to decide.
+         * @example {
+         *       "assignment": {
+         *         "approvers": [
+         *           "anna"
+         *         ]
+         *       },
+         *       "text": "Ben is ill."
+         *     }
+         */
+        Reassign: {
+            assignment: components["schemas"]["AskAssignment"];
+            /** @description Why. */
+            text?: string | null;
         };
         /**
          * @description The code of a login link.
@@ -2460,6 +2938,8 @@ export interface components {
              */
             version?: number | null;
         };
+        /** @enum {string} */
+        Represented: "any" | "all";
         /**
          * @description How it ended.
          * @example {
@@ -2496,6 +2976,19 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "operator" | "reviewer" | "agent" | "auditor" | "engine";
+        /**
+         * @description How the secret of a key is replaced.
+         * @example {
+         *       "overlap_ms": 3600000
+         *     }
+         */
+        RotateKey: {
+            /**
+             * Format: int64
+             * @description How long the secret of now goes on counting; 0 where it is left out, at most 30 days.
+             */
+            overlap_ms?: number | null;
+        };
         /**
          * @description Which calls it speaks of, and what holds for them. Every list that is given must match; the first rule that
          *     matches counts.
@@ -2697,6 +3190,28 @@ export interface components {
          * @enum {string}
          */
         SessionState: "open" | "suspended" | "closed";
+        /**
+         * @description A person as they are to be.
+         * @example {
+         *       "name": "Anna Berg",
+         *       "roles": [
+         *         "reviewer"
+         *       ],
+         *       "groups": [
+         *         "legal"
+         *       ]
+         *     }
+         */
+        SetPerson: {
+            addresses?: {
+                [key: string]: string;
+            };
+            groups?: string[];
+            language?: string | null;
+            name?: string | null;
+            roles: components["schemas"]["PersonRole"][];
+            time_zone?: string | null;
+        };
         /** @description Words and a model hold back what gates would let through. */
         SmartConfig: {
             /** @description `run`: the run's model, also where nothing is said; `off`; or the name of a configured model. */
@@ -2706,6 +3221,12 @@ export interface components {
         };
         /** @enum {string} */
         Speaker: "person" | "agent";
+        Stage: {
+            approvers?: string[];
+            groups?: string[];
+            name?: string | null;
+            quorum?: components["schemas"]["Quorum"];
+        };
         /**
          * @description Starts a run.
          * @example {
@@ -2871,6 +3392,36 @@ export interface components {
             unsealed: number;
         };
         /**
+         * @description A decision that stands, and settles nothing by itself yet.
+         * @example {
+         *       "by": "anna",
+         *       "option": "approve",
+         *       "at": "2026-01-31T09:31:00.000Z",
+         *       "seq": 12
+         *     }
+         */
+        Vote: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /**
+             * Format: int64
+             * @description The sequence of the decision that brought the edit which they agree with.
+             */
+            edit_of?: number | null;
+            /** @description Whom they decided in the place of. */
+            in_place_of?: string | null;
+            option: string;
+            /**
+             * Format: int64
+             * @description In the run's stream.
+             */
+            seq: number;
+            /** @description The stage that it counts in, from 0, where there are several. */
+            stage?: number | null;
+            text?: string | null;
+        };
+        /**
          * @description Something that could deceive the person who decides.
          * @example {
          *       "kind": "look_alike",
@@ -2929,6 +3480,22 @@ export interface components {
             rehearsal: boolean;
             tools: string[];
         };
+        /**
+         * @description Whether whoever reads it may decide now.
+         * @example {
+         *       "may_decide": false,
+         *       "code": "not_your_stage",
+         *       "why": "it is at stage 1 now, which is for others to decide"
+         *     }
+         */
+        You: {
+            /** @description The code of the refusal that a decision would get. */
+            code?: string | null;
+            /** @description Whom they would decide in the place of. */
+            in_place_of?: string | null;
+            may_decide: boolean;
+            why?: string | null;
+        };
     };
     responses: {
         /** @description `already_resolved`: The interrupt is resolved already. */
@@ -2965,6 +3532,19 @@ export interface components {
          *     `session_closed`: The session is closed.
          */
         "already_resolved-or-limit_reached-or-session_suspended-or-session_closed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `already_resolved`: The interrupt is resolved already.
+         *
+         *     `no_vote`: There is no vote of yours to take back.
+         */
+        "already_resolved-or-no_vote": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3042,6 +3622,25 @@ export interface components {
          *     `not_an_approver`: The interrupt is assigned to others.
          */
         "forbidden_role-or-wrong_origin-or-not_an_approver": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden_role`: The role of this token may not do that.
+         *
+         *     `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `not_an_approver`: The interrupt is assigned to others.
+         *
+         *     `own_work`: Whoever started the run or wrote the edit does not release it.
+         *
+         *     `not_your_stage`: Others decide at this stage.
+         */
+        "forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work-or-not_your_stage": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3171,6 +3770,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `key_ended`: The key was revoked or has expired. */
+        key_ended: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `malformed_json`: The body is not JSON that every reader understands alike. */
         malformed_json: {
             headers: {
@@ -3186,6 +3794,19 @@ export interface components {
          *     `invalid_header`: A header has a value that it can not have.
          */
         "malformed_json-or-invalid_header": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `name_taken`: Somebody else is called so.
+         *
+         *     `limit_reached`: A limit is reached.
+         */
+        "name_taken-or-limit_reached": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3223,6 +3844,15 @@ export interface components {
         };
         /** @description `not_found`: There is nothing under this address. */
         not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `other_source`: The person is changed where they were read from. */
+        other_source: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3418,8 +4048,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthenticated`: Neither a token nor a login that this server gave out. */
-        unauthenticated: {
+        /**
+         * @description `unauthenticated`: Neither a token nor a login that this server gave out.
+         *
+         *     `credential_expired`: What was shown to be let in has expired.
+         */
+        "unauthenticated-or-credential_expired": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `unauthenticated`: Neither a token nor a login that this server gave out.
+         *
+         *     `credential_expired`: What was shown to be let in has expired.
+         *
+         *     `access_ended`: What let you in has ended while this was open.
+         */
+        "unauthenticated-or-credential_expired-or-access_ended": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3588,7 +4237,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3617,7 +4266,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptAnswer"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             409: components["responses"]["no_answer"];
@@ -3654,7 +4303,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -3709,7 +4358,7 @@ export interface operations {
                     "application/json": components["schemas"]["JournalHead"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3741,7 +4390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Verification"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3779,7 +4428,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
@@ -3812,7 +4461,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3841,7 +4490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -3869,7 +4518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Info"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3884,6 +4533,16 @@ export interface operations {
                 run?: string;
                 session?: string;
                 kind?: components["schemas"]["Kind"];
+                /**
+                 * @description Those that name this person, or somebody in whose place they decide; `me` is whoever asks.
+                 * @example me
+                 */
+                assignee?: string;
+                /**
+                 * @description Those that name this group; `mine` are the groups of whoever asks.
+                 * @example mine
+                 */
+                group?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description 1 to 200; 50 without it. A page may hold fewer. */
@@ -3905,7 +4564,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3941,7 +4600,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -3981,7 +4640,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4012,7 +4671,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4048,7 +4707,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Comment"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4083,7 +4742,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4130,12 +4789,90 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work-or-not_your_stage"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-stale"];
             410: components["responses"]["expired"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    take_decision_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    delegate_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Delegate"];
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -4173,11 +4910,52 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    reassign_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reassign"];
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -4210,7 +4988,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4221,6 +4999,172 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    make_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeKey"];
+            };
+        };
+        responses: {
+            /** @description The key and its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["name_taken-or-limit_reached"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    read_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    revoke_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    rotate_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"] | null;
+            };
+        };
+        responses: {
+            /** @description The key and its new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["key_ended"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
@@ -4243,7 +5187,7 @@ export interface operations {
                     "application/json": components["schemas"]["Identity"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4303,7 +5247,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4320,7 +5264,12 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoginLinkRequest"] | null;
+            };
+        };
         responses: {
             /** @description The link */
             201: {
@@ -4331,9 +5280,14 @@ export interface operations {
                     "application/json": components["schemas"]["Link"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
@@ -4358,7 +5312,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Node"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4388,6 +5342,216 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
+    list_people: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Person"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    read_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    set_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPerson"];
+            };
+        };
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    remove_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    set_away: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Away"];
+            };
+        };
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    end_away: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     lay_out_plan: {
         parameters: {
             query?: never;
@@ -4411,7 +5575,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
@@ -4450,7 +5614,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4486,7 +5650,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["session_suspended-or-session_closed"];
@@ -4521,7 +5685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4559,7 +5723,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4601,7 +5765,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4654,7 +5818,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4689,7 +5853,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4736,7 +5900,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4782,7 +5946,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4824,7 +5988,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4856,7 +6020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelRequest"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4887,7 +6051,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4923,7 +6087,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Plan"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4963,7 +6127,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4999,7 +6163,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunResult"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
@@ -5031,7 +6195,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5078,7 +6242,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5150,7 +6314,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5186,7 +6350,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
@@ -5220,7 +6384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5251,7 +6415,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5293,7 +6457,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5329,7 +6493,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5365,7 +6529,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5405,7 +6569,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5448,7 +6612,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5479,7 +6643,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5516,7 +6680,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5549,7 +6713,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5575,7 +6739,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5602,7 +6766,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5629,7 +6793,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Workflow"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5654,7 +6818,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];

@@ -3,6 +3,14 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
+export type Assignment = Schemas["Assignment"];
+export type Away = Schemas["Away"];
+export type Identity = Schemas["Identity"];
+export type Person = Schemas["Person"];
+export type PersonRole = Schemas["PersonRole"];
+export type Quorum = Schemas["Quorum"];
+export type SetPerson = Schemas["SetPerson"];
+export type Vote = Schemas["Vote"];
 export type Offer = Schemas["Offer"];
 export type Decision = Schemas["Decision"];
 export type Event = Schemas["Event"];

@@ -14,6 +14,8 @@ export const inbox = $state({
   items: [] as Interrupt[],
   more: false,
   loaded: false,
+  /** Which are shown: all that whoever is signed in may see, those that name them, or those of their groups. */
+  which: {} as { assignee?: "me"; group?: "mine" },
   /** How many came with the last reading that brought any, and which reading: for those who hear the page. */
   arrived: { n: 0, reading: 0 },
   /** What expired while the page was open, until somebody has seen it. */
@@ -30,6 +32,14 @@ let again = false;
 export function whenInboxChanges(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** Shows others. */
+export function show(which: typeof inbox.which): void {
+  inbox.which = which;
+  // What comes now has not just arrived.
+  inbox.loaded = false;
+  soon();
 }
 
 /** Somebody has taken note of what expired. */
@@ -72,7 +82,7 @@ async function read(): Promise<void> {
   }
   reading = true;
   try {
-    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", limit: SHOWN })}`);
+    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", limit: SHOWN, ...inbox.which })}`);
     const known = new Set(inbox.items.map((item) => item.id));
     const n = page.items.filter((item) => !known.has(item.id)).length;
     if (inbox.loaded && n > 0) inbox.arrived = { n, reading: inbox.arrived.reading + 1 };

@@ -9,6 +9,7 @@ export type Route =
   | { view: "new_run" }
   | { view: "run"; run: string }
   | { view: "grants" }
+  | { view: "people" }
   | { view: "login"; code: string }
   | { view: "nowhere" };
 
@@ -27,7 +28,8 @@ export function routeOf(path: string, hash: string): Route {
       if (id === "new") return { view: "new_run" };
       return id ? { view: "run", run: id } : { view: "runs" };
     case "grants":
-      return id ? { view: "nowhere" } : { view: "grants" };
+    case "people":
+      return id ? { view: "nowhere" } : { view };
     case "login":
       return id ? { view: "nowhere" } : { view: "login", code: hash.slice(1) };
     default:

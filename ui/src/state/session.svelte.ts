@@ -2,13 +2,16 @@
 import { get, post, remove, whenSignedOut } from "../api/client";
 import { type Connection, Live } from "../api/live";
 import { secret } from "../api/secret";
-import type { Info } from "../api/types";
+import type { Identity, Info, List } from "../api/types";
 
 type Door = "opening" | "signed_in" | "signed_out";
 
 export const session = $state({
   door: "opening" as Door,
-  person: "",
+  /** Who is signed in. Nothing while the server has not said it. */
+  me: undefined as Identity | undefined,
+  /** There is somebody beside the operator of this machine. */
+  others: false,
   connection: "connecting" as Connection,
   /** Once it was there: what a lost connection is said about. */
   wasOpen: false,
@@ -26,6 +29,8 @@ export const live = new Live((connection) => {
     session.wasOpen = true;
     // Another program may listen there now.
     void readInfo();
+    // So may somebody's roles.
+    void readMe().catch(() => undefined);
   }
 }, isSignedIn);
 
@@ -40,6 +45,15 @@ async function readInfo(): Promise<void> {
   session.info = await get<Info>("/v1/info").catch(() => session.info);
 }
 
+/** Whether they see what is nobody's own: a reviewer does not. */
+export const seesAll = (): boolean => session.me?.roles.some((role) => role !== "reviewer") !== false;
+
+async function readMe(): Promise<void> {
+  const me = await get<Identity>("/v1/login");
+  session.others = me.person !== "operator" || (await get<List<unknown>>("/v1/people")).items.length > 1;
+  session.me = me;
+}
+
 /** Goes in with what an earlier login left in this browser. */
 export async function open(): Promise<void> {
   if (!secret.read()) {
@@ -47,25 +61,21 @@ export async function open(): Promise<void> {
     return;
   }
   try {
-    const me = await get<{ person: string }>("/v1/login");
-    enter(me.person);
+    await readMe();
   } catch {
     // 401 has closed the door already; a server that is away is waited for.
-    if (session.door === "opening") enter("");
+    if (session.door === "signed_out") return;
   }
-}
-
-function enter(person: string): void {
-  session.person = person;
   session.door = "signed_in";
   live.start();
 }
 
 /** Redeems the code of a login link. */
 export async function redeem(code: string): Promise<void> {
-  const login = await post<{ secret: string; person: string }>("/v1/login", { code });
+  const login = await post<{ secret: string }>("/v1/login", { code });
   secret.keep(login.secret);
-  enter(login.person);
+  session.door = "opening";
+  await open();
 }
 
 export async function leave(): Promise<void> {

@@ -21,6 +21,7 @@ export const en = {
   "nav.sessions": "Conversations",
   "nav.runs": "Runs",
   "nav.grants": "Grants",
+  "nav.people": "People",
 
   "plain.hidden": "A character that would not be seen as it is",
   "plain.foreign": "A letter of another script than it seems",

@@ -6,6 +6,11 @@ export const later = {
   run: () => import("./run/RunPage.svelte"),
   new_run: () => import("./NewRun.svelte"),
   sessions: () => import("./session/Place.svelte"),
+  people: () => import("./people/People.svelte"),
+  which: () => import("./people/Which.svelte"),
+  assigned: () => import("./card/assigned/Assigned.svelte"),
+  confirm: () => import("./card/decide/Confirm.svelte"),
+  expired: () => import("./Expired.svelte"),
   grants: () => import("./Grants.svelte"),
   keys: () => import("./Keys.svelte"),
 };

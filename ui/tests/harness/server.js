@@ -150,9 +150,9 @@ export class Server {
     return this.#request("POST", "/v1/runs", { workflow: "external", input }, this.#told.agent_token);
   }
 
-  /** A link that signs one more browser in. */
-  async loginLink() {
-    return (await this.api("POST", "/v1/login-links")).url;
+  /** A link that signs one more browser in: as this person, or as the operator. */
+  async loginLink(person = undefined) {
+    return (await this.api("POST", "/v1/login-links", person && { person })).url;
   }
 
   async #request(method, path, body, token) {

@@ -19,7 +19,7 @@ use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
 /// Where the app shows something. It reads the place from the address bar.
-pub(super) const PLACES: [&str; 12] = [
+pub(super) const PLACES: [&str; 13] = [
     "/",
     "/login",
     "/inbox",
@@ -31,6 +31,7 @@ pub(super) const PLACES: [&str; 12] = [
     "/runs/new",
     "/runs/{id}",
     "/grants",
+    "/people",
     "/system",
 ];
 

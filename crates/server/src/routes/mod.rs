@@ -102,7 +102,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(routes!(logins::enter))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
         .routes(needs(all(Read), routes!(people::list)))
-        .routes(needs(all(Read), routes!(people::read)))
+        .routes(needs(any(Read), routes!(people::read)))
         .routes(needs(all(Administer), routes!(people::set)))
         .routes(needs(all(Administer), routes!(people::remove)))
         .routes(needs(any(Decide), routes!(people::leave)))

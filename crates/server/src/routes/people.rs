@@ -30,12 +30,17 @@ pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Person>>> {
 }
 
 /// Read a person.
+///
+/// Somebody who may not read everybody reads themselves: for them nobody else is there.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
     responses((status = 200, description = "The person", body = Person), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<Person>> {
+    if !caller.reaches_all() && caller.actor.id != id {
+        return Err(Refused::not_found("person"));
+    }
     shown(&*caller.app.driver.system().await?, &id)
 }
 

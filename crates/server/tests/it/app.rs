@@ -30,6 +30,7 @@ async fn the_app_is_at_its_places_and_nowhere_else() {
         "/runs/new",
         "/runs/run_1",
         "/grants",
+        "/people",
         "/system",
     ] {
         let page = get(&served, path, &[]).await;

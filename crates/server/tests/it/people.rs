@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Login, Said, Served, created, ok, said, text};
+use crate::socket::{Socket, types};
 
 impl Served {
     async fn set(&self, id: &str, roles: &[&str], groups: &[&str]) -> Value {
@@ -238,6 +239,33 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
+/// Whoever follows the inbox hears of each change of who is asked.
+#[tokio::test]
+async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
+    let served = peopled().await;
+    let anna = served.signed_in_as("anna").await;
+    let mut socket = Socket::operator(&served).await;
+    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
+    let asked = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
+    let path = |verb: &str| format!("/v1/interrupts/{}/{verb}", text(&asked, "id"));
+    ok(approve(&anna, &asked).await);
+    ok(anna.delete(&path("decisions")).await);
+    ok(anna.post(&path("delegate"), &json!({"to": "cleo"})).await);
+    let to_finance = json!({"assignment": {"groups": ["finance"]}});
+    ok(served.operator().post(&path("reassign"), &to_finance).await);
+    let told = socket.events("in", 5).await;
+    assert_eq!(
+        types(&told),
+        [
+            "interrupt_opened",
+            "decision_made",
+            "vote_withdrawn",
+            "interrupt_delegated",
+            "interrupt_reassigned"
+        ]
+    );
+}
+
 /// The last approver is removed while votes are in: what is left of the vote escalates to admins and operators.
 #[tokio::test]
 async fn what_leaving_empties_escalates() {
@@ -270,6 +298,8 @@ async fn out_of_office_with_a_delegate() {
     assert_eq!(set["away"]["delegate"], "cleo");
     let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
     assert_eq!(code(&other), (403, "forbidden_role"));
+    assert_eq!(ok(anna.get("/v1/people/anna").await)["away"], set["away"], "she sees it herself");
+    assert_eq!(code(&anna.get("/v1/people/cleo").await), (404, "not_found"), "and nobody else");
     let seen = ok(cleo.get("/v1/interrupts?status=open&assignee=me").await);
     assert_eq!(text(&seen["items"][0], "id"), text(&asked, "id"));
     assert_eq!(seen["items"][0]["you"]["in_place_of"], "anna");

@@ -28,7 +28,9 @@ export class OneCard {
 
   /** By this person, here. */
   decided(interrupt: Interrupt): void {
-    this.#end(interrupt, SETTLE_MS.here);
+    // Others have to agree.
+    if (interrupt.status === "open") this.#show(interrupt);
+    else this.#end(interrupt, SETTLE_MS.here);
   }
 
   stop(): void {

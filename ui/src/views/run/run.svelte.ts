@@ -10,7 +10,7 @@ import { Story } from "./story";
 const DRAW_MS = 40;
 const READ_MS = 120;
 /** After these the server says anew how the run stands; the others change nothing about it. */
-const MOVES = /^(run_|interrupt_|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
+const MOVES = /^(run_|interrupt_|decision_made|vote_withdrawn|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
 const OVER: Status[] = ["completed", "failed", "cancelled"];
 
 /** What a person interrupted has come to its end: the run may wait for nothing but them now. */

@@ -1,0 +1,31 @@
+// Who decides on an interrupt, in words; and which votes agree with the newest one.
+import type { Assignment, Interrupt, Quorum, Vote } from "../../../api/types";
+import { plain } from "../../../parts/plain";
+import { t } from "../../people/texts";
+
+/** Any one admin or operator decides: nothing is said about it. */
+export function isUsual({ assignment, votes }: Interrupt): boolean {
+  const { approvers, groups = [], quorum, self_approval, stages = [], delegations = [] } = assignment;
+  const isNamed = [approvers, groups, stages, delegations, votes ?? []].some((each) => each.length > 0);
+  return !isNamed && (quorum.required ?? 1) === 1 && self_approval !== false;
+}
+
+export function asked(approvers: readonly string[], groups: readonly string[], quorum: Quorum): string {
+  const all = [...approvers.map((name) => plain(name)), ...groups.map((group) => t("assigned.group", { group: plain(group) }))];
+  const who = all.join(", ") || t("assigned.anybody");
+  if (quorum.roles === "all") return t("assigned.each", { who });
+  const { required: n = 1 } = quorum;
+  return n > 1 ? t("assigned.of", { n, who }) : who;
+}
+
+/** Of one stage: who is asked, and whom it is not for. */
+export function askedOnce(assignment: Assignment): string {
+  return asked(assignment.approvers, assignment.groups ?? [], assignment.quorum);
+}
+
+/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. */
+export function standing(votes: readonly Vote[], who: string | undefined): Vote | undefined {
+  const newest = votes.at(-1);
+  const own = votes.find((vote) => vote.by === who);
+  return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
+}

@@ -1,0 +1,236 @@
+// Several people with a browser each: who is asked, how they agree, who sees what, and who is there at all.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { person, visit } from "./harness/browser.js";
+import { card, inbox, open, option, outcome, shown, visitCard } from "./harness/card.js";
+import { serve } from "./harness/server.js";
+import { t as text } from "./harness/texts.js";
+import { assertSound } from "./harness/views.js";
+
+/** `anna` and `ben` are of legal, `cleo` of finance. */
+async function servePeople(t) {
+  const server = await serve(t);
+  await set(server, "anna", ["legal"]);
+  await set(server, "ben", ["legal"]);
+  await set(server, "cleo", ["finance"]);
+  return server;
+}
+
+const set = (server, id, groups, roles = ["reviewer"]) => server.api("PUT", `/v1/people/${id}`, { roles, groups });
+
+/** A browser of its own, which a link has signed in as somebody. */
+async function as(t, server, who, options = undefined) {
+  const page = await visit(t, server, options);
+  await page.goto(await server.loginLink(who));
+  await page.getByRole("banner").getByText(who, { exact: true }).waitFor();
+  return page;
+}
+
+const ask = (server, assignment, more = {}) =>
+  server.agentAsks({ kind: "tool_approval", title: "Delete 41 stale branches", assignment, ...more });
+
+const mayNot = (page) => card(page).getByText(text("assigned.you.not", { why: "" }));
+const options = (page) => card(page).getByRole("group", { name: text("card.options") });
+const button = (page, key) => page.getByRole("button", { name: text(key) });
+const field = (page, key) => page.getByRole("dialog").getByLabel(text(key), { exact: true });
+const send = (page, key) => page.getByRole("dialog").getByRole("button", { name: text(key), exact: true }).click();
+const row = (page, id) => page.locator(`[data-person="${id}"]`);
+
+test("two of a group release it, and one takes their vote back meanwhile", async (t) => {
+  const server = await servePeople(t);
+  const asked = await ask(server, { groups: ["legal"], quorum: { required: 2 } });
+  const [anna, ben] = [await as(t, server, "anna"), await as(t, server, "ben")];
+  const approve = asked.options[0].label;
+  for (const page of [anna, ben]) {
+    await visitCard(page, asked);
+    await card(page).getByText(text("assigned.of", { n: 2, who: text("assigned.group", { group: "legal" }) })).waitFor();
+    await card(page).getByText(text("assigned.missing.other", { n: 2 })).waitFor();
+  }
+  await assertSound(anna, "a card that two decide");
+
+  const voted = card(anna).getByText(text("assigned.voted", { option: approve }));
+  await option(anna, approve).click();
+  await voted.waitFor();
+  assert.equal(await options(anna).count(), 0, "nothing more to choose");
+  assert(await anna.evaluate(() => document.activeElement !== document.body), "the focus is not lost");
+  await card(ben).getByText(text("assigned.missing.one")).waitFor();
+  await card(ben).getByRole("listitem").filter({ hasText: `anna: ${approve}` }).waitFor();
+  await assertSound(anna, "a card that waits for others");
+
+  await button(card(anna), "assigned.back").click();
+  await option(anna, approve).waitFor();
+  await card(ben).getByText(text("assigned.missing.other", { n: 2 })).waitFor();
+  assert.equal(await card(ben).getByText(text("assigned.votes")).count(), 0);
+
+  // By the keys alone.
+  await anna.keyboard.press("a");
+  await voted.waitFor();
+  await option(ben, approve).click();
+  for (const page of [anna, ben]) await outcome(page, /approved .* by anna, ben/).waitFor();
+});
+
+test("stages come one after the other", async (t) => {
+  const server = await servePeople(t);
+  const stages = [
+    { name: "law", groups: ["legal"] },
+    { name: "money", groups: ["finance"] },
+  ];
+  const asked = await ask(server, { stages });
+  const [anna, cleo] = [await as(t, server, "anna"), await as(t, server, "cleo")];
+  await visitCard(cleo, asked);
+  await mayNot(cleo).waitFor();
+  assert.equal(await options(cleo).count(), 0);
+  const now = card(cleo).locator("[aria-current=step]");
+  await now.filter({ hasText: "law" }).waitFor();
+  await assertSound(cleo, "a card of another stage");
+  await cleo.keyboard.press("a");
+
+  await visitCard(anna, asked);
+  await option(anna, asked.options[0].label).click();
+  await mayNot(anna).waitFor();
+  await now.filter({ hasText: "money" }).waitFor();
+  await option(cleo, asked.options[0].label).click();
+  for (const page of [anna, cleo]) await outcome(page, /approved .* by anna, cleo/).waitFor();
+});
+
+test("a reviewer sees what is theirs; filters, handing on and delegating", async (t) => {
+  const server = await servePeople(t);
+  const ofLegal = await ask(server, { groups: ["legal"] }, { title: "Of legal" });
+  const ofAnna = await ask(server, { approvers: ["anna"] }, { title: "Of Anna" });
+  const ofAnybody = await ask(server, undefined, { title: "Of anybody" });
+  const [anna, cleo, operator] = [await as(t, server, "anna"), await as(t, server, "cleo"), await person(t, server)];
+  const which = (page, key) => page.getByRole("group", { name: text("which.title") }).getByLabel(text(key), { exact: true });
+  const titles = async (page, expected) => {
+    for (const title of expected) await inbox(page).getByRole("link", { name: title }).waitFor();
+    await assert.doesNotReject(inbox(page).getByRole("listitem").nth(expected.length).waitFor({ state: "detached" }));
+  };
+  await titles(anna, ["Of legal", "Of Anna"]);
+  await assertSound(anna, "the inbox of a reviewer");
+  await which(anna, "which.me").check();
+  await titles(anna, ["Of Anna"]);
+  await which(anna, "which.group").check();
+  await titles(anna, ["Of legal"]);
+  await which(anna, "which.all").check();
+  await titles(anna, ["Of legal", "Of Anna"]);
+  await cleo.getByText(text("inbox.empty")).waitFor();
+  assert.equal(await cleo.getByRole("link", { name: text("nav.grants") }).count(), 0);
+  await titles(operator, ["Of legal", "Of Anna", "Of anybody"]);
+  await visitCard(operator, ofLegal);
+  await mayNot(operator).waitFor();
+
+  // A wrong name stands at its field.
+  await visitCard(operator, ofAnybody);
+  await button(card(operator), "assigned.reassign").click();
+  await assertSound(operator, "the dialog to hand on");
+  await field(operator, "reassign.person").fill("nobody-here");
+  await send(operator, "reassign.send");
+  await operator.locator("[aria-invalid=true]").waitFor();
+  await field(operator, "reassign.person").fill("");
+  await field(operator, "reassign.group").fill("finance");
+  await send(operator, "reassign.send");
+  await mayNot(operator).waitFor();
+  await titles(cleo, ["Of anybody"]);
+  await open(cleo, ofAnybody);
+  await option(cleo, ofAnybody.options[0].label).click();
+  await outcome(cleo, /approved .* by cleo/).waitFor();
+
+  await open(anna, ofAnna);
+  await button(card(anna), "assigned.delegate").click();
+  await field(anna, "delegate.to").fill("anna");
+  await send(anna, "delegate.send");
+  await anna.getByRole("dialog").getByRole("alert").waitFor();
+  await field(anna, "delegate.to").fill("cleo");
+  await send(anna, "delegate.send");
+  await card(anna).getByText(text("assigned.instead.of", { to: "cleo", from: "anna" })).waitFor();
+  await titles(cleo, ["Of Anna"]);
+  await visitCard(cleo, ofAnna);
+  await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
+  await option(cleo, ofAnna.options[0].label).click();
+  for (const page of [anna, cleo]) await outcome(page, /approved .* by cleo/).waitFor();
+});
+
+test("an edit of one is agreed with by another, who sees it", async (t) => {
+  const server = await servePeople(t);
+  const asked = await server.agentAsks({
+    kind: "review",
+    title: "Answer to ticket 88",
+    payload: { content: "Your box is ready." },
+    assignment: { groups: ["legal"], quorum: { required: 2 } },
+  });
+  const [anna, ben] = [await as(t, server, "anna"), await as(t, server, "ben")];
+  const edited = asked.options.find((each) => each.needs_edit);
+  await server.api("GET", `/v1/interrupts/${asked.id}`);
+  await visitCard(anna, asked);
+  await option(anna, edited.label).click();
+  await card(anna).getByRole("textbox").first().fill("Your box was sent.");
+  await button(card(anna), "card.edit.send.review").click();
+  await send(anna, "card.edit.send.review");
+  await card(anna).getByText(text("assigned.voted", { option: edited.label })).waitFor();
+  await visitCard(ben, asked);
+  await card(ben).getByRole("heading", { name: text("assigned.edit", { who: "anna" }) }).waitFor();
+  await assertSound(ben, "an edit to agree with");
+  await button(card(ben), "assigned.edit.agree").click();
+  for (const page of [anna, ben]) await outcome(page, /approved .* by anna, ben/).waitFor();
+  const { resolution } = await server.api("GET", `/v1/interrupts/${asked.id}`);
+  assert.match(JSON.stringify(resolution.edit), /was sent/);
+});
+
+test("people are added, changed and removed, and say themselves that they are away", async (t) => {
+  const server = await serve(t);
+  const operator = await person(t, server);
+  assert.equal(await operator.getByRole("group", { name: text("which.title") }).count(), 0, "there is nobody else");
+  await operator.getByRole("link", { name: text("nav.people") }).click();
+  await row(operator, "operator").waitFor();
+  await button(operator, "people.add").click();
+  await assertSound(operator, "a person to add");
+  // What is wrong stands at its field.
+  await field(operator, "people.id").fill("engine");
+  await field(operator, "people.time_zone").fill("near Berlin");
+  await send(operator, "people.save");
+  const wrong = operator.locator("[aria-invalid=true]");
+  await wrong.first().waitFor();
+  assert.equal(await wrong.count(), 2);
+  assert(await field(operator, "people.id").evaluate((box) => box === document.activeElement));
+  await field(operator, "people.id").fill("dora");
+  await field(operator, "people.time_zone").fill("Europe/Berlin");
+  await field(operator, "people.addresses").fill("dora@example.org");
+  await send(operator, "people.save");
+  await operator.getByText(text("people.addresses.wrong", { n: 1 })).waitFor();
+  await field(operator, "people.addresses").fill("email: dora@example.org");
+  await field(operator, "people.groups").fill("legal, finance");
+  await send(operator, "people.save");
+  await row(operator, "dora").getByText("finance, legal").waitFor();
+  await set(server, "ben", []);
+  await row(operator, "dora").getByRole("button", { name: text("people.change") }).click();
+  await field(operator, "people.name").fill("Dora Lind");
+  await send(operator, "people.save");
+  await row(operator, "dora").getByText("Dora Lind").waitFor();
+  const { addresses, groups } = await server.api("GET", "/v1/people/dora");
+  assert.deepEqual([addresses, groups], [{ email: "dora@example.org" }, ["finance", "legal"]], "the rest stays");
+  await assertSound(operator, "the people");
+
+  const dora = await as(t, server, "dora");
+  await dora.goto("/people");
+  await row(dora, "dora").waitFor();
+  assert.equal(await dora.locator("[data-person]").count(), 1, "a reviewer sees nobody else");
+  await row(dora, "dora").getByRole("button", { name: text("people.away.set") }).click();
+  await field(dora, "people.away.who").fill("dora");
+  await send(dora, "people.save");
+  await dora.locator("[aria-invalid=true]").waitFor();
+  await field(dora, "people.away.who").fill("ben");
+  await field(dora, "people.away.when").fill("2099-01-31T12:00");
+  await send(dora, "people.save");
+  await row(dora, "dora").getByText(text("people.away.delegate", { who: "ben" })).waitFor();
+  await dora.reload();
+  await row(dora, "dora").getByText(text("people.away.delegate", { who: "ben" })).waitFor();
+  await assertSound(dora, "somebody who is away");
+  await row(dora, "dora").getByRole("button", { name: text("people.away.end") }).click();
+  await row(dora, "dora").getByText(text("people.away.delegate", { who: "ben" })).waitFor({ state: "detached" });
+
+  await row(operator, "dora").getByRole("button", { name: text("people.remove") }).click();
+  await assertSound(operator, "a person to remove");
+  await send(operator, "people.remove.sure");
+  await row(operator, "dora").waitFor({ state: "detached" });
+  await dora.reload();
+  await dora.getByText(text("login.how")).waitFor();
+});
