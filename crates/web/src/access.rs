@@ -13,6 +13,8 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::{Found, Key};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
+use holdshort_identity::Principal;
+use holdshort_identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_protocol::Code;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -42,6 +44,10 @@ pub enum Access {
         digest: Digest,
         until: Option<Timestamp>,
     },
+    /// A token of an issuer, which counts until then.
+    Issued {
+        until: Timestamp,
+    },
 }
 
 impl Access {
@@ -51,6 +57,7 @@ impl Access {
             Self::Token => None,
             Self::Login(login) => Some(login.expires_at),
             Self::Key { until, .. } => *until,
+            Self::Issued { until } => Some(*until),
         }
     }
 }
@@ -104,6 +111,41 @@ pub(crate) async fn by_key<T>(
     }
 }
 
+/// Whose token of an issuer it is, and what it is let in by; `None` where it is no such token.
+pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
+    if app.issuers.is_empty() || !Issuers::could_be(token) {
+        return Ok(None);
+    }
+    let now = app.now();
+    let Verified { principal, until } = match app.issuers.verify(token, now).await {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            tracing::debug!(%refusal, "a token is refused");
+            return match refusal {
+                Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
+                Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
+                // The issuer has signed it, so whoever shows it may be told.
+                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject => {
+                    Err(Refused::new(Code::Unauthenticated, format!("the token: {refusal}")))
+                }
+                Refusal::Malformed
+                | Refusal::Algorithm
+                | Refusal::NoKey
+                | Refusal::Signature
+                | Refusal::Type
+                | Refusal::Critical => Ok(None),
+            };
+        }
+    };
+    // An issuer may call somebody like one of ours; they are somebody else all the same.
+    let name = principal.id.to_ascii_lowercase();
+    if let Some(who) = app.driver.system().await?.whose(&name, now) {
+        let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
+        return Err(Refused::new(Code::ForbiddenRole, why));
+    }
+    Ok(Some((principal, Access::Issued { until })))
+}
+
 /// Resolves when what let somebody in lets nobody in any more.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
@@ -118,6 +160,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 else => std::future::pending().await,
             }
         }
+        Access::Issued { until: end } => until(app, *end).await,
         Access::Key { digest, .. } => {
             let mut standing = app.standing.clone();
             loop {

@@ -421,6 +421,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys, the oldest first.
+         * @description Those that were revoked or have expired are among them, at most the last 1,000 of the revoked ones.
+         */
+        get: operations["list_keys"];
+        put?: never;
+        /**
+         * Make a key for an agent or a service.
+         * @description The answer holds its secret, which is shown this once. Whatever is done with it is recorded under the key's name.
+         */
+        post: operations["make_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a key. */
+        get: operations["read_key"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key.
+         * @description It counts no more, on every server of the journal, and what is open with it ends. Once more changes nothing.
+         */
+        delete: operations["revoke_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a key.
+         * @description The answer holds the new one. The one before counts no more, or for as long as `overlap_ms` says; what is open with
+         *     it ends then.
+         */
+        post: operations["rotate_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/login": {
         parameters: {
             query?: never;
@@ -1222,7 +1288,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1472,17 +1538,24 @@ export interface components {
          * @description Who asks.
          * @example {
          *       "person": "operator",
-         *       "role": "operator"
+         *       "role": "operator",
+         *       "roles": [
+         *         "admin",
+         *         "operator"
+         *       ]
          *     }
          */
         Identity: {
             /**
              * Format: date-time
-             * @description Of a login; tokens do not expire.
+             * @description Of a login, or of a key that expires.
              */
             expires_at?: string | null;
             person: string;
+            /** @description In which they read. */
             role: components["schemas"]["Role"];
+            /** @description All that they may act in; each thing is done in the one that may do it. */
+            roles: components["schemas"]["Role"][];
         };
         /**
          * @description What runs here.
@@ -1684,6 +1757,57 @@ export interface components {
             run: string;
             subject: string;
         };
+        /**
+         * @description A key. Its secret is nowhere to be read.
+         * @example {
+         *       "id": "key_01k6f0000000000000000000aa",
+         *       "name": "build-bot",
+         *       "role": "agent",
+         *       "status": "live",
+         *       "made_at": "2026-11-01T10:00:00.000Z",
+         *       "made_by": "operator",
+         *       "last_used_at": "2026-11-01T10:05:00.000Z"
+         *     }
+         */
+        Key: {
+            /** Format: date-time */
+            expires_at?: string | null;
+            id: string;
+            /**
+             * Format: date-time
+             * @description At this server, since it was started.
+             */
+            last_used_at?: string | null;
+            /** Format: date-time */
+            made_at: string;
+            /** @description Who made it. */
+            made_by: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret before that one counts, too.
+             */
+            previous_until?: string | null;
+            /** Format: date-time */
+            revoked_at?: string | null;
+            role: components["schemas"]["Role"];
+            /**
+             * Format: date-time
+             * @description When its secret was replaced the last time.
+             */
+            rotated_at?: string | null;
+            status: components["schemas"]["KeyStatus"];
+        };
+        /** @enum {string} */
+        KeyStatus: "live" | "expired" | "revoked";
+        /** @description A key with a secret that was just drawn. */
+        KeyWithSecret: components["schemas"]["Key"] & {
+            /**
+             * @description To be sent as `Authorization: Bearer SECRET`. It is shown this once: only its SHA-256 is kept.
+             * @example hs_key_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+             */
+            secret: string;
+        };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
         /** @enum {string} */
@@ -1881,6 +2005,40 @@ export interface components {
                 reused?: boolean;
                 run: string;
                 subject: string;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Key: {
+            items: {
+                /** Format: date-time */
+                expires_at?: string | null;
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description At this server, since it was started.
+                 */
+                last_used_at?: string | null;
+                /** Format: date-time */
+                made_at: string;
+                /** @description Who made it. */
+                made_by: string;
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description Until when the secret before that one counts, too.
+                 */
+                previous_until?: string | null;
+                /** Format: date-time */
+                revoked_at?: string | null;
+                role: components["schemas"]["Role"];
+                /**
+                 * Format: date-time
+                 * @description When its secret was replaced the last time.
+                 */
+                rotated_at?: string | null;
+                status: components["schemas"]["KeyStatus"];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2108,6 +2266,23 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie. */
             secret: string;
+        };
+        /**
+         * @description A key to be made.
+         * @example {
+         *       "name": "build-bot",
+         *       "expires_in_ms": 7776000000
+         *     }
+         */
+        MakeKey: {
+            /**
+             * Format: int64
+             * @description Without it the key counts until it is revoked. At most ten years.
+             */
+            expires_in_ms?: number | null;
+            /** @description What its holder is called in events, on cards and in lists: 1 to 64 of `a-z`, `0-9`, `.`, `_`, `-`. */
+            name: string;
+            role?: components["schemas"]["Role"] | null;
         };
         /**
          * @description Tells a run something: every step at work hears it with its next model request.
@@ -2454,6 +2629,19 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "operator" | "reviewer" | "agent" | "auditor" | "engine";
+        /**
+         * @description How the secret of a key is replaced.
+         * @example {
+         *       "overlap_ms": 3600000
+         *     }
+         */
+        RotateKey: {
+            /**
+             * Format: int64
+             * @description How long the secret of now goes on counting; 0 where it is left out, at most 30 days.
+             */
+            overlap_ms?: number | null;
+        };
         /**
          * @description Which calls it speaks of, and what holds for them. Every list that is given must match; the first rule that
          *     matches counts.
@@ -3107,6 +3295,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `key_ended`: The key was revoked or has expired. */
+        key_ended: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `malformed_json`: The body is not JSON that every reader understands alike. */
         malformed_json: {
             headers: {
@@ -3122,6 +3319,19 @@ export interface components {
          *     `invalid_header`: A header has a value that it can not have.
          */
         "malformed_json-or-invalid_header": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `name_taken`: Somebody else is called so.
+         *
+         *     `limit_reached`: A limit is reached.
+         */
+        "name_taken-or-limit_reached": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3354,8 +3564,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthenticated`: Neither a token nor a login that this server gave out. */
-        unauthenticated: {
+        /**
+         * @description `unauthenticated`: Neither a token nor a login that this server gave out.
+         *
+         *     `credential_expired`: What was shown to be let in has expired.
+         */
+        "unauthenticated-or-credential_expired": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `unauthenticated`: Neither a token nor a login that this server gave out.
+         *
+         *     `credential_expired`: What was shown to be let in has expired.
+         *
+         *     `access_ended`: What let you in has ended while this was open.
+         */
+        "unauthenticated-or-credential_expired-or-access_ended": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3524,7 +3753,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3553,7 +3782,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeptAnswer"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             409: components["responses"]["no_answer"];
@@ -3590,7 +3819,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -3645,7 +3874,7 @@ export interface operations {
                     "application/json": components["schemas"]["JournalHead"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3677,7 +3906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Verification"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3715,7 +3944,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
@@ -3748,7 +3977,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3777,7 +4006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Grant"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -3805,7 +4034,7 @@ export interface operations {
                     "application/json": components["schemas"]["Info"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3841,7 +4070,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -3877,7 +4106,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -3917,7 +4146,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -3948,7 +4177,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -3984,7 +4213,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Comment"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4019,7 +4248,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4066,7 +4295,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4109,7 +4338,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4146,7 +4375,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4157,6 +4386,172 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    make_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeKey"];
+            };
+        };
+        responses: {
+            /** @description The key and its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["name_taken-or-limit_reached"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    read_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    revoke_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    rotate_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example key_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"] | null;
+            };
+        };
+        responses: {
+            /** @description The key and its new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["key_ended"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
@@ -4179,7 +4574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Identity"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4239,7 +4634,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4267,7 +4662,7 @@ export interface operations {
                     "application/json": components["schemas"]["Link"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4294,7 +4689,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Node"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4347,7 +4742,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
@@ -4386,7 +4781,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -4422,7 +4817,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["session_suspended-or-session_closed"];
@@ -4457,7 +4852,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4495,7 +4890,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4537,7 +4932,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4590,7 +4985,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4625,7 +5020,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4672,7 +5067,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4718,7 +5113,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4760,7 +5155,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4792,7 +5187,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelRequest"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4823,7 +5218,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4859,7 +5254,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Plan"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -4899,7 +5294,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -4935,7 +5330,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunResult"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
@@ -4967,7 +5362,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5014,7 +5409,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5056,7 +5451,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5092,7 +5487,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
@@ -5126,7 +5521,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5157,7 +5552,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5199,7 +5594,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5235,7 +5630,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5271,7 +5666,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5311,7 +5706,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5354,7 +5749,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_query-or-invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
@@ -5385,7 +5780,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5422,7 +5817,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
@@ -5455,7 +5850,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5481,7 +5876,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5508,7 +5903,7 @@ export interface operations {
                     "application/json": components["schemas"]["System"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5535,7 +5930,7 @@ export interface operations {
                     "application/json": components["schemas"]["List_Workflow"];
                 };
             };
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
@@ -5560,7 +5955,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["invalid_header"];
-            401: components["responses"]["unauthenticated"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
