@@ -323,13 +323,16 @@ pub(crate) enum Verb {
     Import(Import),
     /// What is configured here, and what works
     Doctor {
+        /// The configuration of the server [default: holdshort.toml in the data folder, if it is there].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
         #[command(flatten)]
         model: ModelArgs,
     },
 }
 
 /// As [`duration`]; shorter ones end while a node is only busy, and after longer ones nobody would wait.
-fn lease(text: &str) -> Result<u64, String> {
+pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
         _ => Err("must be from `2s` to `10m`".to_owned()),
@@ -337,7 +340,7 @@ fn lease(text: &str) -> Result<u64, String> {
 }
 
 /// An address and a port. `localhost` is the one that a browser tries as well.
-fn listen(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
         Some(_) | None => text.to_owned(),
@@ -404,11 +407,14 @@ pub(crate) struct Chat {
     pub model: ModelArgs,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Serve {
-    /// Where to listen; a loopback address, or `localhost:PORT`.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7349", value_parser = listen)]
-    pub listen: SocketAddr,
+    /// What is said neither here nor in the environment [default: holdshort.toml in the data folder, if it is there].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Where to listen; a loopback address, or `localhost:PORT` [default: 127.0.0.1:7349].
+    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
+    pub listen: Option<SocketAddr>,
     /// Workflows of your own: a folder that holds one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,
@@ -421,10 +427,9 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub store: StoreArgs,
     /// Requests a second that each agent of another framework may make, on average; all together may make five times
-    /// as many. Beyond that they are told to wait. People are not counted.
-    #[arg(long, value_name = "N", default_value_t = holdshort_server::AGENT_REQUESTS,
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub agent_requests: u32,
+    /// as many. Beyond that they are told to wait. People are not counted [default: 200].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub agent_requests: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]

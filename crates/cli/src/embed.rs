@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
+use holdshort_identity::jwt::Jwt;
 use holdshort_server::{Options, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
@@ -26,8 +27,10 @@ pub(crate) struct Plan {
     pub people: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// A second, of all agents together.
+    /// A second, of each agent.
     pub agent_requests: u32,
+    /// Whose tokens let somebody in.
+    pub issuers: Vec<Jwt>,
     pub hooks: Hooks,
     /// Errors are printed as JSON.
     pub json: bool,
@@ -63,6 +66,7 @@ impl Embedded {
             people: plan.people,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
+            issuers: plan.issuers,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsing } = plan.hooks;

@@ -10,6 +10,7 @@
 mod args;
 mod called;
 mod client;
+mod config_file;
 mod data_dir;
 mod embed;
 mod exit;

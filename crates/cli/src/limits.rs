@@ -4,7 +4,7 @@
 pub(crate) const HELD_LINES: usize = 20;
 /// Rows of the table of computed numbers in a coach's report; the summary has them all.
 pub(crate) const REPORT_ROWS: usize = 400;
-/// Bytes of a coach's configuration: contexts are a few pages at most.
+/// Bytes of a configuration, of a server or of a coach: contexts are a few pages at most.
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
 /// Days that a coach's agents may be told to look at: a year.
 pub(crate) const CONFIG_DAYS: u16 = 366;

@@ -3,6 +3,8 @@
 //! Knows no route and no request; `web` asks it, and what a role may do stands in `core/src/rights.rs`. Holds no secret
 //! longer than it takes to compare it.
 
+pub mod jwt;
+pub mod limits;
 mod principal;
 
 pub use principal::{How, Principal};

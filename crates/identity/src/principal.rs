@@ -12,6 +12,8 @@ use holdshort_core::system::keys::Key;
 pub struct Principal {
     /// The actor id of what they do.
     pub id: String,
+    /// What people call them, where that is known. Nothing is decided by it.
+    pub name: Option<String>,
     /// Without one they may do nothing.
     pub roles: BTreeSet<Role>,
     pub groups: BTreeSet<String>,
@@ -26,6 +28,10 @@ pub enum How {
     /// A browser's login.
     Login,
     Key(KeyId),
+    /// A token of an issuer.
+    Jwt {
+        issuer: String,
+    },
 }
 
 impl Principal {
@@ -44,7 +50,7 @@ impl Principal {
     }
 
     fn local(id: &str, roles: impl Into<BTreeSet<Role>>, how: How) -> Self {
-        Self { id: id.to_owned(), roles: roles.into(), groups: BTreeSet::new(), how }
+        Self { id: id.to_owned(), name: None, roles: roles.into(), groups: BTreeSet::new(), how }
     }
 
     /// The one of their roles in which they do what needs a permission; `None` where none of them may.

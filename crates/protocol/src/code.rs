@@ -146,6 +146,8 @@ codes! {
         "Run `holdshort audit verify`; restore the data folder from a backup. Other runs are not affected.";
     StoreReadOnly = "store_read_only", 503, "The data folder can not be written",
         "Make it writable again; nothing was changed.";
+    IdentityUnavailable = "identity_unavailable", 503, "The keys of the token's issuer can not be had",
+        "Try again in a while; the server's log says why they can not be fetched.";
     StoreFailed = "store_failed", 503, "The store can not be reached",
         "Try again; if it persists, see the server's log.";
     Busy = "busy", 503, "Too much happens at once on this run",

@@ -54,11 +54,17 @@ pub struct Login {
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
+    /// What people call them, where an issuer of tokens says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// In which they read.
     pub role: Role,
     /// All that they may act in; each thing is done in the one that may do it.
     pub roles: Vec<Role>,
-    /// Of a login, or of a key that expires.
+    /// As an issuer of tokens says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Of a login, of a key that expires, or of a token of an issuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,

@@ -42,6 +42,7 @@ pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
     if KEY_ROLES.into_iter().any(|role| needs.extent(role).is_some()) {
         security.push(scheme("key"));
     }
+    security.push(scheme("issued"));
     operation.security = Some(security);
     let told =
         json!({ "permission": needs.permission.name(), "of": if needs.of_all { "all" } else { "any" } });
@@ -97,6 +98,9 @@ impl Modify for Shared {
         components.add_security_scheme("agent", scheme("agents'"));
         let key = "The secret of a key, `hs_key_…`, where the role of the key may";
         components.add_security_scheme("key", bearer(key.to_owned()));
+        let issued =
+            "A token (JWT) of an issuer that the server is configured with, where a role that it maps to may";
+        components.add_security_scheme("issued", bearer(issued.to_owned()));
         let cookie = "The cookie of a login: `holdshort_` and the server's port";
         let cookie = ApiKeyValue::with_description("holdshort_PORT", cookie);
         components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
@@ -167,6 +171,7 @@ macro_rules! refuses {
 const ANY: &[Code] = &[
     Code::Unauthenticated,
     Code::CredentialExpired,
+    Code::IdentityUnavailable,
     Code::ForbiddenRole,
     Code::TooManyConnections,
     Code::TooManyRequests,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::people::People;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
+use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
 use holdshort_web::access::{Used, keep_standing};
@@ -47,6 +48,8 @@ pub struct Options {
     pub sandbox_program: PathBuf,
     /// Requests a second that each agent may make, on average.
     pub agent_requests: u32,
+    /// Issuers whose tokens let somebody in.
+    pub issuers: Vec<Jwt>,
 }
 
 /// Why a server does not start. Nothing was changed, and nothing runs.
@@ -59,6 +62,8 @@ pub enum StartError {
     NotLoopback(SocketAddr),
     #[error("can not listen on {address}: {source}; name another address with --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    Issuers(#[from] jwt::Wrong),
     #[error(transparent)]
     Library(#[from] library::Error),
     #[error(transparent)]
@@ -117,6 +122,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         let people = People::of(people.as_deref().unwrap_or_default());
         library::open(options.workflows.as_deref(), &people)?;
     }
+    let issuers = Issuers::open(&options.issuers)?;
     let env = |name: &str| std::env::var(name).ok();
     let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
         Source::Provider(model) => {
@@ -171,6 +177,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         links: Links::new(&tokens.operator),
         tokens,
         logins,
+        issuers,
         address,
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),

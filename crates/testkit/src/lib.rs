@@ -7,6 +7,7 @@ pub mod by_hand;
 pub mod clock;
 pub mod faulty;
 pub mod fuzz;
+pub mod issuer;
 pub mod model;
 pub mod server;
 pub mod sim;

@@ -6,14 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use holdshort_core::actor::Role;
+use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{KeyId, StreamId};
 use holdshort_core::limits::KEYS;
-use holdshort_core::system::System;
 use holdshort_core::system::keys::{Found, Key};
+use holdshort_core::system::people::{PeopleSource, Person};
+use holdshort_core::system::{Input, System};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
+use holdshort_identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_identity::{How, Principal};
 use holdshort_protocol::Code;
 use tokio::sync::watch;
@@ -42,6 +44,8 @@ pub enum Access {
     Login(Login, BTreeSet<Role>),
     /// A secret of a key, by its digest, and until when it counts if nothing happens to the key.
     Key { digest: Digest, until: Option<Timestamp> },
+    /// A token of an issuer, which counts until then.
+    Issued { until: Timestamp },
 }
 
 impl Access {
@@ -51,6 +55,7 @@ impl Access {
             Self::Token => None,
             Self::Login(login, _) => Some(login.expires_at),
             Self::Key { until, .. } => *until,
+            Self::Issued { until } => Some(*until),
         }
     }
 }
@@ -84,8 +89,11 @@ pub fn draw() -> Result<(String, Digest), secrets::Error> {
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
     let roles = system.people.roles(&login.person);
-    let groups = system.people.get(&login.person).map(|person| person.groups.clone()).unwrap_or_default();
-    let principal = Principal { id: login.person.clone(), roles: roles.clone(), groups, how: How::Login };
+    let known = system.people.get(&login.person);
+    let groups = known.map(|person| person.groups.clone()).unwrap_or_default();
+    let name = known.and_then(|person| person.name.clone());
+    let principal =
+        Principal { id: login.person.clone(), name, roles: roles.clone(), groups, how: How::Login };
     Ok((!roles.is_empty()).then_some((principal, Access::Login(login, roles))))
 }
 
@@ -113,6 +121,74 @@ pub(crate) async fn by_key<T>(
     }
 }
 
+/// Whose token of an issuer it is, and what it is let in by; `None` where it is no such token.
+pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
+    if app.issuers.is_empty() || !Issuers::could_be(token) {
+        return Ok(None);
+    }
+    let now = app.now();
+    let Verified { principal, until } = match app.issuers.verify(token, now).await {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            tracing::debug!(%refusal, "a token is refused");
+            return match refusal {
+                Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
+                Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
+                // The issuer has signed it, so whoever shows it may be told.
+                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject => {
+                    Err(Refused::new(Code::Unauthenticated, format!("the token: {refusal}")))
+                }
+                Refusal::Malformed
+                | Refusal::Algorithm
+                | Refusal::NoKey
+                | Refusal::Signature
+                | Refusal::Type
+                | Refusal::Critical => Ok(None),
+            };
+        }
+    };
+    // An issuer may call somebody like one of ours; they are somebody else all the same.
+    let system = app.driver.system().await?;
+    let name = principal.id.to_ascii_lowercase();
+    let taken = match system.people.get(&principal.id) {
+        Some(_) if principal.is_person() => None,
+        _ => system.whose(&name, now).or_else(|| system.whose(&principal.id, now)),
+    };
+    if let Some(who) = taken {
+        let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
+        return Err(Refused::new(Code::ForbiddenRole, why));
+    }
+    let principal = if principal.is_person() { taken_up(app, &system, principal).await? } else { principal };
+    Ok(Some((principal, Access::Issued { until })))
+}
+
+/// A person as the token says, among the people from here on. Where the people file or an admin says who somebody is, that
+/// counts, and what the token says of roles and groups does not.
+async fn taken_up(app: &App, system: &System, principal: Principal) -> Answer<Principal> {
+    let said = Person {
+        roles: principal.roles.iter().copied().filter(|role| *role != Role::Agent).collect(),
+        groups: principal.groups.clone(),
+        time_zone: None,
+        language: None,
+        source: PeopleSource::Provider,
+        name: principal.name.clone(),
+        addresses: BTreeMap::new(),
+        away: None,
+    };
+    match system.people.get(&principal.id) {
+        Some(known) if known.source != PeopleSource::Provider => {
+            let (roles, groups) = (known.roles.clone(), known.groups.clone());
+            return Ok(Principal { roles, groups, ..principal });
+        }
+        Some(known) if known.is_as(&said) => {}
+        Some(_) | None => {
+            let input = Input::SetPerson { id: principal.id.clone(), person: said };
+            app.driver.change_system(input, Actor::engine()).await?;
+        }
+    }
+    Ok(principal)
+}
+
 /// Resolves when what let somebody in lets nobody in any more.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
@@ -133,6 +209,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 else => std::future::pending().await,
             }
         }
+        Access::Issued { until: end } => until(app, *end).await,
         Access::Key { digest, .. } => {
             let mut standing = app.standing.clone();
             loop {

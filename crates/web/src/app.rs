@@ -18,6 +18,7 @@ use holdshort_core::tool::SandboxLevel;
 use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
 use holdshort_engine::{Clock, Error};
+use holdshort_identity::jwt::Issuers;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
 use holdshort_store::{Store, Tables};
@@ -48,6 +49,7 @@ pub struct App {
     pub data: PathBuf,
     pub tokens: Tokens,
     pub logins: Logins,
+    pub issuers: Issuers,
     pub links: Links,
     pub address: SocketAddr,
     pub streams: Arc<Semaphore>,

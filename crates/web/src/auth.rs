@@ -139,7 +139,7 @@ pub struct Holder {
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.
 pub enum Credentials<'a> {
-    /// A token of the data folder, or the secret of a key.
+    /// A token of the data folder, the secret of a key, or a token of an issuer.
     Token(&'a str),
     /// The secret of a browser's login. It counts beside the cookie of the request.
     Secret(&'a str),
@@ -346,7 +346,10 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
     }
-    access::by_key(app, token, Principal::of_key).await
+    match access::by_key(app, token, Principal::of_key).await? {
+        Some(found) => Ok(Some(found)),
+        None => access::by_issuer(app, token).await,
+    }
 }
 
 /// Counts a request of an agent, or a frame of its socket, against its rate and that of all agents. People have none.

@@ -68,6 +68,7 @@ pub(super) async fn bring_along(
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        issuers: Vec::new(),
         hooks: scene.hooks,
         json: scene.json,
     };

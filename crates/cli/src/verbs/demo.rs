@@ -47,6 +47,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        issuers: Vec::new(),
         hooks: scene.hooks,
         json: scene.json,
     };

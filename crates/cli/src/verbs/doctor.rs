@@ -1,14 +1,17 @@
 //! `doctor`: what is configured here, and what works. Changes nothing.
 
+use std::path::PathBuf;
+
 use holdshort_models::Source;
 use holdshort_protocol::{Info, plain};
 use serde_json::{Value, json};
 
 use super::serve::sandbox;
 use super::{Scene, system};
-use crate::args::ModelArgs;
+use crate::args::{ModelArgs, Serve, StoreArgs};
 use crate::called::{holdshort, spelled};
 use crate::client::Client;
+use crate::config_file;
 use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::Exit;
@@ -18,13 +21,22 @@ use crate::shell;
 use crate::terminal::edit;
 use crate::terminal::paint::Paint;
 
-pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<Exit> {
+pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelArgs) -> anyhow::Result<Exit> {
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let store = StoreArgs { store: embed::store_of_environment(), ..StoreArgs::default() };
+    let serve = Serve { config, model: model.clone(), store, ..Serve::default() };
+    // A configuration that is wrong keeps nobody from seeing what else there is.
+    let settled = config_file::settle(&serve, &data_dir);
+    let (model, config) = match &settled {
+        Ok(settled) => (settled.model.clone(), json!({"keys": settled.told})),
+        Err(error) => (model, json!({"problem": crate::output::error(error)})),
+    };
     let report = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"path": data_dir.path, "journal": data_dir.holds_journal(), "problem": data_dir.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
-        "model": configured(model).await,
+        "config": config,
+        "model": configured(&model).await,
         "sandbox": confined().await?,
         "server": server(scene).await,
         "programs": {"git": shell::program("git"), "python3": shell::program("python3")},
@@ -129,6 +141,18 @@ fn tell(report: &Value) {
     }
     if let Some(store) = string("/store") {
         line(true, "store", &format!("{store} has the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()));
+    }
+    match string("/config/problem") {
+        Some(problem) => marked(Mark::Bad, "config", problem),
+        None => {
+            for told in report["config"]["keys"].as_array().into_iter().flatten() {
+                let text = |key: &str| told[key].as_str().unwrap_or_default();
+                if text("from").starts_with("file ") {
+                    let said = format!("{} = {}, from {}", text("key"), text("value"), &text("from")[5..]);
+                    marked(Mark::Good, "config", &said);
+                }
+            }
+        }
     }
     let (mark, model) = of_model(&report["model"]);
     marked(mark, "model", &model);

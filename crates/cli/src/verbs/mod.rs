@@ -97,6 +97,6 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
         Verb::Export(export) => transfer::export(&scene, export).await,
         Verb::Import(import) => transfer::import(&scene, import).await,
-        Verb::Doctor { model } => doctor::doctor(&scene, &model).await,
+        Verb::Doctor { config, model } => doctor::doctor(&scene, config, model).await,
     }
 }

@@ -72,6 +72,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         model: args.model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        issuers: Vec::new(),
         hooks: scene.hooks,
         json: scene.json,
     };

@@ -7,8 +7,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::Scene;
 use super::links::invitation;
-use crate::args::Serve;
+use crate::args::{ModelArgs, Serve};
 use crate::called::holdshort;
+use crate::config_file::{self, Settled};
 use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
@@ -25,14 +26,17 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let Settled { listen, workflows, people, model, store, agent_requests, issuers, .. } =
+        config_file::settle(&serve, &data_dir)?;
     let plan = Plan {
-        listen: serve.listen,
+        listen,
         data_dir: data_dir.clone(),
-        workflows: serve.workflows.clone(),
-        people: serve.people.clone(),
-        model: serve.model.clone(),
-        database: embed::database(&serve.store),
-        agent_requests: serve.agent_requests,
+        workflows,
+        people,
+        model: model.clone(),
+        database: embed::database(&store),
+        agent_requests,
+        issuers,
         hooks: scene.hooks,
         json: scene.json,
     };
@@ -46,7 +50,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &serve, &data_dir)?;
+        greet(&embedded, &info, &model, &data_dir)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -76,12 +80,12 @@ fn raise_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-fn greet(embedded: &Embedded, info: &Info, serve: &Serve, data_dir: &DataDir) -> anyhow::Result<()> {
+fn greet(embedded: &Embedded, info: &Info, model: &ModelArgs, data_dir: &DataDir) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
     line("data", &info.data);
-    line("model", &answering(info, serve));
+    line("model", &answering(info, model));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = data_dir.words();
@@ -94,9 +98,9 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, data_dir: &DataDir) ->
     Ok(())
 }
 
-fn answering(info: &Info, serve: &Serve) -> String {
+fn answering(info: &Info, args: &ModelArgs) -> String {
     if info.rehearsal {
-        return model::rehearses(&serve.model).unwrap_or_default();
+        return model::rehearses(args).unwrap_or_default();
     }
     let at = info.model.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
     format!("{} ({}){at}", info.model.name, info.model.provider)

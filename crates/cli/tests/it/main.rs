@@ -8,6 +8,7 @@ mod called;
 mod cards;
 mod chat;
 mod coach;
+mod config;
 mod configured;
 mod demo;
 mod errors;

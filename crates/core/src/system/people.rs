@@ -296,7 +296,7 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 
 impl Person {
     /// Whether setting the other one would change nothing.
-    pub(super) fn is_as(&self, other: &Self) -> bool {
+    pub fn is_as(&self, other: &Self) -> bool {
         Self { away: None, ..self.clone() } == Self { away: None, ..other.clone() }
     }
 

@@ -66,7 +66,9 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
     let role = view::event::role(caller.actor.role);
     let roles = caller.principal.roles.iter().map(|role| view::event::role(*role)).collect();
     let expires_at = caller.expires_at().map(|at| at.to_string());
-    Json(Identity { person: caller.actor.id, role, roles, expires_at })
+    let groups = caller.principal.groups.iter().cloned().collect();
+    let name = caller.principal.name.clone();
+    Json(Identity { person: caller.actor.id, name, role, roles, groups, expires_at })
 }
 
 /// Sign out.

@@ -23,6 +23,7 @@ pub(crate) fn options(data: &Path) -> Options {
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,
+        issuers: Vec::new(),
     }
 }
 

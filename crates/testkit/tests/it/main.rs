@@ -23,6 +23,7 @@ mod fuzz;
 mod grants;
 mod halves;
 mod interrupting;
+mod jwt;
 mod keys;
 mod kills;
 mod known_issues;

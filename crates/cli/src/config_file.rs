@@ -1,0 +1,288 @@
+//! `holdshort.toml`: what `serve` is started with where neither a flag nor the environment says it.
+//!
+//! An unknown key is refused, with its line and column. The file holds no secret: it names files that do. It decides
+//! who is let in as what, so nobody but its owner may change it. `docs/reference/config.md` has every key.
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use holdshort_identity::jwt::{self, Jwt};
+use holdshort_server::AGENT_REQUESTS;
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::args::{self, ModelArgs, Serve, StoreArgs};
+use crate::data_dir::DataDir;
+use crate::embed::database_words;
+use crate::exit::usage;
+use crate::limits::CONFIG_BYTES;
+
+/// Its name in the data folder.
+pub(crate) const NAME: &str = "holdshort.toml";
+/// Where nothing is said.
+const LISTEN: &str = "127.0.0.1:7349";
+
+/// As it stands in the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
+struct File {
+    #[serde(deserialize_with = "listen")]
+    listen: Option<SocketAddr>,
+    workflows: Option<PathBuf>,
+    people: Option<PathBuf>,
+    model: Option<String>,
+    base_url: Option<String>,
+    #[serde(deserialize_with = "store")]
+    store: Option<String>,
+    store_file: Option<PathBuf>,
+    node: Option<String>,
+    #[serde(deserialize_with = "lease")]
+    lease: Option<u64>,
+    #[serde(deserialize_with = "agent_requests")]
+    agent_requests: Option<u32>,
+    identity: Identity,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Identity {
+    jwt: Vec<Jwt>,
+}
+
+/// What counts, and from where each part of it comes.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub listen: SocketAddr,
+    pub workflows: Option<PathBuf>,
+    pub people: Option<PathBuf>,
+    pub model: ModelArgs,
+    pub store: StoreArgs,
+    pub agent_requests: u32,
+    pub issuers: Vec<Jwt>,
+    /// Of each key; never a secret.
+    pub told: Vec<Told>,
+}
+
+/// A key of the file, what counts for it, and who said so.
+#[derive(Debug, Serialize)]
+pub(crate) struct Told {
+    pub key: &'static str,
+    /// `null`: nothing was said, and there is no default.
+    pub value: Option<String>,
+    /// `flag`, `environment NAME`, `file PATH`, or `default`.
+    pub from: String,
+}
+
+/// What a server of this data folder is started with.
+pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settled> {
+    let path = match &serve.config {
+        Some(path) => Some(std::path::absolute(path)?),
+        None => Some(data_dir.path.join(NAME)).filter(|path| path.exists()),
+    };
+    let file = path.as_deref().map_or_else(|| Ok(File::default()), read)?;
+    let mut telling = Telling { path, told: Vec::new() };
+
+    let default: SocketAddr = LISTEN.parse()?;
+    let listen = telling.pick("listen", None, serve.listen, file.listen, Some(default), ToString::to_string);
+    let shown = |path: &PathBuf| path.display().to_string();
+    let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
+    let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);
+    let model = ModelArgs {
+        model: telling.pick(
+            "model",
+            Some("HOLDSHORT_MODEL"),
+            serve.model.model.clone(),
+            file.model,
+            None,
+            Clone::clone,
+        ),
+        base_url: telling.pick(
+            "base_url",
+            Some("OPENAI_BASE_URL"),
+            serve.model.base_url.clone(),
+            file.base_url,
+            None,
+            Clone::clone,
+        ),
+    };
+    let said = serve.store.store.clone();
+    let store = StoreArgs {
+        store: telling
+            .pick("store", Some("HOLDSHORT_STORE"), said, file.store, None, |url| database_words(url)),
+        node: telling.pick("node", None, serve.store.node.clone(), file.node, None, Clone::clone),
+        lease: telling.pick("lease", None, serve.store.lease, file.lease, None, |ms| format!("{ms} ms")),
+    };
+    if store.store.is_none() && (store.node.is_some() || store.lease.is_some()) {
+        return Err(usage(
+            "`node` and `lease` are of a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
+        ));
+    }
+    let requests = serve.agent_requests;
+    let agent_requests = telling.pick(
+        "agent_requests",
+        None,
+        requests,
+        file.agent_requests,
+        Some(AGENT_REQUESTS),
+        ToString::to_string,
+    );
+    let issuers = file.identity.jwt;
+    let named: Vec<&str> = issuers.iter().map(|jwt| &*jwt.issuer).collect();
+    let named = (!named.is_empty()).then(|| named.join(", "));
+    telling.pick("identity.jwt", None, None, named, None, Clone::clone);
+    Ok(Settled {
+        listen: listen.unwrap_or(default),
+        workflows,
+        people,
+        model,
+        store,
+        agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
+        issuers,
+        told: telling.told,
+    })
+}
+
+struct Telling {
+    path: Option<PathBuf>,
+    told: Vec<Told>,
+}
+
+impl Telling {
+    /// A flag wins over the environment, that over the file, and that over the default. What the environment says is
+    /// looked up again where it is used, so it is not given back unless the flag took it up.
+    fn pick<T>(
+        &mut self,
+        key: &'static str,
+        variable: Option<&str>,
+        flag: Option<T>,
+        file: Option<T>,
+        default: Option<T>,
+        show: impl Fn(&T) -> String,
+    ) -> Option<T> {
+        let named = variable.and_then(|name| {
+            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+            Some((name, value))
+        });
+        let (value, from) = match (flag, named, file) {
+            // Where a flag reads the environment by itself, the two are the same.
+            (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !was_said("--store") => {
+                (Some(flag), format!("environment {name}"))
+            }
+            (Some(flag), ..) => (Some(flag), "flag".to_owned()),
+            (None, Some((name, value)), _) => {
+                self.told.push(Told { key, value: Some(value), from: format!("environment {name}") });
+                return None;
+            }
+            (None, None, Some(file)) => {
+                let path = self.path.as_deref().unwrap_or(Path::new(NAME));
+                (Some(file), format!("file {}", path.display()))
+            }
+            (None, None, None) => (default, "default".to_owned()),
+        };
+        self.told.push(Told { key, value: value.as_ref().map(show), from });
+        value
+    }
+}
+
+/// Whether a flag stands on the command line of this process.
+fn was_said(flag: &str) -> bool {
+    std::env::args_os().any(|argument| {
+        argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<File> {
+    let shown = path.display();
+    let file = fs::File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => usage(format!("{shown} is not there")),
+        _ => usage(format!("{shown} can not be read: {error}")),
+    })?;
+    let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
+    if mode & 0o022 != 0 {
+        return Err(usage(format!(
+            "{shown} can be changed by others (mode {mode:03o}), and it says who is let in: run `chmod go-w`"
+        )));
+    }
+    let mut text = String::new();
+    file.take(CONFIG_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| usage(format!("{shown} can not be read: {error}")))?;
+    if text.len() as u64 > CONFIG_BYTES {
+        return Err(usage(format!("{shown} has more than {CONFIG_BYTES} bytes")));
+    }
+    let mut file: File = toml::from_str(&text).map_err(|error| usage(format!("{shown}: {error}")))?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let paths = [&mut file.workflows, &mut file.people, &mut file.store_file].into_iter();
+    let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
+    for path in paths.chain(of_issuers).flatten() {
+        *path = folder.join(&path);
+    }
+    jwt::check(&file.identity.jwt).map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
+    if let Some(secret) = &file.store_file {
+        if file.store.is_some() {
+            return Err(usage(format!("{shown}: name one of `store` and `store_file`")));
+        }
+        let of_file = secret_of(secret).map_err(|error| usage(format!("{shown}: {error}")))?;
+        file.store = Some(of_file);
+    }
+    Ok(file)
+}
+
+/// The address of a database, in a file that its owner alone may read.
+fn secret_of(path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let file = fs::File::open(path).map_err(|error| usage(format!("`store_file` {shown}: {error}")))?;
+    let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(usage(format!(
+            "`store_file` {shown} is readable by others (mode {mode:03o}): run `chmod 600`"
+        )));
+    }
+    let mut text = String::new();
+    file.take(CONFIG_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| usage(format!("`store_file` {shown}: {error}")))?;
+    Ok(text.trim().to_owned())
+}
+
+/// A value as the flag of the same name takes it.
+fn as_flag<'de, D: Deserializer<'de>, T>(
+    from: D,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, D::Error> {
+    let text = String::deserialize(from)?;
+    read(&text).map(Some).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
+}
+
+fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    as_flag(from, args::listen)
+}
+
+fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    as_flag(from, args::lease)
+}
+
+fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    match u32::deserialize(from)? {
+        n @ 1..=1_000_000 => Ok(Some(n)),
+        _ => Err(de::Error::custom("must be from 1 to 1000000")),
+    }
+}
+
+/// Never with a password: a configuration is copied and shown around.
+fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    let url = reqwest::Url::parse(&text)
+        .map_err(|_| de::Error::custom("is no URL such as `postgres://host/name`"))?;
+    let holds = url.password().is_some() || url.query_pairs().any(|(name, _)| name.contains("password"));
+    if holds {
+        return Err(de::Error::custom(
+            "holds a password: put the address into a file, and name it as `store_file`",
+        ));
+    }
+    Ok(Some(text))
+}

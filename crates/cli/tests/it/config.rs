@@ -1,0 +1,165 @@
+//! `holdshort.toml`: what counts, from where, and what is refused with its line.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::home::{BINARY, Home, Ran};
+
+const ISSUER: &str = r#"
+[[identity.jwt]]
+issuer = "https://issuer.example"
+audience = ["holdshort"]
+algorithms = ["ES256"]
+jwks_url = "https://issuer.example/keys"
+roles = { deciders = "operator" }
+"#;
+
+fn write(home: &Home, text: &str) -> String {
+    fs::create_dir_all(home.data()).unwrap();
+    let path = home.data().join("holdshort.toml");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What `serve` says of a file that it does not take.
+fn refused(home: &Home, text: &str) -> String {
+    write(home, text);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, &*ran.out), (2, ""), "{text}: {ran:?}");
+    ran.err
+}
+
+fn told(report: &Value, key: &str) -> Value {
+    let keys = report["config"]["keys"].as_array().unwrap();
+    let found = keys.iter().find(|told| told["key"] == key).unwrap();
+    json!([found["value"], found["from"]])
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default() {
+    let home = Home::new();
+    let nothing = home.json(&["doctor"]);
+    assert_eq!(told(&nothing, "listen"), json!(["127.0.0.1:7349", "default"]));
+    assert_eq!(told(&nothing, "model"), json!([null, "default"]));
+
+    let path = write(
+        &home,
+        &format!("listen = \"localhost:7400\"\nmodel = \"filed\"\nagent_requests = 7\n{ISSUER}"),
+    );
+    let from = format!("file {path}");
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "listen"), json!(["127.0.0.1:7400", from]));
+    assert_eq!(told(&report, "agent_requests"), json!(["7", from]));
+    assert_eq!(told(&report, "model"), json!(["filed", from]));
+    assert_eq!(told(&report, "identity.jwt"), json!(["https://issuer.example", from]));
+    let shown = home.run(&["doctor"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("listen = 127.0.0.1:7400, from "), "{shown}");
+
+    let with = |arguments: &[&str]| {
+        let mut command = home.command(BINARY);
+        command.args(arguments).arg("--json").env("HOLDSHORT_MODEL", "in-the-environment");
+        let ran = Ran::of(command.output().unwrap());
+        serde_json::from_str::<Value>(&ran.out).expect(&ran.err)
+    };
+    let report = with(&["doctor"]);
+    assert_eq!(told(&report, "model"), json!(["in-the-environment", "environment HOLDSHORT_MODEL"]));
+    assert_eq!(told(&with(&["doctor", "--model", "flagged"]), "model"), json!(["flagged", "flag"]));
+
+    // Another file, and the flag over it.
+    let other = home.path().join("other.toml");
+    fs::write(&other, "listen = \"127.0.0.1:1\"\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
+    let other = other.to_str().unwrap();
+    assert_eq!(told(&home.json(&["doctor", "--config", other]), "listen")[0], "127.0.0.1:1");
+    let serving = home.serve(&["--config", other]);
+    assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let home = Home::new();
+    let table: [(String, &[&str]); 15] = [
+        ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
+        ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
+        ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
+        ("listen = 7349".into(), &["line 1, column 10", "expected a string"]),
+        ("lease = \"1s\"".into(), &["line 1", "must be from `2s` to `10m`"]),
+        ("agent_requests = 0".into(), &["line 1", "must be from 1 to 1000000"]),
+        ("listen = ".into(), &["line 1, column 10"]),
+        ("model = \"a\"\nmodel = \"b\"".into(), &["line 2, column 1", "duplicate key"]),
+        ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),
+        ("node = \"a\"".into(), &["`node` and `lease` are of a database"]),
+        ("store_file = \"missing\"".into(), &["`store_file`", "missing"]),
+        (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
+        (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
+        (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
+        (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
+    ];
+    for (text, said) in table {
+        let told = refused(&home, &text);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in said {
+            assert!(told.contains(part), "{text}: {told}");
+        }
+        assert!(told.contains("holdshort.toml"), "{text}: {told}");
+        assert!(text.contains("secret@") || !told.contains("secret"), "{told}");
+    }
+    let doctor = home.json(&["doctor"]);
+    assert!(doctor["config"]["problem"].as_str().unwrap().contains("there twice"));
+    assert!(home.run(&["doctor"]).out.contains("✗ config"));
+
+    let path = write(&home, "");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(ran.code == 2 && ran.err.contains("can be changed by others"), "{ran:?}");
+    let ran = home.run(&["serve", "--config", "/nowhere/holdshort.toml"]);
+    assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
+}
+
+/// A database's password is told to nobody.
+#[test]
+fn a_secret_stays_in_its_file() {
+    let home = Home::new();
+    write(&home, "store_file = \"database\"\nnode = \"blue\"\n");
+    let secret = home.data().join("database");
+    fs::write(&secret, "postgres://me:hunter2@db.example/hs\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o640)).unwrap();
+    let report = home.run(&["doctor", "--json"]);
+    assert!(report.out.contains("readable by others"), "{report:?}");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "store")[0], "the database db.example/hs");
+    assert!(!report.to_string().contains("hunter2"));
+}
+
+/// `docs/reference/config.md` has every key that the file takes, and no other.
+#[test]
+fn the_page_has_every_key() {
+    let home = Home::new();
+    // An unknown key is answered with those that are known.
+    let known = |text: &str| -> BTreeSet<String> {
+        let said = refused(&home, text);
+        let (_, list) =
+            said.split_once("expected one of ").or_else(|| said.split_once("expected ")).expect(&said);
+        list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/config.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = |part: &str| -> BTreeSet<String> {
+        let (_, rest) = page.split_once(&format!("\n## {part}\n")).expect(part);
+        let rows = rest.split("\n## ").next().unwrap().lines();
+        rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned)).collect()
+    };
+    let mut whole = known("unknown = 1");
+    assert!(whole.remove("identity"));
+    assert_eq!(rows("The server"), whole);
+    assert_eq!(known("[identity]\nunknown = 1"), BTreeSet::from(["jwt".to_owned()]));
+    let mut issuer = known("[[identity.jwt]]\nunknown = 1");
+    assert!(issuer.remove("claims"));
+    assert_eq!(rows("Issuers of tokens"), issuer);
+    assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
+}

@@ -1,0 +1,225 @@
+//! What is configured of an issuer of tokens: `[[identity.jwt]]` of `holdshort.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use holdshort_core::actor::Role;
+use jsonwebtoken::{Algorithm, AlgorithmFamily};
+use reqwest::Url;
+use serde::Deserialize;
+
+use crate::limits::{
+    ISSUERS, JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_MOST_SECONDS, LEEWAY_SECONDS,
+};
+
+/// One issuer whose tokens let somebody in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jwt {
+    /// The claim `iss`, to the letter.
+    pub issuer: String,
+    /// Of the claim `aud`: one of these must be in it.
+    pub audience: Vec<String>,
+    /// The only ones that count: of secrets (`HS256`, …) with `secret_file`, all others with a set of keys.
+    pub algorithms: Vec<Algorithm>,
+    /// A secret that the issuer shares with this server, of at least 32 bytes, in a file for its owner alone.
+    #[serde(default)]
+    pub secret_file: Option<PathBuf>,
+    /// The issuer's keys (RFC 7517).
+    #[serde(default)]
+    pub jwks_file: Option<PathBuf>,
+    /// Where they are fetched: `https`, or `http` on this machine.
+    #[serde(default)]
+    pub jwks_url: Option<String>,
+    /// Addresses that are not public and may be asked for them, such as `10.0.0.0/8`.
+    #[serde(default)]
+    pub jwks_networks: Vec<String>,
+    #[serde(default = "jwks_age")]
+    pub jwks_max_age_s: u64,
+    #[serde(default = "jwks_pause")]
+    pub jwks_pause_s: u64,
+    #[serde(default = "jwks_kept")]
+    pub jwks_keep_s: u64,
+    /// The header `typ`, such as `at+jwt`; whatever it is, where none is named.
+    #[serde(default)]
+    pub typ: Option<String>,
+    #[serde(default = "leeway")]
+    pub leeway_s: u64,
+    /// In front of each subject: tells the people of several issuers apart.
+    #[serde(default)]
+    pub prefix: String,
+    #[serde(default)]
+    pub claims: Claims,
+    /// From a value of the claim of roles to a role here.
+    pub roles: BTreeMap<String, Role>,
+}
+
+/// Which claims say what: a name, or a JSON pointer that begins with `/`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Claims {
+    pub subject: String,
+    pub name: String,
+    pub roles: String,
+    pub groups: String,
+}
+
+impl Default for Claims {
+    fn default() -> Self {
+        Self {
+            subject: "sub".to_owned(),
+            name: "name".to_owned(),
+            roles: "roles".to_owned(),
+            groups: "groups".to_owned(),
+        }
+    }
+}
+
+fn jwks_age() -> u64 {
+    JWKS_AGE_SECONDS
+}
+
+fn jwks_pause() -> u64 {
+    JWKS_PAUSE_SECONDS
+}
+
+fn jwks_kept() -> u64 {
+    JWKS_KEPT_SECONDS
+}
+
+fn leeway() -> u64 {
+    LEEWAY_SECONDS
+}
+
+/// What is wrong with an issuer: where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("[[identity.jwt]] {at}: {why}")]
+pub struct Wrong {
+    /// The number of the issuer, from 1, and the key.
+    pub at: String,
+    pub why: String,
+}
+
+/// Whether these issuers can be told apart, and each is whole.
+pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
+    if issuers.len() > ISSUERS {
+        return Err(Wrong { at: "all".to_owned(), why: format!("there are at most {ISSUERS}") });
+    }
+    for (index, jwt) in issuers.iter().enumerate() {
+        let wrong =
+            |key: &str, why: &str| Err(Wrong { at: format!("{} `{key}`", index + 1), why: why.to_owned() });
+        if let Err((key, why)) = jwt.check() {
+            return wrong(key, why);
+        }
+        for other in &issuers[..index] {
+            if other.issuer == jwt.issuer {
+                return wrong("issuer", "is there twice");
+            }
+            let (one, two) = (&other.prefix, &jwt.prefix);
+            if one == two
+                || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
+            {
+                return wrong(
+                    "prefix",
+                    "of two issuers each needs its own, such as `partner:`, and none begins with another: else the \
+                     people of one are taken for those of the other",
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+type Fault = (&'static str, &'static str);
+
+impl Jwt {
+    fn check(&self) -> Result<(), Fault> {
+        if self.issuer.is_empty() {
+            return Err(("issuer", "is empty; it is the claim `iss` of its tokens, to the letter"));
+        }
+        if self.audience.is_empty() || self.audience.iter().any(String::is_empty) {
+            return Err(("audience", "names nobody; without it a token that was made for others would do"));
+        }
+        self.check_keys()?;
+        if self.typ.as_ref().is_some_and(String::is_empty) {
+            return Err(("typ", "is empty; leave it out, or name one such as `at+jwt`"));
+        }
+        if self.leeway_s > LEEWAY_MOST_SECONDS {
+            return Err(("leeway_s", "is more than 600: set the clocks instead"));
+        }
+        let is_prefix = self.prefix.is_empty()
+            || self.prefix.strip_suffix(':').is_some_and(|name| {
+                !name.is_empty() && name.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c))
+            });
+        if !is_prefix {
+            return Err((
+                "prefix",
+                "is none such as `partner:`: letters, digits, `.`, `_`, `-`, and `:` at its end",
+            ));
+        }
+        let claims = [&self.claims.subject, &self.claims.name, &self.claims.roles, &self.claims.groups];
+        if claims.into_iter().any(String::is_empty) {
+            return Err((
+                "claims",
+                "names no claim; leave it out, or name one such as `groups` or `/realm/roles`",
+            ));
+        }
+        if self.roles.is_empty() {
+            return Err(("roles", "maps nothing, so nobody would have a role; such as `admins = \"admin\"`"));
+        }
+        if self.roles.values().any(|role| *role == Role::Engine) {
+            return Err(("roles", "`engine` is Holdshort itself, and nobody's role"));
+        }
+        Ok(())
+    }
+
+    fn check_keys(&self) -> Result<(), Fault> {
+        let algorithms: BTreeSet<String> = self.algorithms.iter().map(|alg| format!("{alg:?}")).collect();
+        if algorithms.is_empty() || algorithms.len() != self.algorithms.len() {
+            return Err(("algorithms", "names none, or one twice"));
+        }
+        let of_secrets = self.algorithms.iter().filter(|alg| alg.family() == AlgorithmFamily::Hmac).count();
+        match (&self.secret_file, &self.jwks_file, &self.jwks_url) {
+            (Some(_), None, None) if of_secrets == self.algorithms.len() => Ok(()),
+            (Some(_), None, None) => {
+                Err(("algorithms", "with `secret_file` there are `HS256`, `HS384`, `HS512`"))
+            }
+            (None, Some(_), None) | (None, None, Some(_)) if of_secrets > 0 => Err((
+                "algorithms",
+                "HS algorithms are for a secret: with public keys whoever knows a key could sign with it",
+            )),
+            (None, Some(_), None) => Ok(()),
+            (None, None, Some(url)) => self.check_url(url),
+            _ => Err(("secret_file", "name one of `secret_file`, `jwks_file`, `jwks_url`")),
+        }
+    }
+
+    fn check_url(&self, url: &str) -> Result<(), Fault> {
+        let url: Url = url.parse().map_err(|_| ("jwks_url", "is no URL"))?;
+        if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+            return Err(("jwks_url", "has a user, a password or a fragment"));
+        }
+        if url.scheme() != "https" && !is_of_this_machine(&url) {
+            return Err(("jwks_url", "must be `https`; `http` is for this machine alone"));
+        }
+        if self.jwks_pause_s == 0
+            || self.jwks_max_age_s < self.jwks_pause_s
+            || self.jwks_keep_s < self.jwks_max_age_s
+        {
+            return Err((
+                "jwks_pause_s",
+                "must be at least 1, `jwks_max_age_s` at least that, `jwks_keep_s` at least that",
+            ));
+        }
+        holdshort_http::guard::Guard::new(&self.jwks_networks)
+            .map(drop)
+            .map_err(|_| ("jwks_networks", "are ranges of addresses such as `10.0.0.0/8`"))
+    }
+}
+
+/// `http` on a loopback address: nothing leaves this machine.
+pub(super) fn is_of_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    url.scheme() == "http" && (host == "localhost" || address.is_ok_and(|address| address.is_loopback()))
+}

@@ -1,0 +1,244 @@
+//! The public keys of an issuer (RFC 7517): fetched, kept, and fetched again when they are old or one is not known.
+//!
+//! Whatever comes replaces the set as a whole or not at all: while the issuer can not be reached, or says something else,
+//! the keys that were there count on, up to an age.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use holdshort_core::json;
+use holdshort_http::guard::Guard;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
+use reqwest::Url;
+use reqwest::header::ACCEPT;
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+use super::config::{Jwt, Wrong, is_of_this_machine};
+use crate::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
+
+/// The keys of one issuer.
+pub(super) struct Jwks {
+    issuer: String,
+    source: Source,
+    max_age: Duration,
+    pause: Duration,
+    keep: Duration,
+    known: Mutex<Known>,
+    /// Whoever fetches holds it.
+    fetching: tokio::sync::Mutex<()>,
+}
+
+enum Source {
+    File(PathBuf),
+    Url { url: Url, guard: Guard },
+}
+
+#[derive(Default)]
+struct Known {
+    set: Arc<Vec<Jwk>>,
+    /// When the set was fetched; `None`: never.
+    fetched: Option<Instant>,
+    tried: Option<Instant>,
+}
+
+/// Why there is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoKey {
+    /// The issuer has none of this id for this algorithm.
+    Unknown,
+    /// It has two, or the token names none of several.
+    Ambiguous,
+    /// The issuer's keys can not be had, or are too old.
+    Unavailable,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Address(#[from] holdshort_http::guard::Error),
+    #[error(transparent)]
+    Http(#[from] reqwest::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("the answer is {0}")]
+    Status(u16),
+    #[error("it has more than {JWKS_BYTES} bytes")]
+    TooLarge,
+    #[error("it took longer than {} s", JWKS_TIME.as_secs())]
+    Slow,
+    #[error("it is no set of keys: {0}")]
+    Malformed(String),
+}
+
+impl Jwks {
+    /// Those of an issuer whose configuration is right.
+    pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
+        let wrong = |why: String| Wrong { at: jwt.issuer.clone(), why };
+        let source = match (&jwt.jwks_file, &jwt.jwks_url) {
+            (Some(file), _) => Source::File(file.clone()),
+            (None, Some(url)) => {
+                let url: Url = url.parse().map_err(|_| wrong("`jwks_url` is no URL".to_owned()))?;
+                let mut networks = jwt.jwks_networks.clone();
+                if is_of_this_machine(&url) {
+                    networks.extend(["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
+                }
+                let guard = Guard::new(&networks).map_err(|error| wrong(error.to_string()))?;
+                Source::Url { url, guard }
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Self {
+            issuer: jwt.issuer.clone(),
+            source,
+            max_age: Duration::from_secs(jwt.jwks_max_age_s),
+            pause: Duration::from_secs(jwt.jwks_pause_s),
+            keep: Duration::from_secs(jwt.jwks_keep_s),
+            known: Mutex::default(),
+            fetching: tokio::sync::Mutex::new(()),
+        }))
+    }
+
+    /// The key of this id that is for this algorithm.
+    pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
+        match self.age() {
+            None => self.fetch_in_turn().await,
+            // Whoever has keys does not wait for somebody else's fetch.
+            Some(age) if age >= self.max_age => {
+                if let Ok(_turn) = self.fetching.try_lock() {
+                    self.fetch().await;
+                }
+            }
+            Some(_) => {}
+        }
+        match self.find(kid, algorithm) {
+            Err(NoKey::Unknown) => {
+                self.fetch_in_turn().await;
+                self.find(kid, algorithm)
+            }
+            found => found,
+        }
+    }
+
+    fn age(&self) -> Option<Duration> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.fetched.map(|at| at.elapsed())
+    }
+
+    fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
+        if self.age().is_none_or(|age| age > self.keep) {
+            return Err(NoKey::Unavailable);
+        }
+        let set = self.known.lock().unwrap_or_else(PoisonError::into_inner).set.clone();
+        let mut fitting = set.iter().filter(|key| {
+            is_for(key, algorithm) && kid.is_none_or(|kid| key.common.key_id.as_deref() == Some(kid))
+        });
+        match (fitting.next(), fitting.next()) {
+            (Some(key), None) => DecodingKey::from_jwk(key).map_err(|_| NoKey::Unknown),
+            (Some(_), Some(_)) => Err(NoKey::Ambiguous),
+            (None, _) => Err(NoKey::Unknown),
+        }
+    }
+
+    async fn fetch_in_turn(&self) {
+        let _turn = self.fetching.lock().await;
+        self.fetch().await;
+    }
+
+    /// Fetches the set, unless somebody has tried to just now. Whoever calls holds `fetching`.
+    async fn fetch(&self) {
+        {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.tried.is_some_and(|at| at.elapsed() < self.pause) {
+                return;
+            }
+            known.tried = Some(Instant::now());
+        }
+        let fetched = timeout(JWKS_TIME, self.read()).await.map_err(|_| Failed::Slow);
+        match fetched.and_then(|read| read).and_then(|bytes| understand(&bytes)) {
+            Ok(set) => {
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.set = Arc::new(set);
+                known.fetched = Some(Instant::now());
+            }
+            Err(error) => {
+                let error = match error {
+                    // An address may hold a secret.
+                    Failed::Http(error) => Failed::Http(error.without_url()),
+                    other => other,
+                };
+                tracing::warn!(issuer = self.issuer, %error, "the keys of an issuer of tokens can not be had");
+            }
+        }
+    }
+
+    async fn read(&self) -> Result<Vec<u8>, Failed> {
+        match &self.source {
+            Source::File(path) => {
+                let file = tokio::fs::File::open(path).await?;
+                let mut bytes = Vec::new();
+                file.take(JWKS_BYTES as u64 + 1).read_to_end(&mut bytes).await?;
+                if bytes.len() > JWKS_BYTES { Err(Failed::TooLarge) } else { Ok(bytes) }
+            }
+            Source::Url { url, guard } => {
+                let client = guard.check(url, JWKS_TIME).await?.client().build()?;
+                let mut answer = client.get(url.clone()).header(ACCEPT, "application/json").send().await?;
+                if !answer.status().is_success() {
+                    return Err(Failed::Status(answer.status().as_u16()));
+                }
+                let mut bytes = Vec::new();
+                while let Some(chunk) = answer.chunk().await? {
+                    if bytes.len() + chunk.len() > JWKS_BYTES {
+                        return Err(Failed::TooLarge);
+                    }
+                    bytes.extend_from_slice(&chunk);
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// The keys that can be used; others are none of ours, such as for encryption, or of algorithms that come later.
+fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
+    let malformed = |why: String| Failed::Malformed(why);
+    let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
+    let keys = value.get("keys").and_then(Value::as_array);
+    let keys = keys.ok_or_else(|| malformed("it has no list `keys`".to_owned()))?;
+    if keys.len() > JWKS_KEYS {
+        return Err(malformed(format!("it has more than {JWKS_KEYS} keys")));
+    }
+    let is_public = |key: &Jwk| {
+        matches!(
+            key.algorithm,
+            AlgorithmParameters::RSA(_)
+                | AlgorithmParameters::EllipticCurve(_)
+                | AlgorithmParameters::OctetKeyPair(_)
+        )
+    };
+    let read = keys.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
+    let set: Vec<Jwk> = read.filter(is_public).collect();
+    // A set that is empty would lock everybody out, and is more likely a mistake.
+    if set.is_empty() { Err(malformed("no key of it is understood".to_owned())) } else { Ok(set) }
+}
+
+/// Whether a key is for signatures of this algorithm, and for nothing else.
+fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
+    let common = &key.common;
+    let is_named = common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));
+    let is_used = common.public_key_use.as_ref().is_none_or(|used| *used == PublicKeyUse::Signature)
+        && common.key_operations.as_ref().is_none_or(|may| may.contains(&KeyOperations::Verify));
+    let is_of_its_kind = match (&key.algorithm, algorithm.family()) {
+        (AlgorithmParameters::RSA(_), AlgorithmFamily::Rsa) => true,
+        (AlgorithmParameters::EllipticCurve(key), AlgorithmFamily::Ec) => {
+            key.curve == if algorithm == Algorithm::ES256 { EllipticCurve::P256 } else { EllipticCurve::P384 }
+        }
+        (AlgorithmParameters::OctetKeyPair(key), AlgorithmFamily::Ed) => key.curve == EllipticCurve::Ed25519,
+        // A secret among public keys is none.
+        _ => false,
+    };
+    is_named && is_used && is_of_its_kind
+}

@@ -1,0 +1,304 @@
+//! Tokens of issuers (JWT, RFC 7519, as RFC 8725 wants them): whose token it is, or why it is none.
+//!
+//! Nothing of a token counts before its signature has been checked, except which issuer and which key it claims to be
+//! of. `jwks.rs` has the keys, `verifier.rs` checks signatures, `config.rs` is what an issuer is configured with.
+
+mod config;
+mod jwks;
+mod verifier;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::str::FromStr;
+
+use data_encoding::BASE64URL_NOPAD;
+use holdshort_core::actor::Role;
+use holdshort_core::json;
+use holdshort_core::time::Timestamp;
+use jsonwebtoken::errors::{Error, ErrorKind};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use serde_json::{Map, Value};
+
+pub use config::{Claims, Jwt, Wrong, check};
+
+use crate::limits::{
+    CLAIM_VALUE_BYTES, CLAIM_VALUES, NAME_BYTES, SECRET_BYTES, SECRET_FILE_BYTES, SUBJECT_BYTES, TOKEN_BYTES,
+};
+use crate::{How, Principal};
+use jwks::{Jwks, NoKey};
+
+/// The issuers whose tokens let somebody in.
+#[derive(Default)]
+pub struct Issuers(Vec<Issuer>);
+
+struct Issuer {
+    jwt: Jwt,
+    keys: Keys,
+}
+
+enum Keys {
+    Secret(DecodingKey),
+    Public(Box<Jwks>),
+}
+
+/// Whose token it is, and until when it counts, leeway included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    pub principal: Principal,
+    pub until: Timestamp,
+}
+
+/// Why a token lets nobody in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("it is no token of an issuer that is configured here")]
+    Malformed,
+    #[error("its `alg` is not one that is allowed for its issuer")]
+    Algorithm,
+    #[error("its issuer has no key that it names")]
+    NoKey,
+    #[error("its signature is wrong")]
+    Signature,
+    #[error("its `aud` does not name this server")]
+    Audience,
+    #[error("its `typ` is another one")]
+    Type,
+    #[error("its header has a `crit`, or says that it is encrypted or compressed")]
+    Critical,
+    #[error("it has expired")]
+    Expired,
+    #[error("it counts from a later time on")]
+    NotYet,
+    #[error("a claim is missing, or is not what it should be")]
+    Claim,
+    #[error(
+        "its subject can be nobody's name: 1 to {SUBJECT_BYTES} visible ASCII characters, none of another issuer's prefix"
+    )]
+    Subject,
+    /// The issuer's keys can not be had.
+    #[error("the keys of its issuer can not be had")]
+    Unavailable,
+}
+
+impl Issuers {
+    /// Reads the secrets. Public keys are fetched when the first token comes.
+    pub fn open(configured: &[Jwt]) -> Result<Self, Wrong> {
+        check(configured)?;
+        verifier::install();
+        let mut issuers = Vec::new();
+        for jwt in configured {
+            let keys = match (&jwt.secret_file, Jwks::new(jwt)?) {
+                (Some(path), None) => Keys::Secret(
+                    secret(path)
+                        .map_err(|why| Wrong { at: format!("`secret_file` {}", path.display()), why })?,
+                ),
+                (None, Some(jwks)) => Keys::Public(Box::new(jwks)),
+                _ => return Err(Wrong { at: jwt.issuer.clone(), why: "has no keys".to_owned() }),
+            };
+            issuers.push(Issuer { jwt: jwt.clone(), keys });
+        }
+        Ok(Self(issuers))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether it could be a token: three parts of base64url.
+    pub fn could_be(token: &str) -> bool {
+        let is_part = |part: &str| part.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c));
+        token.starts_with("ey") && token.split('.').count() == 3 && token.split('.').all(is_part)
+    }
+
+    /// Whose token it is.
+    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
+        if token.len() > TOKEN_BYTES || !Self::could_be(token) {
+            return Err(Refusal::Malformed);
+        }
+        let mut parts = token.split('.').map(object);
+        let (header, claimed) = (parts.next().flatten(), parts.next().flatten());
+        let (header, claimed) = header.zip(claimed).ok_or(Refusal::Malformed)?;
+        let of = claimed.get("iss").and_then(Value::as_str);
+        let issuer =
+            self.0.iter().find(|issuer| Some(&*issuer.jwt.issuer) == of).ok_or(Refusal::Malformed)?;
+        let algorithm = issuer.algorithm(&header)?;
+        let key = match &issuer.keys {
+            Keys::Secret(key) => key.clone(),
+            Keys::Public(jwks) => {
+                let kid = match header.get("kid") {
+                    None => None,
+                    Some(kid) => Some(kid.as_str().ok_or(Refusal::Malformed)?),
+                };
+                jwks.key(kid, algorithm).await.map_err(|error| match error {
+                    NoKey::Unknown | NoKey::Ambiguous => Refusal::NoKey,
+                    NoKey::Unavailable => Refusal::Unavailable,
+                })?
+            }
+        };
+        // From here on it is the issuer who speaks, or nobody.
+        let token = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &issuer.validation(algorithm));
+        let claims = token.map_err(|error| refusal(&error))?.claims;
+        let verified = issuer.understand(&claims, now)?;
+        let id = &verified.principal.id;
+        let is_others = self.0.iter().any(|other| {
+            other.jwt.issuer != issuer.jwt.issuer
+                && !other.jwt.prefix.is_empty()
+                && id.starts_with(&other.jwt.prefix)
+        });
+        if is_others { Err(Refusal::Subject) } else { Ok(verified) }
+    }
+}
+
+impl Issuer {
+    /// What the header says, where that is allowed.
+    fn algorithm(&self, header: &Map<String, Value>) -> Result<Algorithm, Refusal> {
+        if ["crit", "enc", "zip", "b64"].into_iter().any(|name| header.contains_key(name)) {
+            return Err(Refusal::Critical);
+        }
+        if let Some(wanted) = &self.jwt.typ {
+            let plain = |text: &str| text.to_ascii_lowercase().trim_start_matches("application/").to_owned();
+            let is_it =
+                header.get("typ").and_then(Value::as_str).is_some_and(|typ| plain(typ) == plain(wanted));
+            if !is_it {
+                return Err(Refusal::Type);
+            }
+        }
+        let named = header.get("alg").and_then(Value::as_str).ok_or(Refusal::Algorithm)?;
+        let algorithm = Algorithm::from_str(named).map_err(|_| Refusal::Algorithm)?;
+        if self.jwt.algorithms.contains(&algorithm) { Ok(algorithm) } else { Err(Refusal::Algorithm) }
+    }
+
+    /// What the library looks at beside the signature.
+    fn validation(&self, algorithm: Algorithm) -> Validation {
+        let mut validation = Validation::new(algorithm);
+        validation.leeway = self.jwt.leeway_s;
+        validation.validate_nbf = true;
+        validation.set_issuer(&[&self.jwt.issuer]);
+        validation.set_audience(&self.jwt.audience);
+        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        validation
+    }
+
+    /// What it leaves: the time of issue, and who it is.
+    fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
+        let leeway_ms = self.jwt.leeway_s * 1_000;
+        let until = claims.get("exp").and_then(seconds).ok_or(Refusal::Claim)?.plus_ms(leeway_ms);
+        // The library lets the last second pass (RFC 7519, 4.1.4).
+        if until <= now {
+            return Err(Refusal::Expired);
+        }
+        if let Some(issued) = claims.get("iat")
+            && seconds(issued).ok_or(Refusal::Claim)? > now.plus_ms(leeway_ms)
+        {
+            return Err(Refusal::NotYet);
+        }
+        // The library takes a list of issuers, too.
+        if claims.get("iss").and_then(Value::as_str) != Some(&self.jwt.issuer) {
+            return Err(Refusal::Claim);
+        }
+        let named = &self.jwt.claims;
+        let subject = claim(claims, &named.subject).and_then(Value::as_str).ok_or(Refusal::Claim)?;
+        let id = format!("{}{subject}", self.jwt.prefix);
+        let is_visible = subject.bytes().all(|c| c.is_ascii_graphic());
+        if subject.is_empty() || id.len() > SUBJECT_BYTES || !is_visible {
+            return Err(Refusal::Subject);
+        }
+        let roles: BTreeSet<Role> = values(claims, &named.roles)?
+            .iter()
+            .filter_map(|value| self.jwt.roles.get(*value).copied())
+            .collect();
+        let groups = values(claims, &named.groups)?.into_iter().map(str::to_owned).collect();
+        let name = claim(claims, &named.name).and_then(Value::as_str).filter(|name| is_shown(name));
+        let principal = Principal {
+            id,
+            name: name.map(str::to_owned),
+            roles,
+            groups,
+            how: How::Jwt { issuer: self.jwt.issuer.clone() },
+        };
+        Ok(Verified { principal, until })
+    }
+}
+
+/// A part of a token, without any belief in it. Duplicate keys are refused: two readers could take two of them.
+fn object(part: &str) -> Option<Map<String, Value>> {
+    let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
+    match json::parse(&bytes).ok()? {
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// A claim by its name, or by a JSON pointer.
+fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match name.strip_prefix('/') {
+        None => claims.get(name),
+        Some(pointer) => {
+            let (first, rest) =
+                pointer.split_once('/').map_or((pointer, None), |(first, rest)| (first, Some(rest)));
+            let value = claims.get(&first.replace("~1", "/").replace("~0", "~"))?;
+            rest.map_or(Some(value), |rest| value.pointer(&format!("/{rest}")))
+        }
+    }
+}
+
+/// The texts of a claim: a list, or one by itself. None where it is not there.
+fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Refusal> {
+    let texts: Option<Vec<&str>> = match claim(claims, name) {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::String(text)) => Some(vec![text.as_str()]),
+        Some(Value::Array(items)) => items.iter().map(Value::as_str).collect(),
+        Some(_) => None,
+    };
+    let texts = texts.ok_or(Refusal::Claim)?;
+    let fits = texts.len() <= CLAIM_VALUES && texts.iter().all(|text| text.len() <= CLAIM_VALUE_BYTES);
+    if fits { Ok(texts) } else { Err(Refusal::Claim) }
+}
+
+/// A `NumericDate` (RFC 7519, 2).
+fn seconds(value: &Value) -> Option<Timestamp> {
+    const END: f64 = 253_402_207_200.0;
+    let seconds = value.as_f64().filter(|seconds| (0.0..=END).contains(seconds))?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and the year 9999")]
+    Some(Timestamp::from_millis((seconds * 1_000.0) as i64))
+}
+
+/// Whether a display name can be shown as it is.
+fn is_shown(name: &str) -> bool {
+    let directs = |c: char| matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    !name.trim().is_empty() && name.len() <= NAME_BYTES && !name.chars().any(|c| c.is_control() || directs(c))
+}
+
+fn refusal(error: &Error) -> Refusal {
+    match error.kind() {
+        ErrorKind::ExpiredSignature => Refusal::Expired,
+        ErrorKind::ImmatureSignature => Refusal::NotYet,
+        ErrorKind::InvalidAudience => Refusal::Audience,
+        ErrorKind::InvalidSignature => Refusal::Signature,
+        ErrorKind::InvalidAlgorithm | ErrorKind::InvalidKeyFormat => Refusal::Algorithm,
+        ErrorKind::MissingRequiredClaim(_) | ErrorKind::InvalidClaimFormat(_) | ErrorKind::InvalidIssuer => {
+            Refusal::Claim
+        }
+        _ => Refusal::Malformed,
+    }
+}
+
+/// The secret of a file that its owner alone may read; a line break at its end is none of it.
+fn secret(path: &Path) -> Result<DecodingKey, String> {
+    let io = |error: std::io::Error| format!("can not be read: {error}");
+    let file = File::open(path).map_err(io)?;
+    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(format!("is readable by others (mode {mode:03o}): run `chmod 600`"));
+    }
+    let mut bytes = Vec::new();
+    file.take(SECRET_FILE_BYTES).read_to_end(&mut bytes).map_err(io)?;
+    let secret = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    if secret.len() < SECRET_BYTES {
+        return Err(format!("holds fewer than {SECRET_BYTES} bytes, which could be guessed"));
+    }
+    Ok(DecodingKey::from_secret(secret))
+}

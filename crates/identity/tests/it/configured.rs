@@ -1,0 +1,98 @@
+//! What an issuer may be configured with.
+
+use holdshort_identity::jwt::{Jwt, check};
+
+use crate::issuer;
+
+/// Of an issuer that is right.
+type Changes = Vec<(&'static str, toml::Value)>;
+
+fn said(issuers: &[Jwt]) -> String {
+    check(issuers).map_or_else(|wrong| wrong.to_string(), |()| "right".to_owned())
+}
+
+#[test]
+fn what_is_right_and_what_is_wrong() {
+    let list = |names: &[&str]| toml::Value::from(names.to_vec());
+    let table = |text: &str| toml::from_str::<toml::Value>(text).expect("a table");
+    let cases: Vec<(Changes, &str)> = vec![
+        (vec![], "right"),
+        (vec![("jwks_url", "https://issuer.example/keys".into())], "right"),
+        (vec![("jwks_url", "http://[::1]:1/keys".into())], "right"),
+        (vec![("jwks_url", "http://localhost:1/keys".into())], "right"),
+        (vec![("jwks_url", "http://issuer.example/keys".into())], "must be `https`"),
+        (vec![("jwks_url", "http://127.0.0.1.example/keys".into())], "must be `https`"),
+        (vec![("jwks_url", "https://me:secret@issuer.example/".into())], "a user, a password"),
+        (vec![("jwks_url", "file:///etc/keys".into())], "must be `https`"),
+        (vec![("jwks_url", "keys".into())], "is no URL"),
+        (vec![("jwks_networks", list(&["10.0.0.0/8"]))], "right"),
+        (vec![("jwks_networks", list(&["10.0.0.1/8"]))], "ranges of addresses"),
+        (vec![("jwks_pause_s", 0.into())], "must be at least 1"),
+        (vec![("jwks_max_age_s", 10.into())], "must be at least 1"),
+        (vec![("jwks_url", "".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
+        (vec![("secret_file", "s".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
+        (vec![("algorithms", list(&["HS256"]))], "HS algorithms are for a secret"),
+        (vec![("algorithms", list(&["ES256", "HS256"]))], "HS algorithms are for a secret"),
+        (vec![("algorithms", list(&[]))], "names none, or one twice"),
+        (vec![("algorithms", list(&["ES256", "ES256"]))], "names none, or one twice"),
+        (vec![("jwks_url", "".into()), ("secret_file", "s".into())], "with `secret_file` there are `HS256`"),
+        (vec![("issuer", "\u{0}".into())], "right"),
+        (vec![("audience", list(&[]))], "names nobody"),
+        (vec![("audience", list(&[""]))], "names nobody"),
+        (vec![("leeway_s", 601.into())], "set the clocks"),
+        (vec![("prefix", "partner".into())], "is none such as `partner:`"),
+        (vec![("prefix", ":".into())], "is none such as `partner:`"),
+        (vec![("prefix", "partner:".into())], "right"),
+        (vec![("roles", table("a = \"engine\""))], "`engine` is Holdshort itself"),
+        (vec![("roles", table(""))], "maps nothing"),
+        (vec![("claims", table("roles = \"\""))], "names no claim"),
+    ];
+    for (changes, expected) in cases {
+        let told = format!("{changes:?}");
+        let said = said(&[issuer(&changes)]);
+        assert!(said.contains(expected), "{told}: {said}");
+    }
+}
+
+#[test]
+fn issuers_are_told_apart() {
+    let other = |prefix: &str| {
+        let mut other = issuer(&[("issuer", "https://other.example".into())]);
+        other.prefix = prefix.to_owned();
+        other
+    };
+    let mut prefixed = issuer(&[]);
+    prefixed.prefix = "a:".to_owned();
+    assert_eq!(said(&[issuer(&[]), other("b:")]), "right");
+    assert_eq!(said(&[prefixed.clone(), other("b:")]), "right");
+    assert!(said(&[issuer(&[]), issuer(&[])]).contains("2 `issuer`: is there twice"));
+    assert!(said(&[issuer(&[]), other("")]).contains("2 `prefix`"));
+    assert!(said(&[prefixed.clone(), other("a:")]).contains("2 `prefix`"));
+}
+
+#[test]
+fn no_key_is_passed_over() {
+    let text = "issuer = \"a\"\naudience = [\"b\"]\nalgorithms = [\"ES256\"]\nroles = {}\n";
+    let read =
+        |more: &str| toml::from_str::<Jwt>(&format!("{text}{more}")).map_err(|error| error.to_string());
+    assert!(read("").is_ok());
+    for (more, said) in [
+        ("jwks = \"x\"", "unknown field `jwks`"),
+        ("leeway = 5", "unknown field `leeway`"),
+        ("claims = { sub = \"x\" }", "unknown field `sub`"),
+        ("typ = 5", "expected a string"),
+    ] {
+        let error = read(more).expect_err(more);
+        assert!(error.contains(said) && error.contains("line 5"), "{more}: {error}");
+    }
+    for (from, to, said) in [
+        ("ES256", "none", "unknown variant `none`"),
+        ("ES256", "ES512", "unknown variant `ES512`"),
+        ("roles = {}", "roles = { a = \"root\" }", "unknown variant `root`"),
+        ("issuer = \"a\"\n", "", "missing field `issuer`"),
+        ("roles = {}\n", "", "missing field `roles`"),
+    ] {
+        let error = toml::from_str::<Jwt>(&text.replace(from, to)).expect_err(to).to_string();
+        assert!(error.contains(said), "{to}: {error}");
+    }
+}

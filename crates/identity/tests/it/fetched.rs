@@ -1,0 +1,142 @@
+//! The keys of an issuer, fetched: rotated, gone, huge, broken, slow.
+
+use holdshort_identity::jwt::Refusal;
+use holdshort_testkit::issuer::{Answer, KeyServer, Signer, set};
+use serde_json::json;
+
+use crate::{claims, issuers, verify};
+
+fn token(key: &Signer, kid: &str) -> String {
+    key.token(&json!({"alg": key.algorithm(), "kid": kid}), &claims())
+}
+
+fn often(server: &KeyServer) -> [(&'static str, toml::Value); 4] {
+    [
+        ("jwks_url", server.url().into()),
+        ("jwks_pause_s", 1.into()),
+        ("jwks_max_age_s", 1.into()),
+        ("jwks_keep_s", 600.into()),
+    ]
+}
+
+async fn pause() {
+    tokio::time::sleep(std::time::Duration::from_millis(1_050)).await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_new_is_fetched_and_one_that_is_gone_counts_no_more() {
+    let (old, new) = (Signer::ec(), Signer::ed());
+    let server = KeyServer::of(&[("old", &old)]).await;
+    let issuers = issuers(&often(&server));
+    assert!(verify(&issuers, &token(&old, "old")).await.is_ok());
+    server.answers(Answer::Set(set(&[("old", &old), ("new", &new)])));
+    pause().await;
+    assert!(verify(&issuers, &token(&new, "new")).await.is_ok());
+    server.answers(Answer::Set(set(&[("new", &new)])));
+    pause().await;
+    assert_eq!(verify(&issuers, &token(&old, "old")).await, Err(Refusal::NoKey));
+    assert!(verify(&issuers, &token(&new, "new")).await.is_ok());
+}
+
+/// Whoever asks for keys that are not there has the issuer asked no more than once in a while.
+#[tokio::test]
+async fn unknown_keys_do_not_have_an_issuer_flooded() {
+    let key = Signer::ec();
+    let server = KeyServer::of(&[("k", &key)]).await;
+    let issuers = issuers(&[("jwks_url", server.url().into())]);
+    for n in 0..50 {
+        assert_eq!(verify(&issuers, &token(&key, &format!("x{n}"))).await, Err(Refusal::NoKey));
+    }
+    let good = token(&key, "k");
+    let all = futures::future::join_all((0..50).map(|_| verify(&issuers, &good))).await;
+    assert!(all.iter().all(Result::is_ok));
+    assert_eq!(server.asked(), 1);
+}
+
+#[tokio::test]
+async fn what_was_fetched_counts_on_while_nothing_better_comes() {
+    let key = Signer::ec();
+    let server = KeyServer::of(&[("k", &key)]).await;
+    let issuers = issuers(&often(&server));
+    let good = token(&key, "k");
+    assert!(verify(&issuers, &good).await.is_ok());
+    let answers = [
+        Answer::Status(500),
+        Answer::Status(302),
+        Answer::Huge,
+        Answer::Text("{".to_owned()),
+        Answer::Text("{\"keys\": {}}".to_owned()),
+        Answer::Set(json!({"keys": []})),
+        Answer::Set(json!({"keys": [{"kty": "later"}]})),
+        Answer::Set(json!({"keys": vec![key.jwk("k"); 101]})),
+    ];
+    for answer in answers {
+        server.answers(answer.clone());
+        pause().await;
+        let asked = server.asked();
+        assert!(verify(&issuers, &good).await.is_ok(), "{answer:?}");
+        assert_eq!(server.asked(), asked + 1, "{answer:?}");
+    }
+    // One that does not go on is given up.
+    server.answers(Answer::Stalled);
+    pause().await;
+    assert!(verify(&issuers, &good).await.is_ok());
+    drop(server);
+    pause().await;
+    assert!(verify(&issuers, &good).await.is_ok(), "it is gone");
+}
+
+#[tokio::test]
+async fn an_issuer_that_was_never_reached_lets_nobody_in_until_it_is() {
+    let key = Signer::ec();
+    let server = KeyServer::start(Answer::Status(503)).await;
+    let issuers = issuers(&often(&server));
+    let good = token(&key, "k");
+    assert_eq!(verify(&issuers, &good).await, Err(Refusal::Unavailable));
+    server.answers(Answer::Set(set(&[("k", &key)])));
+    pause().await;
+    assert!(verify(&issuers, &good).await.is_ok());
+}
+
+#[tokio::test]
+async fn keys_that_are_too_old_count_no_more() {
+    let key = Signer::ec();
+    let server = KeyServer::of(&[("k", &key)]).await;
+    let mut changes = often(&server).to_vec();
+    changes[3].1 = 1.into();
+    let issuers = issuers(&changes);
+    let good = token(&key, "k");
+    assert!(verify(&issuers, &good).await.is_ok());
+    server.answers(Answer::Status(500));
+    pause().await;
+    assert_eq!(verify(&issuers, &good).await, Err(Refusal::Unavailable));
+}
+
+/// A token that names no key is checked with the only one there is, and never with one of several.
+#[tokio::test]
+async fn a_token_without_a_key_id() {
+    let (one, two) = (Signer::ec(), Signer::ec());
+    let server = KeyServer::of(&[("one", &one)]).await;
+    let issuers = issuers(&often(&server));
+    let nameless = one.token(&json!({"alg": "ES256"}), &claims());
+    assert!(verify(&issuers, &nameless).await.is_ok());
+    server.answers(Answer::Set(set(&[("one", &one), ("two", &two)])));
+    pause().await;
+    assert!(verify(&issuers, &token(&two, "two")).await.is_ok());
+    assert_eq!(verify(&issuers, &nameless).await, Err(Refusal::NoKey));
+    // Two keys of one id are none.
+    server.answers(Answer::Set(set(&[("one", &one), ("one", &two)])));
+    pause().await;
+    assert_eq!(verify(&issuers, &token(&one, "one")).await, Err(Refusal::NoKey));
+}
+
+#[tokio::test]
+async fn keys_of_a_file() {
+    let key = Signer::ec();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("jwks.json");
+    std::fs::write(&file, set(&[("k", &key)]).to_string()).expect("written");
+    let path = file.to_str().expect("UTF-8").to_owned();
+    let issuers = issuers(&[("jwks_url", "".into()), ("jwks_file", path.into())]);
+    assert!(verify(&issuers, &token(&key, "k")).await.is_ok());
+}
