@@ -373,6 +373,31 @@ export interface paths {
          *     does not fit leaves the interrupt open.
          */
         post: operations["decide"];
+        /**
+         * Take a decision of yours back.
+         * @description As long as the interrupt is open: others have to agree before it is settled.
+         */
+        delete: operations["take_decision_back"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have somebody decide in the place of somebody who is asked.
+         * @description Who is asked names their own delegate; admins and operators name one for anybody. Whoever is stood in for may decide all
+         *     the same.
+         */
+        post: operations["delegate_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -395,6 +420,27 @@ export interface paths {
          *     interrupt is resolved.
          */
         post: operations["make_decision_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/reassign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have others decide.
+         * @description Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
+         *     and operators may whatever it is.
+         */
+        post: operations["reassign_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -525,7 +571,7 @@ export interface paths {
         /**
          * Make a link that signs one browser in.
          * @description It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
-         *     that it leads to redeems it.
+         *     that it leads to redeems it. Without a `person` it signs in whoever makes it.
          */
         post: operations["make_login_link"];
         delete?: never;
@@ -563,6 +609,74 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the people of the installation, by their ids. */
+        get: operations["list_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a person.
+         * @description Somebody who may not read everybody reads themselves: for them nobody else is there.
+         */
+        get: operations["read_person"];
+        /**
+         * Set a person: make them, or change them.
+         * @description What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
+         *     is changed there.
+         */
+        put: operations["set_person"];
+        post?: never;
+        /**
+         * Remove a person.
+         * @description They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+         *     settle goes to admins and operators.
+         */
+        delete: operations["remove_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person}/away": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say that a person is out of the office.
+         * @description They say so themselves, or an admin does. Their delegate decides in their place meanwhile; they may all the same.
+         */
+        put: operations["set_away"];
+        post?: never;
+        /** Say that a person is back. */
+        delete: operations["end_away"];
         options?: never;
         head?: never;
         patch?: never;
@@ -915,6 +1029,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who works on a run.
+         * @description Every step that is at work or waits, and every phase that has not begun: who works, who waits for whom, and since when.
+         *     Of a run that has ended, and of one that is carried out elsewhere, there is nothing to tell.
+         */
+        get: operations["list_run_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1251,9 +1386,28 @@ export interface components {
             session?: string | null;
             title: string;
         };
+        /**
+         * @description Who is to decide: either `stages`, or what stands in one of them. Whoever is named is there and may decide.
+         * @example {
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "quorum": {
+         *         "required": 2
+         *       },
+         *       "self_approval": false
+         *     }
+         */
         AskAssignment: {
-            /** @description Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may. */
-            approvers?: string[];
+            /** @description By id. `starter` is whoever started the run. */
+            approvers?: string[] | null;
+            /** @description `true` without it: whoever agrees in one stage counts in no other. */
+            distinct?: boolean | null;
+            groups?: string[] | null;
+            quorum?: components["schemas"]["Quorum"] | null;
+            /** @description `true` without it. `false`: whoever started the run, or wrote the edit, does not release it. */
+            self_approval?: boolean | null;
+            stages?: components["schemas"]["Stage"][] | null;
         };
         /** @description An option, by its id and perhaps with a label of its own. */
         AskChoice: {
@@ -1264,11 +1418,56 @@ export interface components {
         AskingConfig: {
             enabled: boolean;
         };
-        /** @description Who may decide. */
+        /**
+         * @description Who may decide. Of several stages the people, groups and quorum are those of the stage that it is at.
+         * @example {
+         *       "approvers": [],
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "quorum": {
+         *         "required": 2,
+         *         "roles": "any"
+         *       },
+         *       "needed": 1
+         *     }
+         */
         Assignment: {
-            /** @description By id; empty means admins and operators. */
+            /** @description By id. Where neither a person nor a group is named, admins and operators decide. */
             approvers: string[];
+            /** @description Who was asked to decide in the place of whom. */
+            delegations?: components["schemas"]["Delegation"][];
+            groups?: string[];
+            /** @description Where each that is named has to agree: those people and groups that have not. */
+            missing?: string[];
+            /**
+             * Format: int32
+             * @description Of an open interrupt that one vote does not settle: how many more people have to agree in this stage.
+             */
+            needed?: number | null;
             quorum: components["schemas"]["Quorum"];
+            /** @description `false`: whoever started the run, or wrote the edit, does not release it. */
+            self_approval?: boolean;
+            /** @description Of an open interrupt with several stages: the one that it is at, from 0. */
+            stage?: number | null;
+            /** @description Where there is more than one: all of them, in their order. */
+            stages?: components["schemas"]["Stage"][];
+        };
+        /**
+         * @description Out of the office. They may decide all the same.
+         * @example {
+         *       "until": "2026-02-07T00:00:00Z",
+         *       "delegate": "ben"
+         *     }
+         */
+        Away: {
+            /** @description Who decides in their place meanwhile. */
+            delegate?: string | null;
+            /**
+             * Format: date-time
+             * @description Without it: until it is taken back.
+             */
+            until?: string | null;
         };
         /**
          * @description Kinds of call.
@@ -1288,7 +1487,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1381,6 +1580,26 @@ export interface components {
              * @description The version of the interrupt that was decided on; another one is refused as `stale`.
              */
             version?: number | null;
+        };
+        /**
+         * @description Somebody decides in the place of somebody.
+         * @example {
+         *       "to": "ben",
+         *       "until": "2026-02-07T00:00:00Z"
+         *     }
+         */
+        Delegate: {
+            /** @description Whoever sends it, where nobody is named. */
+            from?: string | null;
+            to: string;
+            /** Format: date-time */
+            until?: string | null;
+        };
+        Delegation: {
+            from: string;
+            to: string;
+            /** Format: date-time */
+            until?: string | null;
         };
         /**
          * @description Where it went.
@@ -1548,9 +1767,13 @@ export interface components {
         Identity: {
             /**
              * Format: date-time
-             * @description Of a login, or of a key that expires.
+             * @description Of a login, of a key that expires, or of a token of an issuer.
              */
             expires_at?: string | null;
+            /** @description As an issuer of tokens says. */
+            groups?: string[];
+            /** @description What people call them, where an issuer of tokens says so. */
+            name?: string | null;
             person: string;
             /** @description In which they read. */
             role: components["schemas"]["Role"];
@@ -1699,10 +1922,13 @@ export interface components {
              * @description Grows when it changes; a decision may name the one it was made on.
              */
             version: number;
+            /** @description The decisions that stand while it is open, in their order. */
+            votes?: components["schemas"]["Vote"][];
             /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
             /** @description The folder that its run works in. */
             workspace?: string | null;
+            you?: components["schemas"]["You"] | null;
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -1974,10 +2200,13 @@ export interface components {
                  * @description Grows when it changes; a decision may name the one it was made on.
                  */
                 version: number;
+                /** @description The decisions that stand while it is open, in their order. */
+                votes?: components["schemas"]["Vote"][];
                 /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
+                you?: components["schemas"]["You"] | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2091,6 +2320,31 @@ export interface components {
                 opened_at: string;
                 /** @description The first of them, at most 100. */
                 runs: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Person: {
+            items: {
+                /** @description Channel → address: `email`, `slack` … */
+                addresses?: {
+                    [key: string]: string;
+                };
+                away?: components["schemas"]["Away"] | null;
+                groups: string[];
+                /** @description The subject that they sign in as. */
+                id: string;
+                /** @description A BCP 47 language tag. */
+                language?: string | null;
+                /** @description Whether they may decide on what is assigned to them. */
+                may_decide: boolean;
+                name?: string | null;
+                roles: components["schemas"]["PersonRole"][];
+                /** @description Where they were read from: nobody else changes them. */
+                source: components["schemas"]["PersonSource"];
+                /** @description An IANA time zone. */
+                time_zone?: string | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2233,6 +2487,27 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Work: {
+            items: {
+                /** @description Left out where no single agent will begin with the phase. */
+                agent?: string | null;
+                /** @description Of `waiting_for_people`: the open interrupts. */
+                interrupts?: string[];
+                phase: string;
+                /** @description Since when it is so. Left out where it has not begun. */
+                since?: string | null;
+                state: components["schemas"]["WorkState"];
+                /** @description Left out: the phase has no step yet, or needs none. */
+                step?: string | null;
+                /** @description Of `acting`: the tools that run. */
+                tools?: string[];
+                /** @description Of `waiting_for_agents` and `held` agents, of `waiting_for_phases` phases. */
+                waits_for?: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Workflow: {
             items: {
                 agents: string[];
@@ -2266,6 +2541,16 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie. */
             secret: string;
+        };
+        /**
+         * @description Whom a login link signs in.
+         * @example {
+         *       "person": "anna"
+         *     }
+         */
+        LoginLinkRequest: {
+            /** @description Without it: whoever makes the link. */
+            person?: string | null;
         };
         /**
          * @description A key to be made.
@@ -2455,6 +2740,49 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
+        /**
+         * @example {
+         *       "id": "anna",
+         *       "name": "Anna Berg",
+         *       "roles": [
+         *         "reviewer"
+         *       ],
+         *       "groups": [
+         *         "legal"
+         *       ],
+         *       "addresses": {
+         *         "email": "anna@example.org"
+         *       },
+         *       "time_zone": "Europe/Berlin",
+         *       "language": "de",
+         *       "source": "api",
+         *       "may_decide": true
+         *     }
+         */
+        Person: {
+            /** @description Channel → address: `email`, `slack` … */
+            addresses?: {
+                [key: string]: string;
+            };
+            away?: components["schemas"]["Away"] | null;
+            groups: string[];
+            /** @description The subject that they sign in as. */
+            id: string;
+            /** @description A BCP 47 language tag. */
+            language?: string | null;
+            /** @description Whether they may decide on what is assigned to them. */
+            may_decide: boolean;
+            name?: string | null;
+            roles: components["schemas"]["PersonRole"][];
+            /** @description Where they were read from: nobody else changes them. */
+            source: components["schemas"]["PersonSource"];
+            /** @description An IANA time zone. */
+            time_zone?: string | null;
+        };
+        /** @enum {string} */
+        PersonRole: "admin" | "operator" | "reviewer" | "auditor";
+        /** @enum {string} */
+        PersonSource: "file" | "provider" | "api" | "local";
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
         Plan: {
             /** @description Who does a subtask that names nobody. */
@@ -2561,8 +2889,13 @@ export interface components {
             version?: number | null;
         };
         Quorum: {
-            /** Format: int32 */
-            required: number;
+            /**
+             * Format: int32
+             * @description How many different people have to agree; one where nothing is said.
+             */
+            required?: number;
+            /** @description `all`: each person that is named, and somebody of each group, has to be among them. */
+            roles?: components["schemas"]["Represented"];
         };
         Reason: {
             /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` … */
@@ -2572,6 +2905,22 @@ export interface components {
             /** @description `system`, `run`, `workflow`, `inspection` or `default`. */
             source: string;
             text: string;
+        };
+        /**
+         * @description Others are to decide.
+         * @example {
+         *       "assignment": {
+         *         "approvers": [
+         *           "anna"
+         *         ]
+         *       },
+         *       "text": "Ben is ill."
+         *     }
+         */
+        Reassign: {
+            assignment: components["schemas"]["AskAssignment"];
+            /** @description Why. */
+            text?: string | null;
         };
         /**
          * @description The code of a login link.
@@ -2593,6 +2942,8 @@ export interface components {
              */
             version?: number | null;
         };
+        /** @enum {string} */
+        Represented: "any" | "all";
         /**
          * @description How it ended.
          * @example {
@@ -2843,6 +3194,28 @@ export interface components {
          * @enum {string}
          */
         SessionState: "open" | "suspended" | "closed";
+        /**
+         * @description A person as they are to be.
+         * @example {
+         *       "name": "Anna Berg",
+         *       "roles": [
+         *         "reviewer"
+         *       ],
+         *       "groups": [
+         *         "legal"
+         *       ]
+         *     }
+         */
+        SetPerson: {
+            addresses?: {
+                [key: string]: string;
+            };
+            groups?: string[];
+            language?: string | null;
+            name?: string | null;
+            roles: components["schemas"]["PersonRole"][];
+            time_zone?: string | null;
+        };
         /** @description Words and a model hold back what gates would let through. */
         SmartConfig: {
             /** @description `run`: the run's model, also where nothing is said; `off`; or the name of a configured model. */
@@ -2852,6 +3225,12 @@ export interface components {
         };
         /** @enum {string} */
         Speaker: "person" | "agent";
+        Stage: {
+            approvers?: string[];
+            groups?: string[];
+            name?: string | null;
+            quorum?: components["schemas"]["Quorum"];
+        };
         /**
          * @description Starts a run.
          * @example {
@@ -3017,6 +3396,36 @@ export interface components {
             unsealed: number;
         };
         /**
+         * @description A decision that stands, and settles nothing by itself yet.
+         * @example {
+         *       "by": "anna",
+         *       "option": "approve",
+         *       "at": "2026-01-31T09:31:00.000Z",
+         *       "seq": 12
+         *     }
+         */
+        Vote: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /**
+             * Format: int64
+             * @description The sequence of the decision that brought the edit which they agree with.
+             */
+            edit_of?: number | null;
+            /** @description Whom they decided in the place of. */
+            in_place_of?: string | null;
+            option: string;
+            /**
+             * Format: int64
+             * @description In the run's stream.
+             */
+            seq: number;
+            /** @description The stage that it counts in, from 0, where there are several. */
+            stage?: number | null;
+            text?: string | null;
+        };
+        /**
          * @description Something that could deceive the person who decides.
          * @example {
          *       "kind": "look_alike",
@@ -3039,6 +3448,28 @@ export interface components {
         };
         /** @enum {string} */
         WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
+        /** @description A step of a run that is at work or waits, or a phase that has not begun. */
+        Work: {
+            /** @description Left out where no single agent will begin with the phase. */
+            agent?: string | null;
+            /** @description Of `waiting_for_people`: the open interrupts. */
+            interrupts?: string[];
+            phase: string;
+            /** @description Since when it is so. Left out where it has not begun. */
+            since?: string | null;
+            state: components["schemas"]["WorkState"];
+            /** @description Left out: the phase has no step yet, or needs none. */
+            step?: string | null;
+            /** @description Of `acting`: the tools that run. */
+            tools?: string[];
+            /** @description Of `waiting_for_agents` and `held` agents, of `waiting_for_phases` phases. */
+            waits_for?: string[];
+        };
+        /**
+         * @description What a part of a run does.
+         * @enum {string}
+         */
+        WorkState: "beginning" | "thinking" | "acting" | "waiting_for_people" | "waiting_for_agents" | "held" | "waiting_for_phases" | "resting";
         /** @description A workflow that can be started. */
         Workflow: {
             agents: string[];
@@ -3052,6 +3483,22 @@ export interface components {
             /** @description It has a script, and plays without a model on its sample. */
             rehearsal: boolean;
             tools: string[];
+        };
+        /**
+         * @description Whether whoever reads it may decide now.
+         * @example {
+         *       "may_decide": false,
+         *       "code": "not_your_stage",
+         *       "why": "it is at stage 1 now, which is for others to decide"
+         *     }
+         */
+        You: {
+            /** @description The code of the refusal that a decision would get. */
+            code?: string | null;
+            /** @description Whom they would decide in the place of. */
+            in_place_of?: string | null;
+            may_decide: boolean;
+            why?: string | null;
         };
     };
     responses: {
@@ -3089,6 +3536,19 @@ export interface components {
          *     `session_closed`: The session is closed.
          */
         "already_resolved-or-limit_reached-or-session_suspended-or-session_closed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `already_resolved`: The interrupt is resolved already.
+         *
+         *     `no_vote`: There is no vote of yours to take back.
+         */
+        "already_resolved-or-no_vote": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3166,6 +3626,59 @@ export interface components {
          *     `not_an_approver`: The interrupt is assigned to others.
          */
         "forbidden_role-or-wrong_origin-or-not_an_approver": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden_role`: The role of this token may not do that.
+         *
+         *     `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `not_an_approver`: The interrupt is assigned to others.
+         *
+         *     `own_work`: Whoever started the run or wrote the edit does not release it.
+         *
+         *     `not_your_stage`: Others decide at this stage.
+         */
+        "forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work-or-not_your_stage": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `identity_unavailable`: The keys of the token's issuer can not be had.
+         *
+         *     `store_failed`: The store can not be reached.
+         *
+         *     `stopping`: The server is stopping.
+         */
+        "identity_unavailable-or-store_failed-or-stopping": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `identity_unavailable`: The keys of the token's issuer can not be had.
+         *
+         *     `store_failed`: The store can not be reached.
+         *
+         *     `stopping`: The server is stopping.
+         *
+         *     `store_read_only`: The data folder can not be written.
+         *
+         *     `busy`: Too much happens at once on this run.
+         */
+        "identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3376,6 +3889,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `other_source`: The person is changed where they were read from. */
+        other_source: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `request_timeout`: The body did not arrive in time. */
         request_timeout: {
             headers: {
@@ -3497,23 +4019,6 @@ export interface components {
          *     `stopping`: The server is stopping.
          */
         "store_failed-or-stopping": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `store_failed`: The store can not be reached.
-         *
-         *     `stopping`: The server is stopping.
-         *
-         *     `store_read_only`: The data folder can not be written.
-         *
-         *     `busy`: Too much happens at once on this run.
-         */
-        "store_failed-or-stopping-or-store_read_only-or-busy": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3758,7 +4263,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     erase_answer: {
@@ -3789,7 +4294,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -3830,7 +4335,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -3879,7 +4384,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     verify_journal: {
@@ -3911,7 +4416,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     read_events: {
@@ -3949,7 +4454,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_grants: {
@@ -3982,7 +4487,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     revoke_grant: {
@@ -4012,7 +4517,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4039,7 +4544,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_interrupts: {
@@ -4049,6 +4554,16 @@ export interface operations {
                 run?: string;
                 session?: string;
                 kind?: components["schemas"]["Kind"];
+                /**
+                 * @description Those that name this person, or somebody in whose place they decide; `me` is whoever asks.
+                 * @example me
+                 */
+                assignee?: string;
+                /**
+                 * @description Those that name this group; `mine` are the groups of whoever asks.
+                 * @example mine
+                 */
+                group?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description 1 to 200; 50 without it. A page may hold fewer. */
@@ -4075,7 +4590,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     ask: {
@@ -4117,7 +4632,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-unknown_session-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4152,7 +4667,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     claim_interrupt: {
@@ -4188,7 +4703,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4219,7 +4734,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     comment_on_interrupt: {
@@ -4259,7 +4774,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4296,7 +4811,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work-or-not_your_stage"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-stale"];
@@ -4307,7 +4822,85 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    take_decision_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    delegate_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Delegate"];
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4349,7 +4942,48 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    reassign_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reassign"];
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4386,7 +5020,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4413,7 +5047,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     make_key: {
@@ -4449,7 +5083,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4480,7 +5114,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     revoke_key: {
@@ -4510,7 +5144,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4552,7 +5186,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4579,7 +5213,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     sign_in: {
@@ -4640,7 +5274,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4651,7 +5285,12 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoginLinkRequest"] | null;
+            };
+        };
         responses: {
             /** @description The link */
             201: {
@@ -4662,12 +5301,17 @@ export interface operations {
                     "application/json": components["schemas"]["Link"];
                 };
             };
+            400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4694,7 +5338,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     read_openapi: {
@@ -4717,6 +5361,216 @@ export interface operations {
             };
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
+        };
+    };
+    list_people: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Person"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    read_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    set_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPerson"];
+            };
+        };
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    remove_person: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    set_away: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Away"];
+            };
+        };
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    end_away: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     lay_out_plan: {
@@ -4751,7 +5605,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_runs: {
@@ -4786,7 +5640,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     start_run: {
@@ -4827,7 +5681,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-unknown_workflow-or-unknown_session-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4858,7 +5712,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     stop_call: {
@@ -4901,7 +5755,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4943,7 +5797,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -4991,7 +5845,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     finish_run: {
@@ -5031,7 +5885,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5078,7 +5932,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5124,7 +5978,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5161,7 +6015,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     read_model_request: {
@@ -5193,7 +6047,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     pause_run: {
@@ -5229,7 +6083,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5260,7 +6114,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     replace_plan: {
@@ -5305,7 +6159,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5337,7 +6191,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     resume_run: {
@@ -5373,7 +6227,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5420,8 +6274,38 @@ export interface operations {
             422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
+        };
+    };
+    list_run_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the order of the phases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Work"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_sessions: {
@@ -5456,7 +6340,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     open_session: {
@@ -5496,7 +6380,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5527,7 +6411,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     close_session: {
@@ -5563,7 +6447,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5600,7 +6484,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_session_grants: {
@@ -5636,7 +6520,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_session_interrupts: {
@@ -5672,7 +6556,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     message_session: {
@@ -5718,7 +6602,7 @@ export interface operations {
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5755,7 +6639,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     resume_session: {
@@ -5791,7 +6675,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5828,7 +6712,7 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5855,7 +6739,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     freeze: {
@@ -5881,7 +6765,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5908,7 +6792,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -5935,7 +6819,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     open_socket: {
@@ -5960,7 +6844,7 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
 }
