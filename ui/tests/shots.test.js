@@ -149,6 +149,7 @@ test("pictures of several people", async (t) => {
   const staged = await server.agentAsks({ ...of, title: "Refund 4,000 EUR", assignment: { stages, self_approval: false } });
   const anna = await visit(t, server);
   await anna.goto(await server.loginLink("anna"));
+  await anna.getByRole("banner").getByText("anna").waitFor();
   await visitCard(anna, two);
   await anna.getByLabel(text("card.text.reason")).fill("The carrier has confirmed it.");
   await option(anna, two.options[0].label).click();
@@ -156,6 +157,7 @@ test("pictures of several people", async (t) => {
   await shoot(anna, "assigned-voted");
   const ben = await visit(t, server);
   await ben.goto(await server.loginLink("ben"));
+  await ben.getByRole("banner").getByText("ben").waitFor();
   await visitCard(ben, two);
   await ben.getByText("The carrier has confirmed it.").waitFor();
   await shoot(ben, "assigned");

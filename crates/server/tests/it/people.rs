@@ -340,6 +340,9 @@ async fn out_of_office_with_a_delegate() {
     let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
     assert_eq!(code(&other), (403, "forbidden_role"));
     assert_eq!(ok(anna.get("/v1/people/anna").await)["away"], set["away"], "she sees it herself");
+    let path = "/v1/people/cleo/away";
+    ok(said(served.operator().request(Method::PUT, path).json(&json!({"delegate": "ben"}))).await);
+    assert_eq!(ok(served.operator().delete(path).await).get("away"), None, "an admin says it of others");
     assert_eq!(code(&anna.get("/v1/people/cleo").await), (404, "not_found"), "and nobody else");
     let seen = ok(cleo.get("/v1/interrupts?status=open&assignee=me").await);
     assert_eq!(text(&seen["items"][0], "id"), text(&asked, "id"));
