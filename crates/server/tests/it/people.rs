@@ -255,10 +255,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     ok(approve(&anna, &theirs).await);
     ok(approve(&ben, &theirs).await);
     let told = socket.events("in", 4).await;
-    assert_eq!(
-        types(&told),
-        ["interrupt_opened", "decision_made", "decision_made", "interrupt_resolved"]
-    );
+    assert_eq!(types(&told), ["interrupt_opened", "decision_made", "decision_made", "interrupt_resolved"]);
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
 }
 

@@ -43,7 +43,9 @@ impl Sight {
         // Large.
         match Box::pin(self.0.interrupt(id)).await {
             Ok(_) => Ok(true),
-            Err(Refused(problem)) if matches!(problem.code, Code::ForbiddenRole | Code::NotFound) => Ok(false),
+            Err(Refused(problem)) if matches!(problem.code, Code::ForbiddenRole | Code::NotFound) => {
+                Ok(false)
+            }
             Err(refused) => Err(refused),
         }
     }
