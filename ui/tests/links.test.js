@@ -15,11 +15,12 @@ test("looking decides nothing, the button decides, and the link is spent", async
   const interrupt = await server.agentAsks({ kind: "tool_approval", title: "Refund 120 EUR", payload: { order: 4711 } });
   const url = await link(server, interrupt);
   const page = await bare(t, server);
+  const before = await now(server, interrupt);
   for (let n = 0; n < 3; n += 1) {
     await page.goto(url);
     await page.getByRole("heading", { name: "Refund 120 EUR" }).waitFor();
   }
-  assert.deepEqual(await now(server, interrupt), interrupt, "three visits have changed nothing");
+  assert.deepEqual(await now(server, interrupt), before, "three visits have changed nothing");
 
   await page.getByLabel("Your words").fill("The parcel is here.");
   await page.getByRole("button", { name: "Allow once" }).click();

@@ -5,6 +5,7 @@ import { card, option, shown, visitCard } from "./harness/card.js";
 import { box, clear, openTower, say, serveTower, turns } from "./harness/conversation.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { graph } from "./harness/plan.js";
+import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
 import { serveSteered } from "./harness/steered.js";
 import { t as text } from "./harness/texts.js";
@@ -134,4 +135,41 @@ test("pictures of a conversation", async (t) => {
   await page.goto("/sessions");
   await page.getByRole("main").getByRole("link", { name: /^Which runway/ }).waitFor();
   await shoot(page, "conversations");
+});
+
+test("pictures of several people", async (t) => {
+  const server = await serve(t);
+  for (const [id, name, group] of [["anna", "Anna Berg", "legal"], ["ben", "Ben Rath", "legal"], ["cleo", "Cleo Lind", "finance"]]) {
+    await server.api("PUT", `/v1/people/${id}`, { name, roles: ["reviewer"], groups: [group], addresses: { email: `${id}@example.org` } });
+  }
+  await server.api("PUT", "/v1/people/cleo/away", { until: "2099-01-31T12:00:00Z", delegate: "ben" });
+  const of = { kind: "tool_approval", message: "The parcel came back.", payload: { order: 4711 } };
+  const two = await server.agentAsks({ ...of, title: "Refund 120 EUR", assignment: { groups: ["legal"], quorum: { required: 2 } } });
+  const stages = [{ name: "law", groups: ["legal"] }, { name: "money", groups: ["finance"] }];
+  const staged = await server.agentAsks({ ...of, title: "Refund 4,000 EUR", assignment: { stages, self_approval: false } });
+  const anna = await visit(t, server);
+  await anna.goto(await server.loginLink("anna"));
+  await anna.getByRole("banner").getByText("anna").waitFor();
+  await visitCard(anna, two);
+  await anna.getByLabel(text("card.text.reason")).fill("The carrier has confirmed it.");
+  await option(anna, two.options[0].label).click();
+  await anna.getByText(text("assigned.voted.others")).waitFor();
+  await shoot(anna, "assigned-voted");
+  const ben = await visit(t, server);
+  await ben.goto(await server.loginLink("ben"));
+  await ben.getByRole("banner").getByText("ben").waitFor();
+  await visitCard(ben, two);
+  await ben.getByText("The carrier has confirmed it.").waitFor();
+  await shoot(ben, "assigned");
+  const page = await person(t, server);
+  await visitCard(page, staged);
+  await card(page).getByText(text("assigned.you.not", { why: "" })).waitFor();
+  await shoot(page, "assigned-not");
+  await card(page).getByRole("button", { name: text("assigned.reassign") }).click();
+  await shoot(page, "reassign");
+  await page.goto("/people");
+  await page.locator("[data-person=cleo]").waitFor();
+  await shoot(page, "people");
+  await page.getByRole("button", { name: text("people.add") }).click();
+  await shoot(page, "person");
 });

@@ -1,6 +1,7 @@
 //! Who may decide on an interrupt, and how they have voted so far.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// Who may decide. Of several stages the people, groups and quorum are those of the stage that it is at.
@@ -122,6 +123,10 @@ pub struct Vote {
     /// The sequence of the decision that brought the edit which they agree with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit_of: Option<u64>,
+    /// That edit.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(value_type = Option<Value>)]
+    pub edit: Value,
     #[schema(format = DateTime)]
     pub at: String,
     /// In the run's stream.

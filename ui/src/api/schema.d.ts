@@ -3408,6 +3408,8 @@ export interface components {
             /** Format: date-time */
             at: string;
             by: string;
+            /** @description That edit. */
+            edit?: unknown;
             /**
              * Format: int64
              * @description The sequence of the decision that brought the edit which they agree with.

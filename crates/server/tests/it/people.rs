@@ -239,6 +239,44 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
+/// A reviewer's socket tells of what is theirs, and of nothing else.
+#[tokio::test]
+async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
+    let served = peopled().await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let origin = format!("http://localhost:{}", served.address().port());
+    let headers = [("cookie", &*ben.login().cookie), ("origin", &*origin)];
+    let mut socket = Socket::open(&served, &headers).await.expect("it opens");
+    let welcome = socket.ask(&json!({"type": "hello", "secret": ben.login().secret})).await;
+    assert_eq!(welcome["person"], "ben");
+    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
+    let of_finance = served.ask_of(json!({"groups": ["finance"]})).await;
+    let theirs = served.ask_of(json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
+    ok(approve(&anna, &theirs).await);
+    ok(approve(&ben, &theirs).await);
+    let told = socket.events("in", 4).await;
+    assert_eq!(types(&told), ["interrupt_opened", "decision_made", "decision_made", "interrupt_resolved"]);
+    assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
+}
+
+/// Whoever would agree with an edit is shown it, and sends the same.
+#[tokio::test]
+async fn an_edit_to_agree_with_stands_in_its_vote() {
+    let served = peopled().await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let ask = json!({
+        "kind": "review", "title": "t", "payload": {"content": "ready"},
+        "assignment": {"groups": ["legal"], "quorum": {"required": 2}},
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    ok(anna.decide(&asked, &json!({"option": "edit", "edit": "sent"})).await);
+    let seen = ok(ben.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    let edit = &seen["votes"][0]["edit"];
+    assert_eq!(edit, "sent");
+    let settled = ok(ben.decide(&asked, &json!({"option": "edit", "edit": edit})).await);
+    assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
+}
+
 /// Whoever follows the inbox hears of each change of who is asked.
 #[tokio::test]
 async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
@@ -299,6 +337,9 @@ async fn out_of_office_with_a_delegate() {
     let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
     assert_eq!(code(&other), (403, "forbidden_role"));
     assert_eq!(ok(anna.get("/v1/people/anna").await)["away"], set["away"], "she sees it herself");
+    let path = "/v1/people/cleo/away";
+    ok(said(served.operator().request(Method::PUT, path).json(&json!({"delegate": "ben"}))).await);
+    assert_eq!(ok(served.operator().delete(path).await).get("away"), None, "an admin says it of others");
     assert_eq!(code(&anna.get("/v1/people/cleo").await), (404, "not_found"), "and nobody else");
     let seen = ok(cleo.get("/v1/interrupts?status=open&assignee=me").await);
     assert_eq!(text(&seen["items"][0], "id"), text(&asked, "id"));

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use holdshort_core::event::Sealed;
+use holdshort_core::id::InterruptId;
 use holdshort_engine::Error;
 use holdshort_protocol::{Event, Problem};
 use holdshort_store::Positioned;
@@ -20,6 +21,8 @@ pub(super) struct EncodedEvent {
     pub(super) position: Option<u64>,
     /// `None`: its head can not be read.
     kind: Option<String>,
+    /// Which interrupt it is about.
+    interrupt: Option<InterruptId>,
     by_position: OnceLock<Result<Words, Box<Problem>>>,
     by_seq: OnceLock<Result<Words, Box<Problem>>>,
 }
@@ -49,8 +52,8 @@ impl EncodedEvent {
     }
 
     fn new(sealed: Sealed, position: Option<u64>) -> Self {
-        let kind = kind(&sealed);
-        Self { sealed, position, kind, by_position: OnceLock::new(), by_seq: OnceLock::new() }
+        let (kind, interrupt) = Head::of(&sealed);
+        Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
     /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
@@ -65,6 +68,10 @@ impl EncodedEvent {
             "interrupt_resolved",
         ];
         self.kind.as_deref().is_none_or(|kind| KINDS.contains(&kind))
+    }
+
+    pub(super) fn interrupt(&self) -> Option<&InterruptId> {
+        self.interrupt.as_ref()
     }
 
     pub(super) fn ends_a_run(&self) -> bool {
@@ -115,11 +122,26 @@ impl Words {
     }
 }
 
-fn kind(sealed: &Sealed) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Head {
-        #[serde(rename = "type")]
-        kind: String,
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    facts: Facts,
+}
+
+#[derive(Default, Deserialize)]
+struct Facts {
+    #[serde(default)]
+    interrupt: Option<InterruptId>,
+}
+
+impl Head {
+    /// The type of an event, and the interrupt that it is about.
+    fn of(sealed: &Sealed) -> (Option<String>, Option<InterruptId>) {
+        match serde_json::from_slice(&sealed.head) {
+            Ok(Self { kind, facts }) => (Some(kind), facts.interrupt),
+            Err(_) => (None, None),
+        }
     }
-    serde_json::from_slice(&sealed.head).ok().map(|head: Head| head.kind)
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_protocol::Code;
 use holdshort_store::Tables;
 use tokio::sync::OnceCell;
 
@@ -33,6 +34,19 @@ impl Sight {
         match stream {
             StreamId::Run(run) => self.sees_run(run).await,
             StreamId::Session(_) | StreamId::System => Ok(self.0.reaches_all()),
+        }
+    }
+
+    /// What is assigned to somebody are interrupts, not runs. One that went to others is theirs no more.
+    pub(super) async fn sees_assigned(&self, interrupt: Option<&InterruptId>) -> Answer<bool> {
+        let Some(id) = interrupt else { return Ok(false) };
+        // Large.
+        match Box::pin(self.0.interrupt(id)).await {
+            Ok(_) => Ok(true),
+            Err(Refused(problem)) if matches!(problem.code, Code::ForbiddenRole | Code::NotFound) => {
+                Ok(false)
+            }
+            Err(refused) => Err(refused),
         }
     }
 

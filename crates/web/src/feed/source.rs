@@ -109,6 +109,9 @@ impl Source {
         match self {
             Self::Run { .. } => Ok(true),
             Self::Inbox { .. } if !event.is_of_an_inbox() => Ok(false),
+            Self::Inbox { .. } if sight.caller().reaches_assigned() => {
+                sight.sees_assigned(event.interrupt()).await
+            }
             Self::All { .. } | Self::Inbox { .. } => sight.sees(&event.sealed.stream).await,
         }
     }

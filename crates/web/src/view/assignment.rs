@@ -8,6 +8,7 @@ use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::problem::{Answer, Refused};
@@ -69,6 +70,7 @@ pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {
         in_place_of: vote.seat.in_place_of.clone(),
         stage: is_staged.then_some(vote.seat.stage),
         edit_of: vote.edit_of,
+        edit: if vote.edit_of.is_some() { vote.edit.clone() } else { Value::Null },
         at: vote.at.to_string(),
         seq: vote.seq,
     };
