@@ -214,7 +214,8 @@ fn read(path: &Path) -> anyhow::Result<File> {
     if text.len() as u64 > CONFIG_BYTES {
         return Err(usage(format!("{shown} has more than {CONFIG_BYTES} bytes")));
     }
-    let mut file: File = toml::from_str(&text).map_err(|error| usage(format!("{shown}: {error}")))?;
+    let mut file: File =
+        toml::from_str(&text).map_err(|error| usage(format!("{shown}, {}", placed(&text, &error))))?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let paths = [&mut file.workflows, &mut file.people, &mut file.store_file].into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
@@ -230,6 +231,14 @@ fn read(path: &Path) -> anyhow::Result<File> {
         file.store = Some(of_file);
     }
     Ok(file)
+}
+
+/// Where something is wrong, and what. Shows no line of the file: somebody may have put a secret there.
+fn placed(text: &str, error: &toml::de::Error) -> String {
+    let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    format!("line {line}, column {column}: {}", error.message())
 }
 
 /// The address of a database, in a file that its owner alone may read.
