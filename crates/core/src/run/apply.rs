@@ -522,15 +522,11 @@ impl Run {
             | Fact::InterruptReassigned { interrupt: id, .. }
             | Fact::InterruptDelegated { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id } => {
-                if let Some(interrupt) = self.interrupts.get_mut(id) {
-                    Arc::make_mut(interrupt).apply(event, self.seq);
-                }
+                self.told(id, event);
             }
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
-                if let Some(interrupt) = self.interrupts.get_mut(id) {
-                    Arc::make_mut(interrupt).apply(event, self.seq);
-                }
+                self.told(id, event);
                 if *cause == Cause::Decision {
                     self.heard(id, *outcome);
                 }
@@ -543,9 +539,7 @@ impl Run {
                 self.tell_all(content);
             }
             Fact::NoteAdded { step, interrupt: id, later } => {
-                if let Some(interrupt) = self.interrupts.get_mut(id) {
-                    Arc::make_mut(interrupt).apply(event, self.seq);
-                }
+                self.told(id, event);
                 self.tell(step, content);
                 if *later {
                     self.messages.push(Arc::from(said_about(step, content.as_text())));

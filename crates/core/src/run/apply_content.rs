@@ -66,6 +66,13 @@ pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Chan
 }
 
 impl Run {
+    /// An interrupt takes up an event that is about it.
+    pub(super) fn told(&mut self, id: &InterruptId, event: &Event) {
+        if let Some(interrupt) = self.interrupts.get_mut(id) {
+            Arc::make_mut(interrupt).apply(event, self.seq);
+        }
+    }
+
     /// The state without what these events held of an answer: as a replay finds it. What steps were told as a note is
     /// left to that.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {

@@ -1,7 +1,8 @@
 //! Who decides, after an interrupt was opened: votes that are taken back, others who are asked, people who leave.
 
+use serde::{Deserialize, Serialize};
+
 use super::draft::Draft;
-use super::fact::{Reassigned, Withdrawn};
 use super::handle::check_text;
 use super::input::Rejection;
 use super::{Fact, Run};
@@ -11,6 +12,28 @@ use crate::id::InterruptId;
 use crate::interrupt::{Assignment, Delegation, Refusal, Voter};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
+
+/// Why a vote counts no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawn {
+    /// They took it back.
+    TakenBack,
+    /// They have left, or may not decide any more.
+    Left,
+    /// Others decide now.
+    Reassigned,
+}
+
+/// Why others decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reassigned {
+    /// Somebody said so.
+    Person,
+    /// Those who were asked are there no more, or too few of them.
+    Emptied,
+}
 
 impl Draft<'_> {
     /// Whoever sends the input, with what it depends on whether they may.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::action::ActionId;
+use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
 use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
@@ -603,26 +604,4 @@ pub enum Returned {
     Withdrawn,
     /// A person said that it did not happen.
     Rerun,
-}
-
-/// Why a vote counts no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Withdrawn {
-    /// They took it back.
-    TakenBack,
-    /// They have left, or may not decide any more.
-    Left,
-    /// Others decide now.
-    Reassigned,
-}
-
-/// Why others decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reassigned {
-    /// Somebody said so.
-    Person,
-    /// Those who were asked are there no more, or too few of them.
-    Emptied,
 }

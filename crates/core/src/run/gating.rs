@@ -119,7 +119,7 @@ impl Run {
         // Nor one that a single person gave what several have to release.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let granters = lifts.then(|| Granters { assignment, people: &system.people });
+        let granters = lifts.then_some(Granters { assignment, people: &system.people });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };

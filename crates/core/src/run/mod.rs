@@ -56,12 +56,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
-pub use assigning::undecidable;
+pub use assigning::{Reassigned, Withdrawn, undecidable};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use fact::{
-    Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Reassigned, Returned, RoutedBy, Withdrawn,
-};
+pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use history::{History, SUMMARISER, Summary};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};

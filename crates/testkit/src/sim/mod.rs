@@ -13,6 +13,7 @@ mod choices;
 pub mod command;
 mod copilots;
 mod faults;
+mod founders;
 mod history;
 mod journal;
 mod leases;

@@ -335,34 +335,6 @@ impl Menu {
     }
 }
 
-/// Who is there when it begins: operators.
-pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
-
-/// The append that makes them.
-pub(super) fn made(site: &Site) -> Append {
-    let person = Person {
-        roles: BTreeSet::from([Role::Operator]),
-        groups: BTreeSet::new(),
-        time_zone: None,
-        language: None,
-        source: PeopleSource::Api,
-        name: None,
-        addresses: BTreeMap::new(),
-        away: None,
-    };
-    let (now, seed) = (site.clock.now(), site.clock.seed());
-    let (mut chain, mut draw) = (Chain::START, Draw::new(seed, now));
-    let events = NAMES.map(|name| {
-        let fact = system::Fact::PersonSet { person: name.to_owned(), is: person.clone() };
-        let fact = event::Fact::System(fact);
-        let actor = Actor::admin("ada", "sim");
-        let event = Event { stream: StreamId::System, at: now, actor, fact, content: Content::none() };
-        event::seal(&event, &mut chain, &mut draw)
-    });
-    let part = StreamAppend { stream: StreamId::System, expected: 0, events: events.to_vec() };
-    Append { streams: vec![part], ..Append::default() }
-}
-
 /// Those that runs made, and those that were opened.
 fn sessions(site: &Site) -> Vec<SessionId> {
     let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());

@@ -12,11 +12,12 @@ use holdshort_store::Leases;
 
 use super::choices::Choices;
 use super::faults::{Climate, Fault};
+use super::founders;
 use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
-use super::people::{self, Deed, Menu};
+use super::people::{Deed, Menu};
 use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, QUESTIONS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
@@ -64,7 +65,7 @@ impl Sim {
         let site = Site::new(store, clock.clone(), mutant, history);
         {
             let mut site = lock(&site);
-            let made = people::made(&site);
+            let made = founders::made(&site);
             site.found(made);
         }
         lock(&site).world.same_texts = climate.same_texts;

@@ -146,7 +146,7 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
             let gate = definition.gates.kinds.entry(kind).or_default();
             // One alone could never release it.
             let named = if gate.assignment.is_some() {
-                super::people::NAMES.map(str::to_owned).to_vec()
+                super::founders::NAMES.map(str::to_owned).to_vec()
             } else {
                 Vec::new()
             };

@@ -9,8 +9,8 @@ mod words;
 
 use serde_json::Value;
 
+use super::assigning::Withdrawn;
 use super::draft::Draft;
-use super::fact::Withdrawn;
 use super::input::Rejection;
 use super::{Fact, Run};
 use crate::event::Content;
