@@ -522,11 +522,11 @@ impl Run {
             | Fact::InterruptReassigned { interrupt: id, .. }
             | Fact::InterruptDelegated { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id } => {
-                self.told(id, event);
+                self.hears(id, event);
             }
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
-                self.told(id, event);
+                self.hears(id, event);
                 if *cause == Cause::Decision {
                     self.heard(id, *outcome);
                 }
@@ -539,7 +539,7 @@ impl Run {
                 self.tell_all(content);
             }
             Fact::NoteAdded { step, interrupt: id, later } => {
-                self.told(id, event);
+                self.hears(id, event);
                 self.tell(step, content);
                 if *later {
                     self.messages.push(Arc::from(said_about(step, content.as_text())));

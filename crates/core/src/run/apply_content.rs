@@ -67,7 +67,7 @@ pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Chan
 
 impl Run {
     /// An interrupt takes up an event that is about it.
-    pub(super) fn told(&mut self, id: &InterruptId, event: &Event) {
+    pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
         if let Some(interrupt) = self.interrupts.get_mut(id) {
             Arc::make_mut(interrupt).apply(event, self.seq);
         }
