@@ -33,9 +33,13 @@ pub(crate) enum People {
         language: Option<String>,
     },
     /// Remove a person: they decide nothing any more
-    Remove { person: String },
+    Remove {
+        /// Their id.
+        person: String,
+    },
     /// Say that a person is out of the office
     Away {
+        /// Their id.
         person: String,
         /// Until then, such as `2026-02-07T00:00:00Z` [default: until `back`].
         #[arg(long, value_name = "TIME")]
@@ -45,7 +49,10 @@ pub(crate) enum People {
         delegate: Option<String>,
     },
     /// Say that a person is back
-    Back { person: String },
+    Back {
+        /// Their id.
+        person: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]

@@ -50,7 +50,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
-        let (mut released_by_vote, mut starts, mut resumes, mut decides) = (false, false, false, false);
+        let (mut released_by_vote, mut starts, mut resumes, mut votes) = (false, false, false, false);
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
@@ -76,7 +76,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         }
                         Fact::DecisionMade { interrupt, .. } => {
                             touched.insert(interrupt);
-                            decides = true;
+                            votes = true;
                         }
                         Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
                         Fact::ToolStarted { call, attempt, .. } => {
@@ -181,8 +181,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides who has just left, no run starts or resumes in a session that is
         // suspended, and nothing is written down as released by a grant or a rule that is gone. Where others write
         // too, what is kept of these streams may be old: nothing is decided on it.
-        let guarded =
-            !begun.is_empty() || released_by_vote || starts || resumes || decides || self.is_shared();
+        let guarded = !begun.is_empty() || released_by_vote || starts || resumes || votes || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }

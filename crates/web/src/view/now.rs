@@ -25,13 +25,11 @@ pub async fn interrupt_for(
     reader: &Reader,
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
-    match loaded.and_then(|run| super::interrupt::of_run_for(&run, id, reader)) {
-        Some(shown) => Ok(shown),
-        None => {
-            let (row, ends) = (app.interrupt_row(id).await?, CallEnds::default());
-            super::interrupt::of_page(app, &row, &ends, Some(reader)).await
-        }
+    if let Some(shown) = loaded.and_then(|run| super::interrupt::of_run_for(&run, id, reader)) {
+        return Ok(shown);
     }
+    let row = app.interrupt_row(id).await?;
+    super::interrupt::of_page(app, &row, &CallEnds::default(), Some(reader)).await
 }
 
 /// The run as a request left it, or as it is now where the request was a repeat.
