@@ -150,11 +150,11 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     // An issuer may call somebody like one of ours; they are somebody else all the same.
     let system = app.driver.system().await?;
     let name = principal.id.to_ascii_lowercase();
-    let taken = match system.people.get(&principal.id) {
+    let elsewhere = match system.people.get(&principal.id) {
         Some(_) if principal.is_person() => None,
         _ => system.whose(&name, now).or_else(|| system.whose(&principal.id, now)),
     };
-    if let Some(who) = taken {
+    if let Some(who) = elsewhere {
         let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
         return Err(Refused::new(Code::ForbiddenRole, why));
     }

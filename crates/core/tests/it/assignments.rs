@@ -108,7 +108,8 @@ fn what_an_assignment_asks_for() {
     let then_operators = stages(vec![of_people(&["anna"], 1), Stage::default()]);
     let four_eyes = Assignment { self_approval: false, ..Assignment::default() };
     let four_of_legal = Assignment { self_approval: false, ..two_of_legal.clone() };
-    let table: Vec<(&str, &Assignment, Vec<(&str, &str)>, &str)> = vec![
+    type Row<'a> = (&'a str, &'a Assignment, Vec<(&'a str, &'a str)>, &'a str);
+    let table: Vec<Row<'_>> = vec![
         ("the one who is named", &one, vec![("anna", a)], "ok → approve [anna]"),
         ("nobody else", &one, vec![("ben", a), ("olga", a), ("audrey", a)], "others, others, role → open []"),
         ("a group", &two_of_legal, vec![("anna", a), ("ben", a)], "ok, ok → approve [anna ben]"),

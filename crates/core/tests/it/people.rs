@@ -18,8 +18,8 @@ fn admin() -> Actor {
     Actor::admin("operator", "rest")
 }
 
-fn take(system: &mut System, events: Vec<Event>) -> usize {
-    for event in &events {
+fn take(system: &mut System, events: &[Event]) -> usize {
+    for event in events {
         system.apply(event);
     }
     events.len()
@@ -27,7 +27,7 @@ fn take(system: &mut System, events: Vec<Event>) -> usize {
 
 fn send(system: &mut System, actor: &Actor, input: Input) -> Result<usize, Rejection> {
     let events = system.handle(at(1_000), actor, input)?;
-    Ok(take(system, events))
+    Ok(take(system, &events))
 }
 
 fn set(system: &mut System, id: &str, roles: &[Role], groups: &[&str]) -> Result<usize, Rejection> {
@@ -165,7 +165,7 @@ fn a_person_survives_the_journal() {
     let events = system.handle(at(1), &admin(), input).expect("it is taken");
     let facts = events[0].fact.encode();
     assert!(!facts.1.to_string().contains("Berg"), "who somebody is stands in the content: {facts:?}");
-    take(&mut system, events);
+    take(&mut system, &events);
     assert_eq!(system.people.get("anna"), Some(&whole));
     let deciders = system.people.deciders();
     assert_eq!(deciders.people, BTreeSet::from(["anna".to_owned(), "operator".to_owned()]));
