@@ -97,6 +97,9 @@ fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     format!("{} → {} [{}]", told.join(", "), settled.unwrap_or_else(|| "open".to_owned()), by.join(" "))
 }
 
+/// What it is about, the assignment, who votes what in turn, what comes of it.
+type Row<'a> = (&'a str, &'a Assignment, Vec<(&'a str, &'a str)>, &'a str);
+
 #[test]
 fn what_an_assignment_asks_for() {
     let (a, r) = ("approve", "reject");
@@ -108,7 +111,6 @@ fn what_an_assignment_asks_for() {
     let then_operators = stages(vec![of_people(&["anna"], 1), Stage::default()]);
     let four_eyes = Assignment { self_approval: false, ..Assignment::default() };
     let four_of_legal = Assignment { self_approval: false, ..two_of_legal.clone() };
-    type Row<'a> = (&'a str, &'a Assignment, Vec<(&'a str, &'a str)>, &'a str);
     let table: Vec<Row<'_>> = vec![
         ("the one who is named", &one, vec![("anna", a)], "ok → approve [anna]"),
         ("nobody else", &one, vec![("ben", a), ("olga", a), ("audrey", a)], "others, others, role → open []"),
