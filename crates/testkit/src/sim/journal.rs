@@ -131,10 +131,10 @@ impl Site {
 
 impl Site {
     /// Writes what is there before anybody does anything.
-    pub(super) fn found(&mut self, append: Append) {
+    pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");
-        self.witness.appended(0, &self.leases, &append);
+        self.witness.appended(0, &self.leases, append);
     }
 
     /// Whether the store answers.

@@ -1,6 +1,6 @@
 //! What people and agents of other frameworks do: start, decide, edit, steer, ask; late, twice, at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +8,12 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Form;
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Content, Event};
-use holdshort_core::id::{Draw, GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
-use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
-use holdshort_store::{Append, Error as StoreError, StreamAppend};
+use holdshort_store::Error as StoreError;
 use serde_json::{Value, json};
 
 use super::choices::Choices;

@@ -66,7 +66,7 @@ impl Sim {
         {
             let mut site = lock(&site);
             let made = founders::made(&site);
-            site.found(made);
+            site.found(&made);
         }
         lock(&site).world.same_texts = climate.same_texts;
         lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
