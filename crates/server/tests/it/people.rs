@@ -358,8 +358,8 @@ async fn many_vote_at_once() {
         voters.push(served.signed_in_as(&id).await);
     }
     let asked = served.ask_of(json!({"groups": ["crowd"], "quorum": {"required": 2}})).await;
-    let votes = voters.iter().flat_map(|voter| (0..10).map(|_| approve(voter, &asked)));
-    let said = futures::future::join_all(votes).await;
+    let approvals = voters.iter().flat_map(|voter| (0..10).map(|_| approve(voter, &asked)));
+    let said = futures::future::join_all(approvals).await;
     let released = said.iter().filter(|said| said.1["resolution"]["outcome"] == "approved").count();
     assert!(released > 0);
     for answer in &said {
