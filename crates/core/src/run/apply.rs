@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply_content::{changeset_of, drafted, found, routed};
-use super::fact::{Fact, Returned};
+use super::fact::Fact;
+use super::fact_part::Returned;
 use super::history::{self, Summary};
 use super::request::said_about;
 use super::state::{

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Run;
-use super::fact::Node;
+use super::fact_part::Node;
 use super::state::Found;
 use crate::changeset::Changeset;
 use crate::digest::Digest;

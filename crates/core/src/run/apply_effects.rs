@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fact::Authority;
+use super::fact_part::Authority;
 use super::state::{CallState, ModelCall, Rounds, StepRole};
 use super::{Action, ActionId, Run, Step};
 use crate::definition::PhaseKind;

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use super::action::ActionId;
 use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
+use super::fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
-use crate::gate::Release;
 use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Seat};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::routing::Route;
 use crate::time::Timestamp;
-use crate::tool::{Category, CommandEffect, Precondition, ResolvedPath, SandboxLevel};
+use crate::tool::{CommandEffect, SandboxLevel};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
@@ -511,97 +511,7 @@ pub enum Fact {
     },
 }
 
-/// A subtask without its words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Node {
-    pub id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub depends_on: Vec<String>,
-}
-
-/// A subtask, and its place in the plan when its step started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanPart {
-    pub id: String,
-    /// From 1.
-    pub number: usize,
-    /// How many there were.
-    pub of: usize,
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 fn is_worker(role: &StepRole) -> bool {
     *role == StepRole::Worker
-}
-
-/// A call as a reply lists it; its arguments are content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Listed {
-    pub call: String,
-    pub tool: String,
-    /// Of tool and arguments: equal calls in a row are counted.
-    pub digest: Digest,
-}
-
-/// What an inspection found, as far as gates and digest need it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Look {
-    pub digest: Digest,
-    pub category: Category,
-    pub workspace: String,
-    pub cwd: String,
-    pub preconditions: Vec<Precondition>,
-    pub sandbox: Option<SandboxLevel>,
-    pub ask_because: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<ResolvedPath>,
-}
-
-/// Who or what released a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Authority {
-    Gate(Release),
-    Interrupt(InterruptId),
-}
-
-/// What a model says about a call that the gates let through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judgement {
-    Clear,
-    /// A person must decide.
-    Escalate,
-    /// It could not be reached or read: a person must decide.
-    Unheard,
-}
-
-/// Who routed a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoutedBy {
-    /// A router agent.
-    Router,
-    /// The rules of [`routing`](crate::routing), because no router is configured, or it could not be heard.
-    Rules,
-}
-
-/// Why a call goes back to the gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Returned {
-    /// A file it relies on is not as it was shown.
-    Changed,
-    /// A person edited the arguments.
-    Edited,
-    /// The rule or grant that released it holds no longer, or another one releases it by now.
-    Withdrawn,
-    /// A person said that it did not happen.
-    Rerun,
 }

@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact::Returned;
+use super::fact_part::Returned;
 use super::{Call, CallState, Fact, Run, gating};
 use crate::event::Content;
 use crate::interrupt::{Cause, Outcome};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, clip};
-use super::fact::Judgement;
+use super::fact_part::Judgement;
 use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Judge, Smart};
 use crate::event::Content;

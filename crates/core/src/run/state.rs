@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fact::{Authority, Judgement, Look};
+use super::fact_part::{Authority, Judgement, Look};
 use super::history::History;
 use crate::changeset::Changeset;
 use crate::digest::Digest;

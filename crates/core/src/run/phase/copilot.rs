@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
-use super::super::fact::RoutedBy;
+use super::super::fact_part::RoutedBy;
 use super::super::state::Rounds;
 use super::super::{Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Copilot, Phase};
