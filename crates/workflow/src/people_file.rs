@@ -51,8 +51,9 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Person)>
     let fields = top.fields(&KEYS, problems)?;
     let mut people = Vec::new();
     for (id, key, value) in fields.need("people", problems)?.entries(problems)? {
-        let Some(person) = person(&value, problems) else { continue };
         let before = problems.len();
+        // What could not be read is a problem already.
+        let Some(person) = person(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in check(id, &person) {
             // What is said of a field stands at it, what is said of the name at the name.
             let field = problem.pointer.split('/').nth(1).unwrap_or_default();

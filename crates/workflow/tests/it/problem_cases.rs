@@ -144,7 +144,7 @@ gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment
         says: &[
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
-            "workflow.yaml:9:71: `assignment` is not supported yet by this version",
+            "workflow.yaml:9:83: says nothing: name `approvers`, `groups`, a `quorum` or `stages`",
         ],
     },
     Case {
