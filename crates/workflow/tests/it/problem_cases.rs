@@ -792,7 +792,16 @@ gates:
   review: {assignment: {stages: [{name: law, approvers: [anna]}, {quorum: {roles: most}}], self_aproval: false}}
 ",
         says: &[
-            "workflow.yaml:3:66: `assignment` says who decides: name them there",
+            "workflow.yaml:3:78: `assignment` says who decides: name them there",
+            "workflow.yaml:4:79: says nothing: name `approvers`, `groups`, a `quorum` or `stages`",
+            "workflow.yaml:6:38: nobody who decides here is in the group `legal`; there are the groups: none",
+            "workflow.yaml:6:65: expected a whole number from 1 to 100, found the number 0",
+            "workflow.yaml:6:68: unknown key `role` (did you mean `roles`?)",
+            "workflow.yaml:7:35: no stage is listed: list one, or leave it out",
+            "workflow.yaml:7:50: `stages` say who decides: write `approvers` in each of them",
+            "workflow.yaml:8:58: nobody who decides here is `anna`; who decides is one of: `operator`",
+            "workflow.yaml:8:83: expected `any` or `all`, found `most`",
+            "workflow.yaml:8:92: unknown key `self_aproval` (did you mean `self_approval`?)",
         ],
     },
     Case {
