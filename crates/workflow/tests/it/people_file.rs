@@ -32,8 +32,8 @@ fn what_is_wrong_is_said_with_its_place() {
         ("people:\n  anna: {roles: [reviewer], role: x}\n", "2:29"),
         ("people:\n  operator: {roles: [reviewer]}\n", "2:3"),
         ("people:\n  \" anna\": {roles: [reviewer]}\n", "2:3"),
-        ("people:\n  anna: {roles: [reviewer], groups: [\"a\\u200bb\"]}\n", "2:38"),
-        ("people:\n  anna: {roles: [reviewer], time_zone: \"Berlin, Germany\"}\n", "2:41"),
+        ("people:\n  anna: {roles: [reviewer], groups: [\"a\\u200bb\"]}\n", "2:37"),
+        ("people:\n  anna: {roles: [reviewer], time_zone: \"Berlin, Germany\"}\n", "2:40"),
         ("people:\n  anna: {roles: [reviewer]}\n  anna: {roles: [auditor]}\n", "3:3"),
         ("people:\n  - anna\n", "2:3"),
     ];
