@@ -145,17 +145,18 @@ pub enum Verdict {
     Allow(Release),
 }
 
-/// Whose grants count: those of whoever may decide on the call.
+/// Whose grants count: those of whoever could decide on the call alone.
 #[derive(Clone, Debug)]
 pub struct Granters<'a> {
     pub assignment: Assignment,
     pub people: &'a People,
+    /// Who started the run.
+    pub starter: Option<&'a str>,
 }
 
 impl Granters<'_> {
-    /// The grants of those who have left count no more.
     fn names(&self, person: &str) -> bool {
-        self.assignment.is_for(person, self.people) && !self.people.is_barred(person)
+        self.assignment.trusts(person, self.people, self.starter)
     }
 }
 

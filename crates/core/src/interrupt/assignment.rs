@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+use crate::name::is_name;
 use crate::schema::Problem;
 use crate::system::people::{Deciders, People, STARTER};
 
@@ -80,6 +81,13 @@ pub struct Seat {
     pub groups: Vec<String>,
 }
 
+impl Seat {
+    /// Whose seat it is where somebody votes in it.
+    pub fn principal<'a>(&'a self, by: &'a str) -> &'a str {
+        self.in_place_of.as_deref().unwrap_or(by)
+    }
+}
+
 /// A vote, as far as an assignment looks at it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
@@ -117,10 +125,16 @@ impl Stage {
         self.groups.iter().filter(|group| people.is_in(id, group)).cloned().collect()
     }
 
-    /// Whether these, who agree, are enough. A person counts once.
+    /// Whether these, who agree, are enough.
     pub fn is_met(&self, agreed: &[Ballot<'_>]) -> bool {
-        let different: BTreeSet<&str> = agreed.iter().map(|ballot| ballot.by).collect();
-        different.len() >= self.required.max(1) as usize && self.missing(agreed).is_empty()
+        Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
+    }
+
+    /// How many different people these are. Who votes, and who is stood in for, counts once, however often.
+    pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
+        let by: BTreeSet<&str> = agreed.iter().map(|ballot| ballot.by).collect();
+        let of: BTreeSet<&str> = agreed.iter().map(|ballot| ballot.seat.principal(ballot.by)).collect();
+        by.len().min(of.len())
     }
 
     /// Who is named and has to be among those who agree, and is not yet.
@@ -128,9 +142,7 @@ impl Stage {
         if self.roles == Represented::Any {
             return Vec::new();
         }
-        let speaks_for = |ballot: &Ballot<'_>, person: &str| {
-            ballot.by == person || ballot.seat.in_place_of.as_deref() == Some(person)
-        };
+        let speaks_for = |ballot: &Ballot<'_>, person: &str| ballot.seat.principal(ballot.by) == person;
         let people =
             self.approvers.iter().filter(|&person| !agreed.iter().any(|one| speaks_for(one, person)));
         let groups =
@@ -138,11 +150,35 @@ impl Stage {
         people.chain(groups).map(String::as_str).collect()
     }
 
+    /// Whether it is somebody's to decide in it, by name, in a group, or because it names nobody.
+    pub fn is_for(&self, id: &str, people: &People) -> bool {
+        if self.is_open() { people.decides_unassigned(id) } else { self.names(id, people) }
+    }
+
     /// Those who are there and may decide in it.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
-        let decides =
-            |id: &&str| if self.is_open() { people.decides_unassigned(id) } else { self.names(id, people) };
-        people.deciding().filter(decides).collect()
+        people.deciding().filter(|id| self.is_for(id, people)).collect()
+    }
+
+    /// The places that have to be taken, each with who could: of a stage where each that is named has to agree, one for
+    /// each person, and one for each group that is of one person alone.
+    fn places<'p>(&self, candidates: &BTreeSet<&'p str>, people: &'p People) -> Vec<BTreeSet<&'p str>> {
+        let mut places: Vec<BTreeSet<&str>> = Vec::new();
+        if self.roles == Represented::All {
+            let of_person = |name: &String| candidates.get(name.as_str()).copied().into_iter().collect();
+            let of_group =
+                |group: &String| candidates.iter().copied().filter(|id| people.is_in(id, group)).collect();
+            let named = self.approvers.iter().map(of_person).chain(self.groups.iter().map(of_group));
+            for place in named.filter(|place: &BTreeSet<&str>| place.len() == 1) {
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        while places.len() < self.needed() {
+            places.push(candidates.clone());
+        }
+        places
     }
 
     fn needed(&self) -> usize {
@@ -182,19 +218,29 @@ impl Assignment {
         matches!(self.stages.as_slice(), [stage] if stage.required <= 1 && stage.roles == Represented::Any)
     }
 
-    /// Whether it is nobody's in particular: admins and operators decide.
-    pub fn is_open(&self) -> bool {
-        self.stages.iter().all(Stage::is_open)
-    }
-
-    /// Whether a stage of it names a person, or a group that they are in.
-    pub fn names(&self, id: &str, people: &People) -> bool {
-        self.stages.iter().any(|stage| stage.names(id, people))
-    }
-
-    /// Whether a stage of it names a person, or nobody.
+    /// Whether a stage of it is somebody's to decide.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
-        self.stages.iter().any(|stage| stage.is_open() || stage.names(id, people))
+        self.stages.iter().any(|stage| stage.is_for(id, people))
+    }
+
+    /// Whether what somebody decided alone, elsewhere or before, holds here too: they could decide on this alone. `starter`:
+    /// who started the run.
+    pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
+        let is_own = !self.self_approval && starter == Some(id);
+        self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !is_own
+    }
+
+    /// Why another one asks for less than this; `None` where it does not.
+    pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
+        let votes = |of: &Self| of.stages.iter().map(|stage| u64::from(stage.required.max(1))).sum::<u64>();
+        if other.stages.len() < self.stages.len() {
+            return Some(format!("has fewer stages than its gate asks for: {}", self.stages.len()));
+        }
+        if votes(other) < votes(self) {
+            return Some(format!("asks for fewer people than its gate does: {}", votes(self)));
+        }
+        let all = |of: &Self| of.stages.iter().filter(|stage| stage.roles == Represented::All).count();
+        (all(other) < all(self)).then(|| "does not ask for each that is named, as its gate does".to_owned())
     }
 
     /// The first stage that these, who agree, have not met.
@@ -225,6 +271,9 @@ impl Assignment {
     /// What is wrong with its form, and whom it names that may not decide here. Pointers are below `at`.
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
+        if self.stages.is_empty() {
+            problems.push(Problem::new(format!("{at}/stages"), "holds no stage"));
+        }
         if self.stages.len() > limits::STAGES {
             problems
                 .push(Problem::new(format!("{at}/stages"), format!("holds more than {}", limits::STAGES)));
@@ -244,6 +293,10 @@ impl Assignment {
                     };
                     problems.extend(unknown.map(|why| Problem::new(format!("{at}/{field}/{i}"), why)));
                 }
+            }
+            if stage.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
+                let message = "is empty, too long, or holds characters that do not show";
+                problems.push(Problem::new(format!("{at}/name"), message));
             }
             if stage.required == 0 {
                 problems.push(Problem::new(format!("{at}/quorum/required"), "must be at least 1"));
@@ -279,8 +332,11 @@ impl Assignment {
                 }
             }
         }
-        let demand: Vec<usize> = self.stages.iter().map(Stage::needed).collect();
-        let short = self.distinct.then(|| short_of(&demand, &stages)).flatten();
+        let places = |(i, stage): (usize, &Stage)| {
+            stage.places(&stages[i], people).into_iter().map(move |place| (i, place)).collect::<Vec<_>>()
+        };
+        let places: Vec<_> = self.stages.iter().enumerate().flat_map(places).collect();
+        let short = self.distinct.then(|| short_of(&places)).flatten();
         short.map(|stage| Lack {
             stage,
             why: "needs other people than the other stages, and there are too few".to_owned(),
@@ -288,36 +344,30 @@ impl Assignment {
     }
 }
 
-/// Seats people so that each sits in one stage, by augmenting paths; the first stage that stays short of people.
-fn short_of(demand: &[usize], candidates: &[BTreeSet<&str>]) -> Option<usize> {
-    let mut seated: BTreeMap<&str, usize> = BTreeMap::new();
-    for (stage, needed) in demand.iter().enumerate() {
-        for _ in 0..*needed {
-            if !seat(stage, candidates, &mut seated, &mut BTreeSet::new()) {
-                return Some(stage);
-            }
-        }
-    }
-    None
+/// Seats people so that each takes one place, by augmenting paths; the stage of the first place that stays free.
+fn short_of(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
+    let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+    let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));
+    free.map(|place| places[place].0)
 }
 
-/// Finds one more person for a stage, perhaps by moving one who sits elsewhere.
-fn seat<'p>(
-    stage: usize,
-    candidates: &[BTreeSet<&'p str>],
-    seated: &mut BTreeMap<&'p str, usize>,
+/// Finds somebody for a place, perhaps by moving one who has another.
+fn take<'p>(
+    place: usize,
+    places: &[(usize, BTreeSet<&'p str>)],
+    taken: &mut BTreeMap<&'p str, usize>,
     tried: &mut BTreeSet<&'p str>,
 ) -> bool {
-    for person in candidates[stage].iter().copied() {
-        if seated.get(person) == Some(&stage) || !tried.insert(person) {
+    for person in places[place].1.iter().copied() {
+        if !tried.insert(person) {
             continue;
         }
-        let free = match seated.get(person).copied() {
+        let is_free = match taken.get(person).copied() {
             None => true,
-            Some(other) => seat(other, candidates, seated, tried),
+            Some(other) => take(other, places, taken, tried),
         };
-        if free {
-            seated.insert(person, stage);
+        if is_free {
+            taken.insert(person, place);
             return true;
         }
     }

@@ -9,6 +9,7 @@ mod assignment;
 mod decide;
 pub mod mark;
 mod opened;
+mod seat;
 mod table;
 mod vote;
 
@@ -17,12 +18,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use action::{Claim, Comment, Delegation, Holder, Standing, Voter};
+pub use action::{Claim, Comment, Delegation, HandedTo, Holder};
 pub use answer::{Given, Kept};
 pub use assignment::{Assignment, Ballot, Lack, Represented, Seat, Stage};
 pub(crate) use decide::carried;
 pub use decide::{Checked, Decision, Refusal, check};
 pub use opened::Opened;
+pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote};
 

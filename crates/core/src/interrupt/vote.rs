@@ -45,6 +45,13 @@ pub struct Settled<'a> {
     pub agreed: Vec<&'a Vote>,
 }
 
+impl Vote {
+    /// Whose vote it is: of whoever cast it, or whom they stood in for.
+    pub fn principal(&self) -> &str {
+        self.seat.principal(&self.by)
+    }
+}
+
 impl Interrupt {
     /// What the newest vote settles. `None`: more people have to agree.
     pub fn settles(&self) -> Option<Settled<'_>> {
@@ -84,7 +91,9 @@ impl Interrupt {
     /// Those of them that count: where nobody may release their own work, not that of who wrote it.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
-        let counts = |vote: &&&Vote| may_be_own || !self.wrote(&vote.by, vote.edit_of);
+        let is_own =
+            |vote: &Vote| self.wrote(&vote.by, vote.edit_of) || self.wrote(vote.principal(), vote.edit_of);
+        let counts = |vote: &&&Vote| may_be_own || !is_own(vote);
         agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 

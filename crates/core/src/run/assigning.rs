@@ -1,5 +1,7 @@
 //! Who decides, after an interrupt was opened: votes that are taken back, others who are asked, people who leave.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::draft::Draft;
@@ -9,7 +11,7 @@ use super::{Fact, Run};
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, Refusal, Voter};
+use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Voter};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
 
@@ -55,27 +57,38 @@ impl Draft<'_> {
     pub(super) fn reassign(
         &mut self,
         id: &InterruptId,
-        assignment: Assignment,
+        to: HandedTo,
         text: Option<String>,
     ) -> Result<(), Rejection> {
         check_text(text.as_deref().unwrap_or_default())?;
         let interrupt = self.interrupt(id)?;
-        interrupt.check_reassign(&self.voter())?;
+        let assignment = interrupt.check_reassign(&self.voter(), to)?;
         let problems = self.check_assignment(&assignment, "/assignment");
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
         let assignment = assignment.started_by(self.run.starter().unwrap_or_default());
-        if assignment == interrupt.assignment {
-            return Ok(());
+        if assignment != interrupt.assignment {
+            self.assign(id, assignment, Reassigned::Person, Content::maybe_text(text))?;
         }
-        let fact = Fact::InterruptReassigned {
-            interrupt: id.clone(),
-            assignment: Box::new(assignment),
-            cause: Reassigned::Person,
-        };
-        self.emit(fact, Content::maybe_text(text));
-        self.unseat(id, Withdrawn::Reassigned)
+        Ok(())
+    }
+
+    /// Others decide from here on. What was voted before was for something else: each votes anew.
+    fn assign(
+        &mut self,
+        id: &InterruptId,
+        assignment: Assignment,
+        cause: Reassigned,
+        why: Content,
+    ) -> Result<(), Rejection> {
+        let assignment = Box::new(assignment);
+        self.emit(Fact::InterruptReassigned { interrupt: id.clone(), assignment, cause }, why);
+        let voted: BTreeSet<String> = self.interrupt(id)?.votes.into_iter().map(|vote| vote.by).collect();
+        for by in voted {
+            self.withdraw(id, by, Withdrawn::Reassigned);
+        }
+        Ok(())
     }
 
     pub(super) fn delegate(&mut self, id: &InterruptId, delegation: Delegation) -> Result<(), Rejection> {
@@ -92,19 +105,21 @@ impl Draft<'_> {
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
-            // It is open, so it is there.
-            let _ = self.unseat(&id, Withdrawn::Left);
             let Ok(interrupt) = self.interrupt(&id) else { continue };
-            let lacks = interrupt.assignment.lack(&self.cx.system.people, self.run.starter()).is_some();
-            let anybody =
-                Assignment { self_approval: interrupt.assignment.self_approval, ..Assignment::default() };
-            if lacks && interrupt.assignment != anybody {
-                let assignment = Box::new(anybody);
-                let fact =
-                    Fact::InterruptReassigned { interrupt: id, assignment, cause: Reassigned::Emptied };
-                self.emit(fact, Content::none());
-            }
+            let instead = self.if_emptied(&interrupt.assignment);
+            // It is open, so it is there.
+            let _ = match instead {
+                Some(assignment) => self.assign(&id, assignment, Reassigned::Emptied, Content::none()),
+                None => self.unseat(&id),
+            };
         }
+    }
+
+    /// Who decides instead where those who are there can not settle it any longer: any admin or operator.
+    pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
+        assignment.lack(&self.cx.system.people, self.run.starter())?;
+        let anybody = Assignment { self_approval: assignment.self_approval, ..Assignment::default() };
+        (*assignment != anybody).then_some(anybody)
     }
 
     /// Why a gate of the workflow could not be decided on by those who are there: people may have left since it was loaded.
@@ -114,10 +129,10 @@ impl Draft<'_> {
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws the votes of those who are not asked any more.
-    pub(super) fn unseat(&mut self, id: &InterruptId, cause: Withdrawn) -> Result<(), Rejection> {
+    /// Withdraws the votes of those who have left, or whose seat would not be the same today.
+    pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
-            self.withdraw(id, by, cause);
+            self.withdraw(id, by, Withdrawn::Left);
         }
         Ok(())
     }

@@ -166,8 +166,9 @@ impl<'a> Draft<'a> {
         let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = gate.expires_in_ms.or(timeout);
-        let assignment =
-            gate.assignment.unwrap_or_default().started_by(self.run.starter().unwrap_or_default());
+        let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
+        // Whom the gate names may have left since the run started.
+        let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,

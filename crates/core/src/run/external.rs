@@ -42,6 +42,7 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
+        let assignment = ask.assignment.started_by(self.run.starter().unwrap_or_default());
         let opened = Opened {
             interrupt: self.id(),
             kind: ask.kind,
@@ -54,7 +55,7 @@ impl Draft<'_> {
             policy_version: self.cx.system.policy_version,
             expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
-            assignment: ask.assignment,
+            assignment,
             supersedes: None,
         };
         let mut content = json!({ "title": ask.title, "message": ask.message, "payload": ask.payload });
@@ -82,13 +83,13 @@ impl Draft<'_> {
             return;
         }
         let Ok(standing) = self.interrupt(&interrupt.opened.interrupt) else { return };
-        let made = standing.settled_by();
         let Some(resolution) = &standing.resolution else { return };
+        let given = standing.given();
         let result = json!({
             "outcome": resolution.outcome,
             "option": resolution.option,
-            "text": standing.said(),
-            "edit": made.as_ref().map(|made| made.edit.clone()),
+            "text": given.text,
+            "edit": given.edit,
         });
         let reason = if resolution.outcome == Outcome::Expired { "expired" } else { "resolved" };
         self.wind_up();

@@ -116,10 +116,11 @@ impl Run {
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         // What is risky in itself is looked at each time: no grant covers it, also one that was given for less.
-        // Nor one that a single person gave what several have to release.
+        // Where several have to release it no grant is on offer: a single person gave it.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let granters = lifts.then_some(Granters { assignment, people: &system.people });
+        let granters =
+            lifts.then_some(Granters { assignment, people: &system.people, starter: self.starter() });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
@@ -165,7 +166,7 @@ impl Run {
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|by| may_decide.is_for(by, people))
+                && by.is_some_and(|by| may_decide.trusts(by, people, self.starter()))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -196,7 +197,8 @@ impl Run {
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
         let may_decide = self.gate_of(call).assigned();
         let counts = |grant: &&Grant| {
-            workspace == Some(&grant.matcher.workspace) && may_decide.is_for(&grant.owner, people)
+            workspace == Some(&grant.matcher.workspace)
+                && may_decide.trusts(&grant.owner, people, self.starter())
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

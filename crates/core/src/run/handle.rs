@@ -82,7 +82,7 @@ impl Draft<'_> {
             Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
             Input::TakeBack { interrupt } => self.take_vote_back(&interrupt),
-            Input::Reassign { interrupt, assignment, text } => self.reassign(&interrupt, *assignment, text),
+            Input::Reassign { interrupt, to, text } => self.reassign(&interrupt, to, text),
             Input::Delegate { interrupt, delegation } => self.delegate(&interrupt, delegation),
             Input::PeopleChanged => {
                 self.people_changed();

@@ -10,7 +10,7 @@ use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Assignment, Decision, Delegation, Given, Holder, Kind, Refusal};
+use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -72,7 +72,7 @@ pub enum Input {
     /// Others are to decide. `text`: why.
     Reassign {
         interrupt: InterruptId,
-        assignment: Box<Assignment>,
+        to: HandedTo,
         text: Option<String>,
     },
     /// Somebody is to decide in the place of somebody.

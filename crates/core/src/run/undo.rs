@@ -217,36 +217,52 @@ fn as_before(changeset: &Changeset) -> String {
 }
 
 /// Who releases the undo of what these phases did: whoever may release the calls of each. Where each names people of whom
-/// some agree, that are those whom all of them name, as many as the most demanding wants; otherwise the stages of each, one
-/// after the other.
+/// some agree, or none does, that are those whom all of them name, as many as the most demanding wants; otherwise the
+/// stages of each, one after the other.
 fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<Option<Assignment>, NotUndone> {
     let gates = of.phases.iter().filter(|phase| phases.contains(&phase.id));
-    let gates = gates.filter_map(|phase| of.gate(Some(phase), Kind::ToolApproval).assignment);
-    let assigned: Vec<Assignment> = gates.collect();
-    if assigned.is_empty() {
-        return Ok(None);
-    }
-    let simple: Option<Vec<_>> = assigned.iter().map(Assignment::as_simple).collect();
-    let Some(simple) = simple else {
-        let mut stages: Vec<Stage> = Vec::new();
-        for stage in assigned.iter().flat_map(|one| &one.stages) {
-            if !stages.contains(stage) {
-                stages.push(stage.clone());
-            }
+    let mut assigned: Vec<Option<Assignment>> = Vec::new();
+    for gate in gates.map(|phase| of.gate(Some(phase), Kind::ToolApproval)) {
+        if !assigned.contains(&gate.assignment) {
+            assigned.push(gate.assignment);
         }
-        stages.truncate(limits::STAGES);
-        let self_approval = assigned.iter().all(|one| one.self_approval);
-        // Who is in the stages of two phases may release what both did.
-        return Ok(Some(Assignment { stages, distinct: false, self_approval }));
-    };
-    let quorum = simple.iter().map(|(_, quorum)| *quorum).max().unwrap_or(1);
-    let mut named = simple.into_iter().map(|(names, _)| names.to_vec()).filter(|names| !names.is_empty());
-    let Some(mut approvers) = named.next() else { return Ok(Some(Assignment::simple(Vec::new(), quorum))) };
-    for names in named {
-        approvers.retain(|name| names.contains(name));
     }
-    let is_enough = approvers.len() >= quorum.max(1) as usize;
-    if is_enough { Ok(Some(Assignment::simple(approvers, quorum))) } else { Err(NotUndone::NoCommonApprover) }
+    if let [only] = assigned.as_slice() {
+        return Ok(only.clone());
+    }
+    let assigned: Vec<Assignment> = assigned.into_iter().map(Option::unwrap_or_default).collect();
+    let simple: Option<Vec<_>> = assigned.iter().map(Assignment::as_simple).collect();
+    let simple = simple.filter(|all| {
+        let named = all.iter().filter(|(names, _)| !names.is_empty()).count();
+        named == 0 || named == all.len()
+    });
+    if let Some(simple) = simple {
+        let quorum = simple.iter().map(|(_, quorum)| *quorum).max().unwrap_or(1);
+        let mut named = simple.iter().map(|(names, _)| names.to_vec());
+        let mut approvers = named.next().unwrap_or_default();
+        let is_named = !approvers.is_empty();
+        for names in named {
+            approvers.retain(|name| names.contains(name));
+        }
+        let is_enough = !is_named || approvers.len() >= quorum.max(1) as usize;
+        let common = Assignment::simple(approvers, quorum);
+        return if is_enough { Ok(Some(common)) } else { Err(NotUndone::NoCommonApprover) };
+    }
+    let mut stages: Vec<Stage> = Vec::new();
+    for stage in assigned.iter().flat_map(|one| &one.stages) {
+        if !stages.contains(stage) {
+            stages.push(stage.clone());
+        }
+    }
+    if stages.len() > limits::STAGES {
+        return Err(NotUndone::NoCommonApprover);
+    }
+    Ok(Some(Assignment {
+        stages,
+        // Who may release what two phases did may release both; within one the stages are of different people.
+        distinct: assigned.iter().any(|one| one.distinct && one.stages.len() > 1),
+        self_approval: assigned.iter().all(|one| one.self_approval),
+    }))
 }
 
 /// The workflow of an undo of what these phases did: its one call, which always asks.

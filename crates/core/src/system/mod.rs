@@ -317,10 +317,12 @@ impl System {
                 self.keys.rotated(key, *digest, *previous_until, event.at);
             }
             Fact::KeyRevoked { key } => {
-                if let Some(key) = self.keys.get(key) {
-                    self.people.serves_no_more(&key.name);
-                }
+                let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);
+                // A key that had expired may have left its name to another one.
+                if let Some(name) = name.filter(|name| self.keys.named(name, event.at).is_none()) {
+                    self.people.serves_no_more(&name);
+                }
             }
         }
     }

@@ -157,7 +157,7 @@ impl People {
     }
 
     pub(super) fn serves_no_more(&mut self, name: &str) {
-        if self.services.remove(name).is_some() {
+        if self.services.remove(name).is_some() && !self.known.contains_key(name) {
             self.left.insert(name.to_owned());
         }
     }

@@ -343,7 +343,7 @@ pub(crate) fn named(opened: &Opened) -> Vec<String> {
 /// Whose grants count where nobody is named.
 pub(crate) fn anybody() -> Granters<'static> {
     static NOBODY: LazyLock<People> = LazyLock::new(People::default);
-    Granters { assignment: Assignment::default(), people: &NOBODY }
+    Granters { assignment: Assignment::default(), people: &NOBODY, starter: None }
 }
 
 /// By a process that is at nothing yet.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
+use holdshort_core::interrupt::Assignment;
 use holdshort_core::projection::SessionRow;
 use holdshort_core::run::{Action, ActionId, Authority, Fact};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
@@ -50,7 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
-        let (mut released_by_vote, mut starts, mut resumes, mut votes) = (false, false, false, false);
+        let (mut released_by_vote, mut starts, mut resumes, mut asks) = (false, false, false, false);
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
@@ -60,6 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::RunResumed | Fact::RunUnsuspended => resumes = true,
                         Fact::InterruptOpened(opened) => {
                             touched.insert(&opened.interrupt);
+                            asks |= opened.assignment != Assignment::default();
                         }
                         Fact::AnswerErased { interrupt, events } => {
                             erased.extend(events.iter().map(|seq| (run_stream.clone(), *seq)));
@@ -68,15 +70,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::InterruptResolved { interrupt, .. }
                         | Fact::InterruptClaimed { interrupt, .. }
                         | Fact::InterruptReleased { interrupt }
-                        | Fact::InterruptReassigned { interrupt, .. }
-                        | Fact::InterruptDelegated { interrupt, .. }
                         | Fact::VoteWithdrawn { interrupt, .. }
                         | Fact::AnswerCorrected { interrupt } => {
                             touched.insert(interrupt);
                         }
-                        Fact::DecisionMade { interrupt, .. } => {
+                        Fact::DecisionMade { interrupt, .. }
+                        | Fact::InterruptReassigned { interrupt, .. }
+                        | Fact::InterruptDelegated { interrupt, .. } => {
                             touched.insert(interrupt);
-                            votes = true;
+                            asks = true;
                         }
                         Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
                         Fact::ToolStarted { call, attempt, .. } => {
@@ -178,10 +180,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             erased,
             ..Append::default()
         };
-        // A revoke, a forbid or a freeze holds from the next start on, nobody decides who has just left, no run starts or resumes in a session that is
-        // suspended, and nothing is written down as released by a grant or a rule that is gone. Where others write
-        // too, what is kept of these streams may be old: nothing is decided on it.
-        let guarded = !begun.is_empty() || released_by_vote || starts || resumes || votes || self.is_shared();
+        // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
+        // run starts or resumes in a session that is suspended, and nothing is written down as released by a grant or
+        // a rule that is gone. Where others write too, what is kept of these streams may be old: nothing is decided on
+        // it.
+        let guarded = !begun.is_empty() || released_by_vote || starts || resumes || asks || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }

@@ -1,6 +1,6 @@
 //! Who is to decide, as a client says it.
 
-use holdshort_core::interrupt::{Assignment, Represented, Stage};
+use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
@@ -41,6 +41,20 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
         distinct: distinct.unwrap_or(usual.distinct),
         self_approval: self_approval.unwrap_or(usual.self_approval),
     }
+}
+
+/// Whom an interrupt is handed on to: who names only others leaves how many of them agree as it is.
+pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
+    let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
+    let names_others = approvers.is_some() || groups.is_some();
+    let says_more = quorum.is_some() || distinct.is_some() || self_approval.is_some() || stages.is_some();
+    let names_only = names_others && !says_more;
+    let whole = of(asked, at, problems);
+    if !names_only {
+        return HandedTo::Whole(whole);
+    }
+    let named = whole.stages.into_iter().next().unwrap_or_default();
+    HandedTo::Names { approvers: named.approvers, groups: named.groups }
 }
 
 fn stage(stage: wire::Stage) -> Stage {

@@ -54,8 +54,9 @@ pub(crate) async fn release(
 
 /// Have others decide.
 ///
-/// Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
-/// and operators may whatever it is.
+/// Where only people and groups are named, they decide in the stage that it is at; how many of them have to agree stays as
+/// it is. Whoever is asked in that stage may hand it on like this. Admins and operators may also say stages and a quorum of
+/// their own, which ask for no less than the gate did. Votes that are in are withdrawn: each votes anew.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -70,11 +71,11 @@ pub(crate) async fn reassign(
     let (caller, asked) = decider.interrupt(&id).await?;
     let Reassign { assignment, text } = body.json().await?;
     let mut problems = Vec::new();
-    let assignment = Box::new(convert::assignment::of(assignment, "/assignment", &mut problems));
+    let to = convert::assignment::handed_to(assignment, "/assignment", &mut problems);
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));
     }
-    done(caller, &asked, Input::Reassign { interrupt: id, assignment, text }).await
+    done(caller, &asked, Input::Reassign { interrupt: id, to, text }).await
 }
 
 /// Have somebody decide in the place of somebody who is asked.

@@ -152,6 +152,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref();
     let vote = interrupt.settled_by();
+    let given = interrupt.given();
     Some(wire::Resolution {
         outcome: match resolution.outcome {
             Outcome::Approved => wire::Outcome::Approved,
@@ -163,8 +164,8 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         },
         option: resolution.option.clone(),
         effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
-        text: interrupt.said(),
-        edit: vote.map(|vote| vote.edit.clone()).unwrap_or_default(),
+        text: given.text,
+        edit: given.edit,
         by: match resolution.cause {
             Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
             // Whoever gave the grant decided this one with it.

@@ -59,10 +59,8 @@ impl Draft<'_> {
         given: Given,
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
-        let assignment = &interrupt.assignment;
-        let is_for_them = assignment.is_for(by, &self.cx.system.people);
-        let takes_one = interrupt.is_open() && assignment.takes_one() && is_for_them;
-        let Some(offer) = interrupt.answering().filter(|_| takes_one).cloned() else {
+        let counts = interrupt.is_open() && interrupt.assignment.trusts(by, &self.cx.system.people, None);
+        let Some(offer) = interrupt.answering().filter(|_| counts).cloned() else {
             return Err(Rejection::Outdated);
         };
         let decision = given.decision(&offer.id, Some(source.clone()));

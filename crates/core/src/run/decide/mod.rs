@@ -9,7 +9,6 @@ mod words;
 
 use serde_json::Value;
 
-use super::assigning::Withdrawn;
 use super::draft::Draft;
 use super::input::Rejection;
 use super::{Fact, Run};
@@ -54,8 +53,10 @@ impl Draft<'_> {
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let decision = &unchanged::as_it_counts(&interrupt, decision);
-        // Whoever left meanwhile has no say in what this vote settles.
-        self.unseat(id, Withdrawn::Left)?;
+        // Whoever left meanwhile has no say in what this vote settles. What is settled stays as it was.
+        if interrupt.is_open() {
+            self.unseat(id)?;
+        }
         let interrupt = self.interrupt(id)?;
         let (offer, seat) = match interrupt::check(&interrupt, &self.voter(), decision, self.run.seq + 1)? {
             Checked::Repeat => return Ok(()),

@@ -1,0 +1,201 @@
+//! Seats: who may vote now, in which stage, in whose place; and whose vote counts no more.
+
+use std::collections::BTreeSet;
+
+use super::{Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
+use crate::actor::{Actor, Role};
+use crate::rights::{self, Extent, Permission};
+use crate::system::people::People;
+use crate::time::Timestamp;
+
+/// Somebody who wants to do something with an interrupt, and what it depends on whether they may.
+#[derive(Clone, Copy, Debug)]
+pub struct Voter<'a> {
+    pub actor: &'a Actor,
+    pub people: &'a People,
+    /// Who started the run.
+    pub starter: Option<&'a str>,
+    pub now: Timestamp,
+}
+
+/// What a stage lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How many more people have to agree.
+    pub needed: u32,
+    /// Those people and groups that are named, have to agree, and have not.
+    pub missing: Vec<String>,
+}
+
+impl Interrupt {
+    /// Whether it is somebody's to decide, in one of its stages or in the place of somebody.
+    pub fn may_take_part(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
+        has_role(voter)?;
+        let sits = (0..self.assignment.stages.len()).any(|stage| self.sits_in(voter, stage));
+        if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
+    }
+
+    /// What a vote of somebody for this option and this edit counts as, were it cast now.
+    pub(super) fn seat(
+        &self,
+        voter: &Voter<'_>,
+        offer: &Offer,
+        edit_of: Option<u64>,
+    ) -> Result<Seat, Refusal> {
+        self.may_take_part(voter)?;
+        let who = voter.actor.id.as_str();
+        let releases = offer.effect.lets_go_on();
+        // Nobody releases their own work, nor does anybody in their place.
+        let is_own = |id: &str| {
+            let own = voter.starter == Some(id) || self.wrote(id, edit_of);
+            releases && !self.assignment.self_approval && own
+        };
+        if is_own(who) {
+            return Err(Refusal::OwnWork);
+        }
+        let agreed =
+            if releases || self.is_gathered(offer) { self.agreeing(offer, edit_of) } else { self.leading() };
+        // As the votes stand; and where one of them is their own, as if they had not cast it: they may change their mind.
+        let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
+        // Nobody has agreed to a new edit yet: it is written in the stage that is reached.
+        let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
+        let leading = is_new.then(|| self.leading());
+        let (mut reached, mut only_own) = (None, false);
+        for votes in [Some(&agreed), Some(&others), leading.as_ref()].into_iter().flatten() {
+            let last = self.assignment.stages.len().saturating_sub(1);
+            let stage = self.assignment.stage(&self.counted(votes)).unwrap_or(last);
+            reached.get_or_insert(stage);
+            let (own, free): (Vec<Seat>, Vec<Seat>) = self
+                .seats_in(voter, stage)
+                .into_iter()
+                .partition(|seat| seat.in_place_of.as_deref().is_some_and(is_own));
+            only_own |= free.is_empty() && !own.is_empty();
+            let sits_elsewhere = |seat: &Seat| {
+                let is_same = |vote: &&Vote| {
+                    let of = [vote.by.as_str(), vote.principal()];
+                    of.contains(&who) || of.contains(&seat.principal(who))
+                };
+                self.assignment.distinct
+                    && votes.iter().filter(|vote| vote.seat.stage != stage).any(|vote| is_same(vote))
+            };
+            if let Some(seat) = free.into_iter().find(|seat| !sits_elsewhere(seat)) {
+                return Ok(seat);
+            }
+        }
+        if only_own {
+            return Err(Refusal::OwnWork);
+        }
+        Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
+    }
+
+    /// What a vote of somebody would count as who agrees with those who voted, or is the first.
+    pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
+        let newest = self.votes.last();
+        let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
+        let releases = || self.opened.options.iter().find(|offer| offer.effect.lets_go_on());
+        let first = || releases().or_else(|| self.opened.options.first()).map(|offer| (offer, None));
+        match agrees.or_else(first) {
+            Some((offer, edit_of)) => self.seat(voter, offer, edit_of),
+            None => self.may_take_part(voter).map(|()| Seat::default()),
+        }
+    }
+
+    /// Who still has to agree in a stage, with those who voted last.
+    pub fn standing(&self, stage: usize) -> Standing {
+        let Some(of) = self.assignment.stages.get(stage) else { return Standing::default() };
+        let counted = self.counted(&self.leading());
+        let here: Vec<_> = counted.iter().filter(|ballot| ballot.seat.stage == stage).copied().collect();
+        let missing: Vec<String> = of.missing(&here).into_iter().map(str::to_owned).collect();
+        let needed = (of.required.max(1) as usize).saturating_sub(Stage::different(&here));
+        Standing { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
+    }
+
+    /// The votes that agree with the newest one.
+    fn leading(&self) -> Vec<&Vote> {
+        let newest = self.votes.last();
+        let chosen = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
+        chosen.map(|(offer, edit_of)| self.agreeing(offer, edit_of)).unwrap_or_default()
+    }
+
+    /// The stage whose turn it is.
+    pub fn stage_now(&self) -> usize {
+        self.assignment.stage(&self.counted(&self.leading())).unwrap_or_default()
+    }
+
+    pub(super) fn sits_in(&self, voter: &Voter<'_>, stage: usize) -> bool {
+        !self.seats_in(voter, stage).is_empty()
+    }
+
+    /// Whether somebody is asked in a stage of it, by name, in a group, or in the place of somebody.
+    pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
+        let stood_in_for = self.stood_in_for(id, people, now);
+        stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
+    }
+
+    /// The seats of a stage that somebody may take: in their own name first, then in the place of others.
+    fn seats_in(&self, voter: &Voter<'_>, stage: usize) -> Vec<Seat> {
+        let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
+        let Voter { actor, people, now, .. } = *voter;
+        let sits = match rights::extent(actor.role, Permission::Decide) {
+            Extent::Nothing | Extent::Own => return Vec::new(),
+            Extent::Assigned => of.names(&actor.id, people),
+            Extent::Unassigned => of.is_open() || of.names(&actor.id, people),
+            Extent::All => true,
+        };
+        let own = sits.then(|| Seat { stage, in_place_of: None, groups: of.groups_of(&actor.id, people) });
+        let others = self.stood_in_for(&actor.id, people, now);
+        let others = others.into_iter().filter(|id| people.can_decide(id) && of.is_for(id, people));
+        let in_place_of =
+            |id: &str| Seat { stage, in_place_of: Some(id.to_owned()), groups: of.groups_of(id, people) };
+        own.into_iter().chain(others.map(in_place_of)).collect()
+    }
+
+    /// Everybody in whose place somebody may decide: who is away and named them, or gave this one to them; and those in
+    /// whose place these may.
+    fn stood_in_for<'s>(&'s self, id: &str, people: &'s People, now: Timestamp) -> BTreeSet<&'s str> {
+        let lasts = |one: &&Delegation| one.until.is_none_or(|until| until > now);
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        let mut news = people.stands_in_for(id, now);
+        news.extend(
+            self.delegations.iter().filter(lasts).filter(|one| one.to == id).map(|one| one.from.as_str()),
+        );
+        while let Some(next) = news.pop_first() {
+            if next != id && found.insert(next) {
+                news.extend(people.stands_in_for(next, now));
+                let given = self.delegations.iter().filter(lasts).filter(|one| one.to == next);
+                news.extend(given.map(|one| one.from.as_str()));
+            }
+        }
+        found
+    }
+
+    /// Those whose votes count no more: they have left, or their seat would not be the same today.
+    pub fn unseated(&self, people: &People) -> Vec<String> {
+        let sits = |vote: &Vote| {
+            let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
+            let who = vote.principal();
+            // Whoever is not known here has their roles from somewhere else, and is asked for them each time.
+            let is_asked = if of.is_open() {
+                people.roles(who).is_empty() || people.decides_unassigned(who)
+            } else {
+                of.names(who, people) && of.groups_of(who, people) == vote.seat.groups
+            };
+            is_asked && !people.is_barred(&vote.by) && !people.is_barred(who)
+        };
+        let lost: BTreeSet<&String> =
+            self.votes.iter().filter(|vote| !sits(vote)).map(|vote| &vote.by).collect();
+        lost.into_iter().cloned().collect()
+    }
+}
+
+/// Whether somebody may decide at all, in the role that they come in: it may be older than what they are now.
+fn has_role(voter: &Voter<'_>) -> Result<(), Refusal> {
+    let Voter { actor, people, .. } = *voter;
+    let decides = match rights::extent(actor.role, Permission::Decide) {
+        Extent::Nothing | Extent::Own => false,
+        Extent::Assigned | Extent::Unassigned | Extent::All => true,
+    };
+    let roles = people.roles(&actor.id);
+    let has_it = roles.is_empty() || roles.contains(&actor.role) || actor.role == Role::Engine;
+    if decides && has_it && !people.is_barred(&actor.id) { Ok(()) } else { Err(Refusal::Role) }
+}
