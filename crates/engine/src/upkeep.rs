@@ -11,6 +11,7 @@ mod timers;
 pub use timers::keep_time;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdshort_store::Journal;
 
@@ -24,13 +25,19 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
         expire::keep_expiring(driver.clone()),
         bodies::keep_dropping(driver.clone()),
         follow::keep_following(driver.clone()),
-        look_at_assignments(driver)
+        keep_looking(driver)
     );
 }
 
-/// Whoever changed people may have stopped before the assignments were looked at that name them.
-async fn look_at_assignments<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
-    if let Err(error) = Box::pin(driver.look_at_all_assignments()).await {
-        tracing::warn!(%error, "assignments can not be looked at");
+/// Between two looks at assignments that were not looked at when people changed.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Whoever changed people may have stopped, or found no store, before the assignments were looked at that name them.
+async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    loop {
+        if let Err(error) = Box::pin(driver.make_up_for_looks()).await {
+            tracing::warn!(%error, "assignments can not be looked at");
+        }
+        driver.clock().sleep(LOOK).await;
     }
 }

@@ -153,17 +153,16 @@ impl Interrupt {
     /// Everybody in whose place somebody may decide: who is away and named them, or gave this one to them; and those in
     /// whose place these may.
     fn stood_in_for<'s>(&'s self, id: &str, people: &'s People, now: Timestamp) -> BTreeSet<&'s str> {
-        let lasts = |one: &&Delegation| one.until.is_none_or(|until| until > now);
-        let mut found: BTreeSet<&str> = BTreeSet::new();
-        let mut news = people.stands_in_for(id, now);
-        news.extend(
-            self.delegations.iter().filter(lasts).filter(|one| one.to == id).map(|one| one.from.as_str()),
-        );
-        while let Some(next) = news.pop_first() {
-            if next != id && found.insert(next) {
-                news.extend(people.stands_in_for(next, now));
-                let given = self.delegations.iter().filter(lasts).filter(|one| one.to == next);
-                news.extend(given.map(|one| one.from.as_str()));
+        let given: Vec<&Delegation> =
+            self.delegations.iter().filter(|one| one.until.is_none_or(|until| until > now)).collect();
+        let (mut found, mut news) = (BTreeSet::new(), vec![id]);
+        while let Some(next) = news.pop() {
+            let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
+            for from in from.chain(people.stands_in_for(next, now)) {
+                // A delegate who delegates back, or in a circle, stands in for nobody new.
+                if from != id && found.insert(from) {
+                    news.push(from);
+                }
             }
         }
         found

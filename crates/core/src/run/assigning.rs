@@ -11,7 +11,7 @@ use super::{Fact, Run};
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Voter};
+use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Stage, Voter};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
 
@@ -115,11 +115,23 @@ impl Draft<'_> {
         }
     }
 
-    /// Who decides instead where those who are there can not settle it any longer: any admin or operator.
+    /// Who decides instead where those who are there can not settle it any longer: in the stages that lack somebody, admins
+    /// and operators, as many of them as there are up to what was asked for. The other stages stay.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
-        assignment.lack(&self.cx.system.people, self.run.starter())?;
-        let anybody = Assignment { self_approval: assignment.self_approval, ..Assignment::default() };
-        (*assignment != anybody).then_some(anybody)
+        let mut instead = assignment.clone();
+        while let Some(lack) = instead.lack(&self.cx.system.people, self.run.starter()) {
+            let stage = instead.stages.get_mut(lack.stage)?;
+            if !stage.is_open() {
+                *stage = Stage { name: stage.name.take(), required: stage.required, ..Stage::default() };
+            } else if stage.required > 1 {
+                stage.required -= 1;
+            } else if instead.distinct && instead.stages.len() > 1 {
+                instead.distinct = false;
+            } else {
+                break;
+            }
+        }
+        (instead != *assignment).then_some(instead)
     }
 
     /// Why a gate of the workflow could not be decided on by those who are there: people may have left since it was loaded.

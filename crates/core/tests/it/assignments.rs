@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::world::{World, calls, choose, choose_with, command, definition, edit, of_system, person};
 
 /// `anna` and `ben` are of legal, `cleo` of finance, `dirk` of both; `olga` is an operator, `audrey` an auditor.
-fn people(system: &mut System) {
+pub(crate) fn people(system: &mut System) {
     let all: [(&str, &[Role], &[&str]); 6] = [
         ("anna", &[Role::Reviewer], &["legal"]),
         ("ben", &[Role::Reviewer], &["legal"]),
@@ -28,29 +28,29 @@ fn people(system: &mut System) {
     }
 }
 
-fn actor(system: &System, id: &str) -> Actor {
+pub(crate) fn actor(system: &System, id: &str) -> Actor {
     let role = system.people.roles(id).into_iter().next_back().unwrap_or(Role::Operator);
     Actor { id: id.to_owned(), role, via: Some("rest".to_owned()) }
 }
 
-fn names(of: &[&str]) -> Vec<String> {
+pub(crate) fn names(of: &[&str]) -> Vec<String> {
     of.iter().map(|each| (*each).to_owned()).collect()
 }
 
-fn of_people(of: &[&str], required: u32) -> Stage {
+pub(crate) fn of_people(of: &[&str], required: u32) -> Stage {
     Stage { approvers: names(of), required, ..Stage::default() }
 }
 
-fn of_groups(of: &[&str], required: u32) -> Stage {
+pub(crate) fn of_groups(of: &[&str], required: u32) -> Stage {
     Stage { groups: names(of), required, ..Stage::default() }
 }
 
-fn stages(stages: Vec<Stage>) -> Assignment {
+pub(crate) fn stages(stages: Vec<Stage>) -> Assignment {
     Assignment { stages, ..Assignment::default() }
 }
 
 /// A command that is held for this assignment, in a run that the operator started.
-fn held(assignment: Assignment) -> (World, InterruptId) {
+pub(crate) fn held(assignment: Assignment) -> (World, InterruptId) {
     let mut world = World::new(definition());
     people(&mut world.system);
     let mut world = world.with("work", vec![calls(&[command("make x")])]);
@@ -61,7 +61,7 @@ fn held(assignment: Assignment) -> (World, InterruptId) {
     (world, id)
 }
 
-fn decide(
+pub(crate) fn decide(
     world: &mut World,
     id: &InterruptId,
     who: &str,
@@ -216,13 +216,16 @@ fn who_leaves_takes_their_vote_along() {
     assert!(world.run.interrupts[&id].is_open());
     world.send(Input::PeopleChanged);
     let standing = &world.run.interrupts[&id];
-    assert_eq!(standing.assignment, Assignment::default(), "it escalates");
-    assert_eq!(standing.version, 2);
-    decide(&mut world, &id, "olga", choose("approve")).expect("an operator decides");
+    assert_eq!(standing.assignment, stages(vec![of_people(&[], 2)]), "it escalates");
+    assert_eq!((standing.version, standing.votes.len()), (2, 0));
+    for who in ["olga", "operator"] {
+        assert!(world.run.interrupts[&id].is_open());
+        decide(&mut world, &id, who, choose("approve")).expect("operators decide");
+    }
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-fn leave(system: &mut System, id: &str) {
+pub(crate) fn leave(system: &mut System, id: &str) {
     let fact = Fact::PersonLeft { person: id.to_owned() };
     system.apply(&of_system(fact));
 }

@@ -44,6 +44,7 @@ mod returned;
 mod rights;
 mod routing;
 mod schemas;
+mod seats;
 mod sessions;
 mod smart;
 mod snapshot;

@@ -10,8 +10,8 @@ mod history;
 mod key;
 mod load;
 mod model_calls;
-mod people;
 mod perform;
+mod relook;
 mod run_cache;
 mod sessions;
 mod start;
@@ -62,6 +62,8 @@ pub struct Driver<J, C, E> {
     pub(crate) others: Notify,
     /// Another node changed the installation: perhaps it lifted a freeze, and what waited for that goes on.
     pub(crate) changed: AtomicBool,
+    /// People changed, and open asks that name them may not have been looked at since: also before this process began.
+    relook: AtomicBool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -79,6 +81,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             deadline: Notify::new(),
             others: Notify::new(),
             changed: AtomicBool::new(false),
+            relook: AtomicBool::new(true),
         })
     }
 

@@ -129,6 +129,13 @@ impl Streams {
     }
 }
 
+/// What an input changed about the installation.
+pub(super) struct Written {
+    before: Arc<System>,
+    events: Vec<Event>,
+    now: Arc<System>,
+}
+
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
         if self.is_shared() {
@@ -192,6 +199,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: system::Input,
         actor: Actor,
     ) -> Result<Arc<System>, Error> {
+        let Written { before, events, now } = self.write_system(input, actor).await?;
+        self.people_changed(&events, &before).await;
+        if before.frozen && !now.frozen {
+            self.sweep().await?;
+        }
+        Ok(now)
+    }
+
+    pub(super) async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {
         // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
@@ -200,15 +216,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let (current, chain) = self.system_chain().await?;
             let events = current.handle(self.clock.now(), &actor, input.clone())?;
             if events.is_empty() {
-                return Ok(current);
+                return Ok(Written { before: current.clone(), events, now: current });
             }
             if self.append_plain(&events, chain, Rows::default(), Vec::new()).await?.is_some() {
                 let now = self.system().await?;
-                self.people_changed(&events, &current.people).await?;
-                if current.frozen && !now.frozen {
-                    self.sweep().await?;
-                }
-                return Ok(now);
+                return Ok(Written { before: current, events, now });
             }
         }
         Err(Error::Busy)

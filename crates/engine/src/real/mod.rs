@@ -100,6 +100,10 @@ where
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, SystemClock, executor);
+    // Before any run goes on: who has left the file has no say in it.
+    if let Some(people) = people {
+        driver.set_people(PeopleSource::File, people).await?;
+    }
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {
         tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
@@ -107,9 +111,6 @@ where
     let overdue = driver.catch_up().await?;
     if overdue > 0 {
         tracing::info!(overdue, "settled what became due while no server ran");
-    }
-    if let Some(people) = people {
-        driver.set_people(PeopleSource::File, people).await?;
     }
     let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
     Ok(Engine { driver, previews, library, sandbox, upkeep })

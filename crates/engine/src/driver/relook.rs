@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::{Kind, mark};
 use holdshort_core::run::Input;
-use holdshort_core::system::people::{People, PeopleSource, Person};
+use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_core::system::{self, Fact, System};
 use holdshort_store::{InterruptFilter, Journal};
 
@@ -31,37 +32,51 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_to_each(&runs, &Input::Revote).await
     }
 
-    /// These are all people that a source knows: those whom it named before and does not any more have left.
+    /// These are all people that a source knows: those whom it named before and does not any more have left. Open asks are
+    /// looked at later, by `keep_up`.
     pub async fn set_people(
         self: &Arc<Self>,
         source: PeopleSource,
         people: Vec<(String, Person)>,
-    ) -> Result<Arc<System>, Error> {
-        self.change_system(system::Input::SetPeople { source, people }, Actor::engine()).await
+    ) -> Result<(), Error> {
+        self.relook.store(true, Ordering::Release);
+        self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// Assignments that name somebody whom these events are about, or of which votes are in.
-    pub(super) async fn people_changed(
-        self: &Arc<Self>,
-        events: &[Event],
-        before: &People,
-    ) -> Result<(), Error> {
+    /// Looks at assignments that name somebody whom these events are about, or of which votes are in. The change stands
+    /// whatever comes of it: what can not be looked at now is looked at later, by `keep_up`.
+    pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
+        if let Err(error) = self.look_at_those_of(events, before).await {
+            tracing::warn!(%error, "assignments can not be looked at");
+            self.relook.store(true, Ordering::Release);
+        }
+    }
+
+    async fn look_at_those_of(self: &Arc<Self>, events: &[Event], before: &System) -> Result<(), Error> {
         let changed = events.iter().filter_map(|event| match &event.fact {
             event::Fact::System(Fact::PersonSet { person, .. } | Fact::PersonLeft { person }) => Some(person),
+            event::Fact::System(Fact::KeyRevoked { key }) => before.keys.get(key).map(|key| &key.name),
             event::Fact::System(_) | event::Fact::Run(_) | event::Fact::Session(_) => None,
         });
         let marks: BTreeSet<String> =
-            changed.flat_map(|id| mark::of_person(id, before, self.clock.now())).collect();
+            changed.flat_map(|id| mark::of_person(id, &before.people, self.clock.now())).collect();
         if marks.is_empty() {
             return Ok(());
         }
         self.look_at_assignments(marks.into_iter().chain([mark::INVOLVED.to_owned()]).collect()).await
     }
 
-    /// The same of all that name anybody: those who changed people may have stopped before it was done.
-    pub async fn look_at_all_assignments(self: &Arc<Self>) -> Result<(), Error> {
+    /// Looks at all assignments that name anybody, where this is to be made up for.
+    pub async fn make_up_for_looks(self: &Arc<Self>) -> Result<(), Error> {
+        if !self.relook.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
         let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::INVOLVED].map(str::to_owned);
-        self.look_at_assignments(marks.to_vec()).await
+        let looked = self.look_at_assignments(marks.to_vec()).await;
+        if looked.is_err() {
+            self.relook.store(true, Ordering::Release);
+        }
+        looked
     }
 
     async fn look_at_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
@@ -85,14 +100,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     async fn send_to_each(self: &Arc<Self>, runs: &BTreeSet<RunId>, input: &Input) -> Result<(), Error> {
+        let mut failed = None;
         for run in runs {
             match self.send(run, input.clone(), Actor::engine()).await {
                 Ok(_) => {}
-                Err(Error::Store(error)) => return Err(error.into()),
+                Err(Error::Store(error)) => failed = Some(error),
                 // It ended meanwhile, or can not be read: that is no reason to leave the others out.
                 Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
             }
         }
-        Ok(())
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }

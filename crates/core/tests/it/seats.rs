@@ -1,0 +1,303 @@
+//! What a vote counts as, and what counts no more: hand-overs that keep the gate's floor, people who stand in for others,
+//! roles and groups that changed since.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::definition::KindGate;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Assignment, Delegation, HandedTo, Kind, Refusal, Represented, Stage};
+use holdshort_core::run::{Config, Input, Rejection};
+use holdshort_core::system::Fact;
+use holdshort_core::system::people::Away;
+use serde_json::json;
+
+use crate::assignments::{actor, decide, held, leave, names, of_groups, of_people, people, stages};
+use crate::world::{World, calls, choose, command, definition, edit, of_system, person};
+
+/// A command whose gate asks for this.
+fn gated(assignment: Assignment) -> (World, InterruptId) {
+    let (mut world, id) = held(assignment.clone());
+    let interrupt = Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
+    interrupt.opened.assignment = assignment;
+    (world, id)
+}
+
+fn set(world: &mut World, id: &str, roles: &[Role], groups: &[&str]) {
+    world.system.apply(&of_system(Fact::PersonSet { person: id.to_owned(), is: person(roles, groups) }));
+}
+
+fn delegate(world: &mut World, id: &InterruptId, from: &str, to: &str) -> Result<Vec<String>, Rejection> {
+    let delegation = Delegation { from: from.to_owned(), to: to.to_owned(), until: None };
+    let by = actor(&world.system, from);
+    world.try_send(&by, Input::Delegate { interrupt: id.clone(), delegation })
+}
+
+fn hand_on(world: &mut World, id: &InterruptId, who: &str, to: HandedTo) -> Result<Vec<String>, Rejection> {
+    let by = actor(&world.system, who);
+    world.try_send(&by, Input::Reassign { interrupt: id.clone(), to, text: None })
+}
+
+fn to_names(approvers: &[&str], groups: &[&str]) -> HandedTo {
+    HandedTo::Names { approvers: names(approvers), groups: names(groups) }
+}
+
+fn is_invalid(told: &Result<Vec<String>, Rejection>) -> bool {
+    matches!(told, Err(Rejection::Refused(Refusal::Invalid(_))))
+}
+
+#[test]
+fn nobody_asks_for_less_than_the_gate() {
+    let legal = of_groups(&["legal"], 2);
+    let two = Assignment { self_approval: false, ..stages(vec![legal.clone()]) };
+    let in_turn = stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]);
+    let all = stages(vec![Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) }]);
+    let table = [
+        ("fewer people", &two, stages(vec![of_people(&["cleo"], 1)])),
+        ("fewer stages", &in_turn, stages(vec![of_groups(&["legal"], 2)])),
+        ("any of those who all had to", &all, stages(vec![of_groups(&["legal", "finance"], 2)])),
+    ];
+    for (about, gate, whole) in table {
+        let (mut world, id) = gated(gate.clone());
+        let told = hand_on(&mut world, &id, "olga", HandedTo::Whole(whole));
+        assert!(is_invalid(&told), "{about}: {told:?}");
+        assert_eq!(world.run.interrupts[&id].assignment, *gate, "{about}");
+    }
+
+    // What it does not say stays as the gate has it.
+    let (mut world, id) = gated(two.clone());
+    let looser = Assignment { self_approval: true, ..stages(vec![of_groups(&["finance"], 2)]) };
+    hand_on(&mut world, &id, "olga", HandedTo::Whole(looser)).expect("it asks for as many");
+    assert!(!world.run.interrupts[&id].assignment.self_approval);
+    let (mut world, id) = gated(two);
+    hand_on(&mut world, &id, "anna", to_names(&["cleo", "dirk"], &[])).expect("it is theirs to hand on");
+    let now = &world.run.interrupts[&id].assignment;
+    assert_eq!((now.stages[0].required, now.self_approval), (2, false));
+    let (mut world, id) = gated(in_turn.clone());
+    let shared = Assignment { distinct: false, ..in_turn };
+    hand_on(&mut world, &id, "olga", HandedTo::Whole(shared)).expect("it is taken");
+    assert!(world.run.interrupts[&id].assignment.distinct);
+}
+
+#[test]
+fn whoever_is_asked_hands_on_their_own_stage_only() {
+    let in_turn = stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]);
+    let (mut world, id) = gated(in_turn.clone());
+    let told = hand_on(&mut world, &id, "cleo", to_names(&["dirk"], &[]));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::NotYourStage { stage: 1 })));
+    let told = hand_on(&mut world, &id, "anna", HandedTo::Whole(stages(vec![of_people(&["ben"], 2)])));
+    assert!(is_invalid(&told), "{told:?}");
+    hand_on(&mut world, &id, "anna", to_names(&["ben"], &[])).expect("it is taken");
+    let now = &world.run.interrupts[&id].assignment;
+    assert_eq!(now.stages, [of_people(&["ben"], 1), of_groups(&["finance"], 1)]);
+}
+
+/// Votes for something that others are to decide now are withdrawn: each votes anew.
+#[test]
+fn a_hand_over_settles_nothing_by_itself() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is taken");
+    hand_on(&mut world, &id, "anna", to_names(&["dirk", "cleo"], &[])).expect("it is taken");
+    let standing = &world.run.interrupts[&id];
+    assert!(standing.is_open() && standing.votes.is_empty());
+    decide(&mut world, &id, "cleo", choose("approve")).expect("it is taken");
+    assert!(world.run.interrupts[&id].is_open());
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is taken");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+/// An actor comes with the role of their sign-in, which may be older than what they are now.
+#[test]
+fn who_has_left_or_lost_the_role_decides_nothing() {
+    let (mut world, id) = gated(Assignment::default());
+    let [olga, anna] = ["olga", "anna"].map(|id| actor(&world.system, id));
+    set(&mut world, "olga", &[Role::Auditor], &[]);
+    let approve = |who: &Actor, world: &mut World| {
+        let decision = choose("approve");
+        world.try_send(who, Input::Decide { interrupt: id.clone(), decision, holder: None })
+    };
+    assert_eq!(approve(&olga, &mut world), Err(Rejection::Refused(Refusal::Role)));
+    leave(&mut world.system, "olga");
+    assert_eq!(approve(&olga, &mut world), Err(Rejection::Refused(Refusal::Role)));
+
+    let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben"], 1)]));
+    leave(&mut world.system, "anna");
+    let decision = choose("approve");
+    let told = world.try_send(&anna, Input::Decide { interrupt: id, decision, holder: None });
+    assert_eq!(told, Err(Rejection::Refused(Refusal::Role)));
+}
+
+#[test]
+fn whoever_stands_in_and_whom_they_stand_in_for_are_one() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
+    decide(&mut world, &id, "anna", choose("approve")).expect("in her own name");
+    assert!(world.run.interrupts[&id].is_open(), "anna spoke twice");
+    decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Nor do they make two people of two stages.
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]));
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
+    let again = decide(&mut world, &id, "cleo", choose("reject"));
+    assert!(again.is_ok(), "who may not agree here may still say no: {again:?}");
+}
+
+#[test]
+fn one_person_in_two_places_is_not_enough_of_two_stages() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]));
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
+    let told = decide(&mut world, &id, "cleo", choose("approve"));
+    assert!(world.run.interrupts[&id].is_open(), "{told:?}");
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is taken");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+#[test]
+fn nobody_releases_their_own_work_through_somebody_else() {
+    let four = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 2)]) };
+    let (mut world, id) = gated(four);
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    let change = || edit(json!({ "command": "make y" }));
+    decide(&mut world, &id, "anna", change()).expect("anna wrote it");
+    let told = decide(&mut world, &id, "cleo", change());
+    decide(&mut world, &id, "ben", change()).expect("it is taken");
+    assert!(world.run.interrupts[&id].is_open(), "ben alone agreed with what anna wrote: {told:?}");
+    decide(&mut world, &id, "dirk", change()).expect("it is taken");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+#[test]
+fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
+    let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    delegate(&mut world, &id, "cleo", "ben").expect("it is theirs meanwhile");
+    let back = delegate(&mut world, &id, "ben", "anna");
+    assert!(back.is_ok(), "anna is asked anyhow: {back:?}");
+    decide(&mut world, &id, "ben", choose("approve")).expect("ben decides for anna");
+    let standing = &world.run.interrupts[&id];
+    assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
+}
+
+#[test]
+fn a_vote_may_be_taken_back_after_the_delegation_has_ended() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
+    let until = Some(world.now.plus_ms(1_000));
+    let delegation = Delegation { from: "anna".to_owned(), to: "cleo".to_owned(), until };
+    let [anna, cleo] = ["anna", "cleo"].map(|id| actor(&world.system, id));
+    world.try_send(&anna, Input::Delegate { interrupt: id.clone(), delegation }).expect("it is taken");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
+    world.pass_ms(2_000);
+    world.try_send(&cleo, Input::TakeBack { interrupt: id.clone() }).expect("it is theirs");
+    assert!(world.run.interrupts[&id].votes.is_empty());
+}
+
+/// A seat that would not be the same today holds no vote.
+#[test]
+fn a_vote_goes_with_the_seat_that_it_was_cast_in() {
+    let legal = stages(vec![of_groups(&["legal"], 2)]);
+    let open = stages(vec![of_people(&[], 2)]);
+    type Change = fn(&mut World);
+    let table: [(&str, &Assignment, &str, Change, usize); 5] = [
+        ("another group", &legal, "anna", |world| set(world, "anna", &[Role::Reviewer], &["finance"]), 0),
+        ("an auditor now", &legal, "anna", |world| set(world, "anna", &[Role::Auditor], &["legal"]), 0),
+        ("the same", &legal, "anna", |world| set(world, "anna", &[Role::Reviewer], &["legal"]), 1),
+        ("no operator any more", &open, "olga", |world| set(world, "olga", &[Role::Reviewer], &[]), 0),
+        ("somebody else left", &legal, "anna", |world| leave(&mut world.system, "cleo"), 1),
+    ];
+    for (about, assignment, who, change, votes) in table {
+        let (mut world, id) = gated(assignment.clone());
+        decide(&mut world, &id, who, choose("approve")).expect("it is taken");
+        change(&mut world);
+        world.send(Input::PeopleChanged);
+        assert_eq!(world.run.interrupts[&id].votes.len(), votes, "{about}");
+    }
+}
+
+#[test]
+fn what_is_settled_stays_as_it_was() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
+    for who in ["anna", "ben"] {
+        decide(&mut world, &id, who, choose("approve")).expect("it is taken");
+    }
+    leave(&mut world.system, "anna");
+    let told = decide(&mut world, &id, "ben", choose("approve")).expect("the same again");
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(world.run.interrupts[&id].agreed().len(), 2);
+}
+
+/// Whoever is named left between the start of the run and the ask.
+#[test]
+fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
+    let mut definition = definition();
+    let assignment = stages(vec![of_people(&["anna"], 1), of_groups(&["finance"], 1)]);
+    definition.gates.kinds.insert(
+        Kind::ToolApproval,
+        KindGate { assignment: Some(assignment), ..KindGate::default() },
+    );
+    let mut world = World::new(definition);
+    people(&mut world.system);
+    let mut world = world.with("work", vec![calls(&[command("make x")])]);
+    world.person(world.start_input(Config::default()));
+    leave(&mut world.system, "anna");
+    world.work();
+    let id = world.open(Kind::ToolApproval);
+    let asked = &world.run.interrupts[&id].assignment;
+    assert_eq!(asked.stages, [Stage::default(), of_groups(&["finance"], 1)], "the other stage stays");
+}
+
+/// No more of them than there are.
+#[test]
+fn what_is_emptied_asks_for_as_many_as_there_are() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 3)]));
+    let everybody: Vec<String> = world.system.people.deciding().map(str::to_owned).collect();
+    for who in everybody.iter().filter(|who| !["olga", "operator"].contains(&who.as_str())) {
+        leave(&mut world.system, who);
+    }
+    world.send(Input::PeopleChanged);
+    let now = &world.run.interrupts[&id].assignment;
+    assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
+}
+
+/// Grants and earlier approvals of one person count where that person could decide alone.
+#[test]
+fn whose_word_holds_for_the_next_time() {
+    let mut system = World::new(definition()).system;
+    people(&mut system);
+    leave(&mut system, "ben");
+    let of_anna = stages(vec![of_people(&["anna", "ben"], 1)]);
+    let own = Assignment { self_approval: false, ..Assignment::default() };
+    let table = [
+        (&of_anna, "anna", true),
+        (&of_anna, "ben", false),
+        (&of_anna, "olga", false),
+        (&Assignment::default(), "olga", true),
+        (&Assignment::default(), "anna", false),
+        (&stages(vec![of_groups(&["legal"], 2)]), "anna", false),
+        (&stages(vec![of_people(&["anna"], 1), of_people(&["cleo"], 1)]), "anna", false),
+        (&own, "olga", true),
+        (&own, "operator", false),
+    ];
+    for (assignment, who, expected) in table {
+        assert_eq!(
+            assignment.trusts(who, &system.people, Some("operator")),
+            expected,
+            "{who}: {assignment:?}"
+        );
+    }
+}
+
+#[test]
+fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
+    let four = Assignment { self_approval: false, ..stages(vec![of_people(&["olga"], 1)]) };
+    let (mut world, id) = gated(four);
+    let away = Away { until: None, delegate: Some("dirk".to_owned()) };
+    world.system.apply(&of_system(Fact::AwaySet { person: "olga".to_owned(), away: Some(away) }));
+    let started = world.run.started.as_mut().expect("it is started");
+    started.by.id = "olga".to_owned();
+    let told = decide(&mut world, &id, "dirk", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
+}
