@@ -290,7 +290,11 @@ async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     ok(anna.delete(&path("decisions")).await);
     ok(anna.post(&path("delegate"), &json!({"to": "cleo"})).await);
     let to_finance = json!({"assignment": {"groups": ["finance"]}});
-    ok(served.operator().post(&path("reassign"), &to_finance).await);
+    let refused = served.operator().post(&path("reassign"), &to_finance).await;
+    assert_eq!(refused.0, 422, "two have to agree, and finance is one: {refused:?}");
+    let to_groups = json!({"assignment": {"groups": ["finance", "legal"]}});
+    let shown = ok(served.operator().post(&path("reassign"), &to_groups).await);
+    assert_eq!(shown["assignment"]["quorum"]["required"], json!(2), "as many as before");
     let told = socket.events("in", 5).await;
     assert_eq!(
         types(&told),
@@ -320,7 +324,7 @@ async fn what_leaving_empties_escalates() {
     let events = ok(served.operator().get_json(&format!("/v1/runs/{}/events", text(&asked, "run"))).await);
     let types: Vec<&str> =
         events["items"].as_array().expect("a list").iter().map(|event| text(event, "type")).collect();
-    assert!(types.ends_with(&["decision_made", "vote_withdrawn", "interrupt_reassigned"]), "{types:?}");
+    assert!(types.ends_with(&["decision_made", "interrupt_reassigned", "vote_withdrawn"]), "{types:?}");
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
 }
 
