@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
 import { card, inbox, open, option, outcome, visitCard } from "./harness/card.js";
+import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
@@ -91,6 +92,52 @@ test("stages come one after the other", async (t) => {
   await now.filter({ hasText: "money" }).waitFor();
   await option(cleo, asked.options[0].label).click();
   for (const page of [anna, cleo]) await outcome(page, /approved .* by anna, cleo/).waitFor();
+});
+
+/** A gate with four eyes: whoever starts the run does not release what it holds. */
+const fourEyes = {
+  workflow: `
+name: guarded
+agents:
+  worker: {instructions: Work., tools: [run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: worker}
+gates:
+  rules: [{tools: [run_command], do: ask}]
+  tool_approval:
+    assignment: {self_approval: false}
+`,
+  rehearsal: `
+agents:
+  worker:
+    - text: I begin.
+      calls: [{tool: run_command, arguments: {command: "ls"}}]
+    - text: Done.
+`,
+};
+
+test("whoever may not release their own work still stops it", async (t) => {
+  const server = await serve(t, { workflows: { guarded: fourEyes } });
+  await set(server, "olga", [], ["operator"]);
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "guarded", input: { task: "Look." }, config });
+  const asked = await eventually("the gate", async () => (await server.api("GET", `/v1/interrupts?run=${id}&status=open`)).items[0]);
+  const [own, olga] = [await person(t, server), await as(t, server, "olga")];
+  await visitCard(own, asked);
+  await card(own).getByText(text("assigned.you.not.own", { why: "" })).waitFor();
+  await assertSound(own, "a card of somebody's own work");
+  const labels = asked.options.filter(({ effect }) => ["respond", "refuse"].includes(effect)).map(({ label }) => label);
+  assert.equal(labels.length, 2);
+  for (const label of labels) await option(own, label).waitFor();
+  assert.equal(await options(own).getByRole("button").count(), 2, "what releases it is not offered");
+  await own.keyboard.press("a");
+  await own.getByText(text("card.key.idle", { key: "a" })).waitFor();
+
+  // Somebody else has all of them.
+  await visitCard(olga, asked);
+  for (const { label } of asked.options) await option(olga, label).waitFor();
+  await option(own, labels[1]).click();
+  for (const page of [own, olga]) await outcome(page, /operator/).waitFor();
 });
 
 test("a reviewer sees what is theirs; filters, handing on and delegating", async (t) => {

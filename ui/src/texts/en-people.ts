@@ -28,6 +28,7 @@ export const people = {
   "assigned.missing.one": "one more person",
   "assigned.missing.other": "{n} more people",
   "assigned.you.not": "You may not decide on it: {why}",
+  "assigned.you.not.own": "You may not release it: {why}",
   "assigned.you.for": "You decide in the place of {who}.",
   "assigned.voted": "You chose “{option}”.",
   "assigned.voted.others": "Others have to agree before it is settled.",
