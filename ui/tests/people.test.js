@@ -189,6 +189,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await field(anna, "delegate.to").fill("cleo");
   await send(anna, "delegate.send");
   await card(anna).getByText(text("assigned.instead.of", { to: "cleo", from: "anna" })).waitFor();
+  assert(await anna.evaluate(() => document.activeElement !== document.body), "the focus is not lost");
   await titles(cleo, ["Of Anna"]);
   await visitCard(cleo, ofAnna);
   await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
