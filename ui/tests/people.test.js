@@ -195,6 +195,14 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
   await option(cleo, ofAnna.options[0].label).click();
   for (const page of [anna, cleo]) await outcome(page, /approved .* by cleo/).waitFor();
+
+  // What goes to others leaves the list, and the card that is open.
+  await open(anna, ofLegal);
+  await server.api("POST", `/v1/interrupts/${ofLegal.id}/reassign`, { assignment: { groups: ["finance"] } });
+  await titles(anna, []);
+  await card(anna).waitFor({ state: "detached" });
+  await anna.getByRole("alert").waitFor();
+  await titles(cleo, ["Of legal"]);
 });
 
 test("an edit of one is agreed with by another, who sees it", async (t) => {

@@ -300,6 +300,12 @@ impl Caller {
         Ok(asked)
     }
 
+    /// Whether an interrupt was theirs to decide before an event of its run.
+    pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
+        let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
+        Ok(self.takes_part(&before, id, &*self.app.driver.glance_system().await?).is_ok())
+    }
+
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
     /// one that is malformed or not there.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {

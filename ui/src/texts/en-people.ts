@@ -94,7 +94,7 @@ export const people = {
   "people.away.set": "Out of the office",
   "people.away.end": "Back again",
   "people.away.title": "Out of the office: {who}",
-  "people.away.how": "The delegate decides in their place meanwhile, whatever it is. They may all the same.",
+  "people.away.how": "The delegate decides in their place meanwhile, whatever it is. Whoever is away may still decide.",
   "people.away.when": "Until (optional)",
   "people.away.who": "Delegate (optional)",
   "people.add.title": "Add a person",

@@ -287,6 +287,26 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     }
 }
 
+/// Whoever was asked is told that others are instead, and nothing of what these do then.
+#[tokio::test]
+async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
+    let served = peopled().await;
+    let cleo = served.signed_in_as("cleo").await;
+    let (mut of_anna, mut of_ben) = (inbox_of(&served, "anna").await, inbox_of(&served, "ben").await);
+    let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+    assert_eq!(types(&of_anna.events("in", 1).await), ["interrupt_opened"]);
+    let to_finance = json!({"assignment": {"groups": ["finance"]}});
+    let path = format!("/v1/interrupts/{}/reassign", text(&asked, "id"));
+    ok(served.operator().post(&path, &to_finance).await);
+    assert_eq!(types(&of_anna.events("in", 1).await), ["interrupt_reassigned"]);
+    ok(approve(&cleo, &asked).await);
+    let of_legal = served.ask_of(json!({"groups": ["legal"]})).await;
+    for socket in [&mut of_anna, &mut of_ben] {
+        let told = socket.events("in", 1).await;
+        assert_eq!((types(&told), &told[0]["run"]), (vec!["interrupt_opened"], &of_legal["run"]));
+    }
+}
+
 /// Whoever would agree with an edit is shown it, and sends the same.
 #[tokio::test]
 async fn an_edit_to_agree_with_stands_in_its_vote() {
