@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
 import { card, inbox, open, option, outcome, visitCard } from "./harness/card.js";
+import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
@@ -93,6 +94,52 @@ test("stages come one after the other", async (t) => {
   for (const page of [anna, cleo]) await outcome(page, /approved .* by anna, cleo/).waitFor();
 });
 
+/** A gate with four eyes: whoever starts the run does not release what it holds. */
+const fourEyes = {
+  workflow: `
+name: guarded
+agents:
+  worker: {instructions: Work., tools: [run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: worker}
+gates:
+  rules: [{tools: [run_command], do: ask}]
+  tool_approval:
+    assignment: {self_approval: false}
+`,
+  rehearsal: `
+agents:
+  worker:
+    - text: I begin.
+      calls: [{tool: run_command, arguments: {command: "ls"}}]
+    - text: Done.
+`,
+};
+
+test("whoever may not release their own work still stops it", async (t) => {
+  const server = await serve(t, { workflows: { guarded: fourEyes } });
+  await set(server, "olga", [], ["operator"]);
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "guarded", input: { task: "Look." }, config });
+  const asked = await eventually("the gate", async () => (await server.api("GET", `/v1/interrupts?run=${id}&status=open`)).items[0]);
+  const [own, olga] = [await person(t, server), await as(t, server, "olga")];
+  await visitCard(own, asked);
+  await card(own).getByText(text("assigned.you.not.own", { why: "" })).waitFor();
+  await assertSound(own, "a card of somebody's own work");
+  const labels = asked.options.filter(({ effect }) => ["respond", "refuse"].includes(effect)).map(({ label }) => label);
+  assert.equal(labels.length, 2);
+  for (const label of labels) await option(own, label).waitFor();
+  assert.equal(await options(own).getByRole("button").count(), 2, "what releases it is not offered");
+  await own.keyboard.press("a");
+  await own.getByText(text("card.key.idle", { key: "a" })).waitFor();
+
+  // Somebody else has all of them.
+  await visitCard(olga, asked);
+  for (const { label } of asked.options) await option(olga, label).waitFor();
+  await option(own, labels[1]).click();
+  for (const page of [own, olga]) await outcome(page, /operator/).waitFor();
+});
+
 test("a reviewer sees what is theirs; filters, handing on and delegating", async (t) => {
   const server = await servePeople(t);
   const ofLegal = await ask(server, { groups: ["legal"] }, { title: "Of legal" });
@@ -142,11 +189,20 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await field(anna, "delegate.to").fill("cleo");
   await send(anna, "delegate.send");
   await card(anna).getByText(text("assigned.instead.of", { to: "cleo", from: "anna" })).waitFor();
+  assert(await anna.evaluate(() => document.activeElement !== document.body), "the focus is not lost");
   await titles(cleo, ["Of Anna"]);
   await visitCard(cleo, ofAnna);
   await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
   await option(cleo, ofAnna.options[0].label).click();
   for (const page of [anna, cleo]) await outcome(page, /approved .* by cleo/).waitFor();
+
+  // What goes to others leaves the list, and the card that is open.
+  await open(anna, ofLegal);
+  await server.api("POST", `/v1/interrupts/${ofLegal.id}/reassign`, { assignment: { groups: ["finance"] } });
+  await titles(anna, []);
+  await card(anna).waitFor({ state: "detached" });
+  await anna.getByRole("alert").waitFor();
+  await titles(cleo, ["Of legal"]);
 });
 
 test("an edit of one is agreed with by another, who sees it", async (t) => {

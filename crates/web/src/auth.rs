@@ -284,14 +284,26 @@ impl Caller {
     /// An interrupt within the caller's reach.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
         let asked = self.app.asked(id).await?;
-        let system = self.app.driver.glance_system().await?;
-        let reaches = match self.app.driver.glance(&asked.run) {
-            // Memory may have the run as it was before it asked this.
-            Some(run) if run.interrupts.contains_key(id) => self.reaches_loaded(&run, id, &system),
-            _ if self.extent == Extent::Own => self.reaches(&self.app.run_row(&asked.run).await?).await?,
-            _ => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id, &system),
-        };
-        if reaches { Ok(asked) } else { Err(others()) }
+        match self.extent {
+            Extent::All => {}
+            Extent::Own => self.sees(&asked.run).await?,
+            Extent::Assigned | Extent::Unassigned => {
+                // As the journal has it: whoever hears that it became theirs looks before memory has it.
+                let run = match self.app.driver.current(&asked.run).await {
+                    Some(run) => run,
+                    None => self.app.driver.load(&asked.run).await?,
+                };
+                self.takes_part(&run, id, &*self.app.driver.glance_system().await?)?;
+            }
+            Extent::Nothing => return Err(others()),
+        }
+        Ok(asked)
+    }
+
+    /// Whether an interrupt was theirs to decide before an event of its run.
+    pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
+        let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
+        Ok(self.takes_part(&before, id, &*self.app.driver.glance_system().await?).is_ok())
     }
 
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
@@ -321,19 +333,13 @@ impl Caller {
         }
     }
 
-    /// The same of an interrupt whose run is loaded.
-    fn reaches_loaded(&self, run: &Run, id: &InterruptId, system: &System) -> bool {
-        let interrupt = run.interrupts.get(id);
+    /// Whether an interrupt of a run is theirs to decide.
+    fn takes_part(&self, run: &Run, id: &InterruptId, system: &System) -> Answer<()> {
         let voter =
             Voter { actor: &self.actor, people: &system.people, starter: run.starter(), now: self.app.now() };
-        match self.extent {
-            Extent::All => true,
-            Extent::Own => run.is_begun_by(&self.actor),
-            Extent::Assigned | Extent::Unassigned => {
-                interrupt.is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
-            }
-            Extent::Nothing => false,
-        }
+        let takes_part =
+            run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok());
+        if takes_part { Ok(()) } else { Err(others()) }
     }
 
     pub fn is(&self, actor: &Actor) -> bool {

@@ -239,17 +239,24 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
+/// A browser's socket that follows the inbox as somebody.
+async fn inbox_of(served: &Served, who: &str) -> Socket {
+    let browser = served.signed_in_as(who).await;
+    let origin = format!("http://localhost:{}", served.address().port());
+    let headers = [("cookie", &*browser.login().cookie), ("origin", &*origin)];
+    let mut socket = Socket::open(served, &headers).await.expect("it opens");
+    let welcome = socket.ask(&json!({"type": "hello", "secret": browser.login().secret})).await;
+    assert_eq!(welcome["person"], who);
+    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
+    socket
+}
+
 /// A reviewer's socket tells of what is theirs, and of nothing else.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     let served = peopled().await;
     let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
-    let origin = format!("http://localhost:{}", served.address().port());
-    let headers = [("cookie", &*ben.login().cookie), ("origin", &*origin)];
-    let mut socket = Socket::open(&served, &headers).await.expect("it opens");
-    let welcome = socket.ask(&json!({"type": "hello", "secret": ben.login().secret})).await;
-    assert_eq!(welcome["person"], "ben");
-    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
+    let mut socket = inbox_of(&served, "ben").await;
     let of_finance = served.ask_of(json!({"groups": ["finance"]})).await;
     let theirs = served.ask_of(json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
     ok(approve(&anna, &theirs).await);
@@ -257,6 +264,47 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     let told = socket.events("in", 4).await;
     assert_eq!(types(&told), ["interrupt_opened", "decision_made", "decision_made", "interrupt_resolved"]);
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
+}
+
+/// Whoever is told that it is theirs by now is told each time: the event is there before the run in memory is as it says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
+    const TIMES: usize = 60;
+    let served = peopled().await;
+    let anna = served.signed_in_as("anna").await;
+    let mut socket = inbox_of(&served, "cleo").await;
+    for n in 0..TIMES {
+        let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+        let path = format!("/v1/interrupts/{}/delegate", text(&asked, "id"));
+        ok(anna.post(&path, &json!({"to": "cleo"})).await);
+        // That it opened is told as well where it was theirs by the time that was read.
+        let mut told = socket.events("in", 1).await;
+        if types(&told) == ["interrupt_opened"] {
+            told = socket.events("in", 1).await;
+        }
+        assert_eq!(types(&told), ["interrupt_delegated"], "{n}");
+        assert_eq!(told[0]["run"], asked["run"], "{n}");
+    }
+}
+
+/// Whoever was asked is told that others are instead, and nothing of what these do then.
+#[tokio::test]
+async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
+    let served = peopled().await;
+    let cleo = served.signed_in_as("cleo").await;
+    let (mut of_anna, mut of_ben) = (inbox_of(&served, "anna").await, inbox_of(&served, "ben").await);
+    let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+    assert_eq!(types(&of_anna.events("in", 1).await), ["interrupt_opened"]);
+    let to_finance = json!({"assignment": {"groups": ["finance"]}});
+    let path = format!("/v1/interrupts/{}/reassign", text(&asked, "id"));
+    ok(served.operator().post(&path, &to_finance).await);
+    assert_eq!(types(&of_anna.events("in", 1).await), ["interrupt_reassigned"]);
+    ok(approve(&cleo, &asked).await);
+    let of_legal = served.ask_of(json!({"groups": ["legal"]})).await;
+    for socket in [&mut of_anna, &mut of_ben] {
+        let told = socket.events("in", 1).await;
+        assert_eq!((types(&told), &told[0]["run"]), (vec!["interrupt_opened"], &of_legal["run"]));
+    }
 }
 
 /// Whoever would agree with an edit is shown it, and sends the same.

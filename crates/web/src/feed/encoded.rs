@@ -74,6 +74,11 @@ impl EncodedEvent {
         self.interrupt.as_ref()
     }
 
+    /// Whether others are asked from it on.
+    pub(super) fn reassigns(&self) -> bool {
+        self.kind.as_deref() == Some("interrupt_reassigned")
+    }
+
     pub(super) fn ends_a_run(&self) -> bool {
         matches!(self.kind.as_deref(), Some("run_completed" | "run_failed" | "run_cancelled"))
     }

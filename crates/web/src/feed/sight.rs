@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::id::{RunId, StreamId};
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
 use tokio::sync::OnceCell;
 
+use super::encoded::EncodedEvent;
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::limits::SIGHT_RUNS;
@@ -37,14 +38,20 @@ impl Sight {
         }
     }
 
-    /// What is assigned to somebody are interrupts, not runs. One that went to others is theirs no more.
-    pub(super) async fn sees_assigned(&self, interrupt: Option<&InterruptId>) -> Answer<bool> {
-        let Some(id) = interrupt else { return Ok(false) };
+    /// What is assigned to somebody are interrupts, not runs. One that went to others is theirs no more; that it went
+    /// they are told.
+    pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
+        let Some(id) = event.interrupt() else { return Ok(false) };
         // Large.
         match Box::pin(self.0.interrupt(id)).await {
             Ok(_) => Ok(true),
             Err(Refused(problem)) if matches!(problem.code, Code::ForbiddenRole | Code::NotFound) => {
-                Ok(false)
+                match &event.sealed.stream {
+                    StreamId::Run(run) if event.reassigns() => {
+                        Box::pin(self.0.took_part(run, id, event.sealed.seq)).await
+                    }
+                    StreamId::Run(_) | StreamId::Session(_) | StreamId::System => Ok(false),
+                }
             }
             Err(refused) => Err(refused),
         }

@@ -109,9 +109,7 @@ impl Source {
         match self {
             Self::Run { .. } => Ok(true),
             Self::Inbox { .. } if !event.is_of_an_inbox() => Ok(false),
-            Self::Inbox { .. } if sight.caller().reaches_assigned() => {
-                sight.sees_assigned(event.interrupt()).await
-            }
+            Self::Inbox { .. } if sight.caller().reaches_assigned() => sight.sees_assigned(event).await,
             Self::All { .. } | Self::Inbox { .. } => sight.sees(&event.sealed.stream).await,
         }
     }

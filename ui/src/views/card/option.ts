@@ -51,6 +51,11 @@ export function releases(offer: Offer): boolean {
   return !HOLDS.includes(offer.effect);
 }
 
+/** As it is for whoever may not release it: with what lets no work go on. To have something made anew does. */
+export function withoutReleases(interrupt: Interrupt): Interrupt {
+  return { ...interrupt, options: interrupt.options.filter((offer) => !releases(offer) && offer.effect !== "replan") };
+}
+
 /** Whether it ends the run: said beside its label, since nothing asks again. */
 export function endsRun(offer: Offer): boolean {
   return ENDS.includes(offer.effect);

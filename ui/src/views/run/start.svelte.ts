@@ -2,7 +2,7 @@
 import { post, Problem } from "../../api/client";
 import type { Run, StartRun } from "../../api/types";
 import { drafts } from "../../state/drafts";
-import type { FieldError } from "../card/edit/errors";
+import type { FieldError } from "../../parts/later/errors";
 import { blank, field, fits, type Field } from "../card/edit/form";
 import { parse } from "../card/edit/json";
 import { data } from "../card/payload";

@@ -1,7 +1,7 @@
 // A conversation that is about to be begun: its workflow, where it works, and the one key under which it is opened.
 import { post, Problem } from "../../api/client";
 import type { OpenSession, Session, Workflow } from "../../api/types";
-import type { FieldError } from "../card/edit/errors";
+import type { FieldError } from "../../parts/later/errors";
 import { data, list } from "../card/payload";
 import { WorkflowChoice } from "../run/workflow-choice.svelte";
 import { t } from "./texts";

@@ -1,7 +1,7 @@
 // Who decides on an interrupt, in words; and which votes agree with the newest one.
 import type { Assignment, Interrupt, Quorum, Vote } from "../../../api/types";
 import { plain } from "../../../parts/plain";
-import { t } from "../../people/texts";
+import { t } from "../../../parts/later/people-words";
 
 /** Any one admin or operator decides: nothing is said about it. */
 export function isUsual({ assignment, votes }: Interrupt): boolean {

@@ -2,7 +2,7 @@
 import { Problem, post } from "../../../api/client";
 import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
-import type { FieldError } from "../edit/errors";
+import type { FieldError } from "../../../parts/later/errors";
 
 export class Deciding {
   isSending = $state(false);
