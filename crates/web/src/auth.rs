@@ -119,9 +119,11 @@ impl AuthState {
     /// Signs a browser in with a code.
     pub async fn redeem(&self, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
-        let issued = blocking(move || app.logins.redeem(&code, app.now())).await?;
+        let system = app.driver.system().await?;
+        let known = system.clone();
+        let issued = blocking(move || app.logins.redeem(&code, &known.people, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
-        let roles = self.0.driver.system().await?.people.roles(&issued.person);
+        let roles = system.people.signs_in(&issued.person);
         // Whoever has left since may do nothing.
         let role =
             rights::acting(&roles, Permission::Read).ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
@@ -247,6 +249,12 @@ impl Caller {
         access::ended(&self.app, &self.access).await;
     }
 
+    /// They as somebody who reads interrupts, in the role in which they would decide on one.
+    pub async fn reader(&self) -> Answer<Reader> {
+        let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
+        Reader::of(&self.app, &Actor { role, ..self.actor.clone() }).await
+    }
+
     /// Whether the permission reaches everything.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
@@ -330,7 +338,8 @@ impl Caller {
             Extent::All => true,
             Extent::Own => run.is_begun_by(&self.actor),
             Extent::Assigned | Extent::Unassigned => {
-                interrupt.is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
+                !system.people.is_barred(&self.actor.id)
+                    && interrupt.is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
             }
             Extent::Nothing => false,
         }

@@ -15,20 +15,23 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::needs::all;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{PageQuery, Params, limit};
 use holdshort_web::view;
 
 use super::steer::nothing;
 use crate::convert;
-use crate::openapi::{Reads, ReadsOne, SetsPerson};
+use crate::openapi::{Lists, ReadsOne, SetsPerson};
 
-/// List the people of the installation, by their ids.
+/// List the people of the installation: the operator of this machine, then the others by their ids.
 #[utoipa::path(
     get, path = "/v1/people", tag = "people", operation_id = "list_people",
-    responses((status = 200, description = "All of them", body = List<Person>), Reads)
+    params(PageQuery),
+    responses((status = 200, description = "A page of people", body = List<Person>), Lists)
 )]
-pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Person>>> {
+pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> Answer<Json<List<Person>>> {
+    let limit = limit(query.limit)?;
     let system = caller.app.driver.system().await?;
-    Ok(Json(List { items: view::person::all(&system.people), next_cursor: None }))
+    Ok(Json(view::person::page(&system.people, query.cursor.as_deref(), limit)))
 }
 
 /// Read a person.

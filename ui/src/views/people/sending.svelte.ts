@@ -33,7 +33,15 @@ export class Sending {
 
 /** Everybody, for whoever may read that; nobody for whoever may not. */
 export async function everybody(): Promise<Person[]> {
-  return seesAll() ? (await get<List<Person>>("/v1/people")).items : [];
+  const people: Person[] = [];
+  let cursor: string | null | undefined = seesAll() ? "" : undefined;
+  while (cursor != null) {
+    const after: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page: List<Person> = await get<List<Person>>(`/v1/people?limit=200${after}`);
+    people.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return people;
 }
 
 /** A moment of a field without a time zone, which is that of the browser. What is no time is left to the server. */
