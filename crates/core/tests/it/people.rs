@@ -323,8 +323,8 @@ fn login_links_are_of_people_who_are_there() {
         let made = system.handle(at(1_000), &admin(), link(person));
         let facts: Vec<_> = made.iter().flatten().map(|event| (&event.fact, &event.content)).collect();
         let fact = event::Fact::System(Fact::LoginLinkMade { person: person.to_owned() });
-        let (some, none) = (vec![(&fact, &Content::none())], Vec::new());
-        assert_eq!(facts, if may { some } else { none }, "{person}");
+        let none = Content::none();
+        assert_eq!(facts, if may { vec![(&fact, &none)] } else { Vec::new() }, "{person}");
     }
     for role in [Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor, Role::Engine] {
         let refused = system.handle(at(1_000), &Actor::of(role, "rest"), link("anna"));

@@ -53,7 +53,7 @@ pub(crate) async fn release(
 
 /// Have others decide.
 ///
-/// Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
+/// All votes are withdrawn. Whoever has the interrupt on their desk may hand it on, and admins
 /// and operators may whatever it is.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",

@@ -51,8 +51,8 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 
 /// Set a person: make them, or change them.
 ///
-/// What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
-/// is changed there.
+/// What is not said is nothing: send the whole person. One who was read from the people file is changed there; of one whom
+/// an identity provider has brought its tokens say nothing any more.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -67,7 +67,7 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+/// They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
 /// settle goes to admins and operators.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
