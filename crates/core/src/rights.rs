@@ -26,7 +26,7 @@ pub enum Permission {
     Administer,
     /// Audit, receipts, export.
     Audit,
-    /// Sign a browser in. A login carries no role yet: whoever uses it is the local operator, who is an admin too.
+    /// Make links that sign a browser in, as any of the people.
     SignIn,
 }
 

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 /// A token that is looked at.
 pub const TOKEN_BYTES: usize = 8 * 1_024;
-/// An actor id that a token names.
-pub const SUBJECT_BYTES: usize = 200;
-/// The display name of somebody; a longer one is not shown.
-pub const NAME_BYTES: usize = 200;
+/// An actor id that a token names: as long as the name of a person may be.
+pub const SUBJECT_BYTES: usize = 128;
+/// The display name of somebody, as long as that of a person may be; a longer one is not shown.
+pub const NAME_BYTES: usize = 128;
+const _: () = assert!(SUBJECT_BYTES == holdshort_core::limits::NAME_BYTES && NAME_BYTES == SUBJECT_BYTES);
 /// Values of the claim of roles, and of the claim of groups.
 pub const CLAIM_VALUES: usize = 500;
 /// One of them.

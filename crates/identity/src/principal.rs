@@ -63,6 +63,11 @@ impl Principal {
         Actor { id: self.id.clone(), role, via: Some(via.to_owned()) }
     }
 
+    /// Of agents alone, and not of whoever may do nothing.
+    pub fn is_agent(&self) -> bool {
+        self.roles.contains(&Role::Agent) && !self.is_person()
+    }
+
     /// Agents have a rate and a share of the connections; people have what is left. Whoever may do nothing has what
     /// agents have.
     pub fn is_person(&self) -> bool {

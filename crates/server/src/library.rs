@@ -1,8 +1,9 @@
 //! Workflows of a folder: `DIR/NAME/workflow.yaml` with `rehearsal.yaml` beside it, or single files `DIR/*.yaml`.
 //! Reads files; whether they are right is for the crate `workflow` to say.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use holdshort_core::run::undecidable;
@@ -17,6 +18,8 @@ const REHEARSAL: &str = "rehearsal.yaml";
 pub enum Error {
     #[error("{} can not be read: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("{} says who may decide, and others may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
+    Writable { path: PathBuf, mode: u32 },
     #[error("{} holds no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
     Empty { path: PathBuf },
     #[error("{} holds more than {WORKFLOW_FILES} entries", path.display())]
@@ -55,7 +58,11 @@ pub struct Checked {
 
 /// The people of a file, by id.
 pub fn people(path: &Path) -> Result<Vec<(String, Person)>, Error> {
-    people_file::parse(&path.display().to_string(), &text(path)?).map_err(Error::Invalid)
+    let text = text_of(path, bounds::PEOPLE_BYTES, |found| {
+        let mode = found.permissions().mode() & 0o777;
+        if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
+    })?;
+    people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
 /// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.
@@ -126,10 +133,23 @@ fn pair(workflow: &Path, rehearsal: &Path) -> Result<Override, Error> {
 }
 
 fn text(path: &Path) -> Result<String, Error> {
+    text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
+}
+
+/// The text of a file of at most so many bytes that is as it should be.
+fn text_of(
+    path: &Path,
+    largest: usize,
+    check: impl FnOnce(&Metadata) -> Result<(), Error>,
+) -> Result<String, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
-    let largest = bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES) as u64;
-    if fs::metadata(path).map_err(io)?.len() > largest {
+    let mut file = File::open(path).map_err(io)?;
+    let found = file.metadata().map_err(io)?;
+    check(&found)?;
+    if found.len() > largest as u64 {
         return Err(io(io::Error::other(format!("it is larger than {largest} bytes"))));
     }
-    fs::read_to_string(path).map_err(io)
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(io)?;
+    Ok(text)
 }

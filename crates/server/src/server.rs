@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use holdshort_core::actor::{LOCAL_OPERATOR, Role};
+use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
+use holdshort_core::system::Input;
 use holdshort_core::system::people::People;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
-use holdshort_web::access::{Used, keep_standing};
+use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
@@ -188,6 +189,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }),
         agents: Rates::new(options.agent_requests),
         used: Used::default(),
+        newest: Newest::default(),
         standing,
         stopping,
     });
@@ -235,7 +237,9 @@ impl Server {
     }
 
     /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
-    pub fn login_link(&self) -> Result<String, secrets::Error> {
+    pub async fn login_link(&self) -> Result<String, StartError> {
+        let input = Input::MakeLoginLink { person: LOCAL_OPERATOR.to_owned() };
+        self.app.driver.change_system(input, Actor::admin(LOCAL_OPERATOR, "cli")).await?;
         let (code, _) = self.app.logins.invite(LOCAL_OPERATOR, self.app.now())?;
         Ok(self.app.login_url(&code))
     }

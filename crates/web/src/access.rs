@@ -9,19 +9,19 @@ use std::time::Duration;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{KeyId, StreamId};
-use holdshort_core::limits::KEYS;
+use holdshort_core::limits::{KEYS, PEOPLE};
 use holdshort_core::system::keys::{Found, Key};
-use holdshort_core::system::people::{PeopleSource, Person};
-use holdshort_core::system::{Input, System};
+use holdshort_core::system::people::{People, PeopleSource, Person};
+use holdshort_core::system::{Input, Rejection, System};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::Clock;
+use holdshort_engine::{Clock, Error};
 use holdshort_identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_identity::{How, Principal};
 use holdshort_protocol::Code;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::app::App;
+use crate::app::{App, blocking, detached};
 use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
@@ -35,17 +35,31 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The longest sleep before the clock is looked at again: a clock that is set takes nobody's time away for long.
 const NAP: Duration = Duration::from_mins(1);
 
-/// What let somebody in.
+/// What let somebody in. `since` is the sequence in the installation's stream that it was looked up at.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// A token of the data folder. It ends with the process.
     Token,
-    /// A browser's, with the roles that its person had.
-    Login(Login, BTreeSet<Role>),
+    /// A browser's, with what its person was.
+    Login { login: Login, is: Standing, since: u64 },
     /// A secret of a key, by its digest, and until when it counts if nothing happens to the key.
-    Key { digest: Digest, until: Option<Timestamp> },
-    /// A token of an issuer, which counts until then.
-    Issued { until: Timestamp },
+    Key { digest: Digest, until: Option<Timestamp>, since: u64 },
+    /// A token of an issuer, which counts until then: of a person with what they were, or of somebody who is none here.
+    Issued { id: String, is: Option<Standing>, until: Timestamp, since: u64 },
+}
+
+/// What a person was when they were let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    roles: BTreeSet<Role>,
+    groups: BTreeSet<String>,
+}
+
+impl Standing {
+    fn of(people: &People, id: &str) -> Self {
+        let groups = people.get(id).map(|person| person.groups.clone()).unwrap_or_default();
+        Self { roles: people.signs_in(id), groups }
+    }
 }
 
 impl Access {
@@ -53,9 +67,9 @@ impl Access {
     pub(crate) fn expires_at(&self) -> Option<Timestamp> {
         match self {
             Self::Token => None,
-            Self::Login(login, _) => Some(login.expires_at),
+            Self::Login { login, .. } => Some(login.expires_at),
             Self::Key { until, .. } => *until,
-            Self::Issued { until } => Some(*until),
+            Self::Issued { until, .. } => Some(*until),
         }
     }
 }
@@ -78,6 +92,29 @@ impl Used {
     }
 }
 
+/// When the newest token of each person was issued that was shown here. In memory alone: the journal holds that of the
+/// last one that changed something.
+#[derive(Default)]
+pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
+
+impl Newest {
+    /// Whether one was issued later than then.
+    fn is_later(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
+        let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
+    }
+
+    fn taken(&self, id: &str, issued_at: Option<Timestamp>) {
+        let Some(issued_at) = issued_at else { return };
+        let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if newest.len() >= PEOPLE && !newest.contains_key(id) {
+            newest.clear();
+        }
+        let newest = newest.entry(id.to_owned()).or_insert(issued_at);
+        *newest = issued_at.max(*newest);
+    }
+}
+
 /// A new secret of a key, and its digest. Nobody can be shown it a second time.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
@@ -88,13 +125,15 @@ pub fn draw() -> Result<(String, Digest), secrets::Error> {
 /// Who a browser is signed in as, with the roles that they have now; `None` where that is nobody any more.
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
-    let roles = system.people.roles(&login.person);
-    let known = system.people.get(&login.person);
-    let groups = known.map(|person| person.groups.clone()).unwrap_or_default();
-    let name = known.and_then(|person| person.name.clone());
-    let principal =
-        Principal { id: login.person.clone(), name, roles: roles.clone(), groups, how: How::Login };
-    Ok((!roles.is_empty()).then_some((principal, Access::Login(login, roles))))
+    let people = &system.people;
+    if people.is_signed_out(&login.person, login.created_at) {
+        return Ok(None);
+    }
+    let is = Standing::of(people, &login.person);
+    let Standing { roles, groups } = is.clone();
+    let name = people.get(&login.person).and_then(|person| person.name.clone());
+    let principal = Principal { id: login.person.clone(), name, roles, groups, how: How::Login };
+    Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
 /// The key of a secret, and what it is let in by; `None` where it is no secret of a key. A digest is looked up, so the
@@ -114,7 +153,7 @@ pub(crate) async fn by_key<T>(
     match system.keys.find(&digest, now) {
         Found::Live { key, until } => {
             app.used.now(&key.id, now);
-            Ok(Some((of(key), Access::Key { digest, until })))
+            Ok(Some((of(key), Access::Key { digest, until, since: system.seq })))
         }
         Found::Expired => Err(Refused::new(Code::CredentialExpired, "the key has expired; make another one")),
         Found::Unknown => Ok(None),
@@ -127,7 +166,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
         return Ok(None);
     }
     let now = app.now();
-    let Verified { principal, until } = match app.issuers.verify(token, now).await {
+    let Verified { principal, until, issued_at } = match app.issuers.verify(token, now).await {
         Ok(verified) => verified,
         Err(refusal) => {
             tracing::debug!(%refusal, "a token is refused");
@@ -135,7 +174,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
                 // The issuer has signed it, so whoever shows it may be told.
-                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject => {
+                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject | Refusal::Roles => {
                     Err(Refused::new(Code::Unauthenticated, format!("the token: {refusal}")))
                 }
                 Refusal::Malformed
@@ -150,72 +189,119 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     // An issuer may call somebody like one of ours; they are somebody else all the same.
     let system = app.driver.system().await?;
     let name = principal.id.to_ascii_lowercase();
-    let elsewhere = match system.people.get(&principal.id) {
-        Some(_) if principal.is_person() => None,
-        _ => system.whose(&name, now).or_else(|| system.whose(&principal.id, now)),
+    let is_known = system.people.get(&principal.id).is_some();
+    let elsewhere = if is_known && !principal.is_agent() {
+        None
+    } else {
+        system.whose(&name, now).or_else(|| system.whose(&principal.id, now))
     };
     if let Some(who) = elsewhere {
         let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
         return Err(Refused::new(Code::ForbiddenRole, why));
     }
-    let principal = if principal.is_person() { taken_up(app, &system, principal).await? } else { principal };
-    Ok(Some((principal, Access::Issued { until })))
+    if system.people.is_removed(&principal.id) {
+        return Err(removed(&principal.id));
+    }
+    if !is_known && !principal.is_person() {
+        let access = Access::Issued { id: principal.id.clone(), is: None, until, since: system.seq };
+        return Ok(Some((principal, access)));
+    }
+    let system = taken_up(app, system, &principal, issued_at).await?;
+    let is = Standing::of(&system.people, &principal.id);
+    let access = Access::Issued { id: principal.id.clone(), is: Some(is.clone()), until, since: system.seq };
+    let Standing { roles, groups } = is;
+    Ok(Some((Principal { roles, groups, ..principal }, access)))
+}
+
+fn removed(id: &str) -> Refused {
+    Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
 /// A person as the token says, among the people from here on. Where the people file or an admin says who somebody is, that
-/// counts, and what the token says of roles and groups does not.
-async fn taken_up(app: &App, system: &System, principal: Principal) -> Answer<Principal> {
-    let said = Person {
-        roles: principal.roles.iter().copied().filter(|role| *role != Role::Agent).collect(),
+/// counts, and what the token says of roles and groups does not; nor does it where a later token has said something else.
+async fn taken_up(
+    app: &App,
+    system: Arc<System>,
+    principal: &Principal,
+    issued_at: Option<Timestamp>,
+) -> Answer<Arc<System>> {
+    let id = &principal.id;
+    if app.newest.is_later(id, issued_at) {
+        return Ok(system);
+    }
+    let person = Person {
+        roles: principal.roles.clone(),
         groups: principal.groups.clone(),
         time_zone: None,
         language: None,
         source: PeopleSource::Provider,
+        issued_at,
         name: principal.name.clone(),
         addresses: BTreeMap::new(),
         away: None,
     };
-    match system.people.get(&principal.id) {
-        Some(known) if known.source != PeopleSource::Provider => {
-            let (roles, groups) = (known.roles.clone(), known.groups.clone());
-            return Ok(Principal { roles, groups, ..principal });
-        }
-        Some(known) if known.is_as(&said) => {}
-        Some(_) | None => {
-            let input = Input::SetPerson { id: principal.id.clone(), person: said };
-            app.driver.change_system(input, Actor::engine()).await?;
-        }
-    }
-    Ok(principal)
+    let system = if system.people.get(id).is_some_and(|known| known.is_as(&person)) {
+        system
+    } else {
+        let (driver, input) = (app.driver.clone(), Input::TakeUp { id: id.clone(), person });
+        // Also where the client goes away: who is among the people is in all that depends on it.
+        let taken = detached(async move { driver.change_system(input, Actor::engine()).await }).await;
+        taken.map_err(|error| match error {
+            Error::System(Rejection::Removed(id)) => removed(&id),
+            Error::System(Rejection::Invalid(problems)) => {
+                let why: Vec<String> =
+                    problems.iter().map(|it| format!("{} {}", it.pointer, it.message)).collect();
+                Refused::new(Code::Unauthenticated, format!("the token: {}", why.join("; ")))
+            }
+            error => error.into(),
+        })?
+    };
+    app.newest.taken(id, issued_at);
+    Ok(system)
 }
 
 /// Resolves when what let somebody in lets nobody in any more.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
         Access::Token => std::future::pending().await,
-        Access::Login(login, roles) => {
-            let mut standing = app.standing.clone();
-            // Whoever may do something else than before is looked at anew.
-            let changed = async {
-                standing.wait_for(|system| system.people.roles(&login.person) != *roles).await.is_ok()
-            };
+        Access::Login { login, is, since } => {
             let mut logins = app.logins.follow();
             let signed_out = async { logins.wait_for(|logins| !logins.contains(login)).await.is_ok() };
+            // Whoever may do something else than before is looked at anew.
+            let changed = changes(app, *since, |system| {
+                let people = &system.people;
+                people.is_signed_out(&login.person, login.created_at)
+                    || Standing::of(people, &login.person) != *is
+            });
             tokio::select! {
                 // A sender that is gone ends with the process.
                 true = signed_out => {}
-                true = changed => {}
+                () = changed => {}
                 () = until(app, login.expires_at) => {}
                 else => std::future::pending().await,
             }
         }
-        Access::Issued { until: end } => until(app, *end).await,
-        Access::Key { digest, .. } => {
+        Access::Issued { id, is, until: end, since } => {
+            let changed = changes(app, *since, |system| match is {
+                Some(is) => Standing::of(&system.people, id) != *is,
+                None => system.people.is_removed(id) || system.whose(id, app.now()).is_some(),
+            });
+            tokio::select! {
+                () = changed => {}
+                () = until(app, *end) => {}
+            }
+        }
+        Access::Key { digest, until: first, since } => {
             let mut standing = app.standing.clone();
             loop {
-                let found = match standing.borrow_and_update().keys.find(digest, app.now()) {
-                    Found::Live { until, .. } => Some(until),
-                    Found::Expired | Found::Unknown => None,
+                let found = {
+                    let system = standing.borrow_and_update();
+                    match system.keys.find(digest, app.now()) {
+                        // It was let in by a change that has not been told yet.
+                        _ if system.seq < *since => Some(*first),
+                        Found::Live { until, .. } => Some(until),
+                        Found::Expired | Found::Unknown => None,
+                    }
                 };
                 let Some(end) = found else { return };
                 let over = async {
@@ -234,6 +320,16 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
+/// Until this is so of the installation.
+async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
+    let mut standing = app.standing.clone();
+    // Whoever was let in by a change may be here before it is told.
+    if standing.wait_for(|system| system.seq >= since && is_so(system)).await.is_err() {
+        // A sender that is gone ends with the process.
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Until the clock of this server shows a time.
 async fn until(app: &App, end: Timestamp) {
     loop {
@@ -245,12 +341,18 @@ async fn until(app: &App, end: Timestamp) {
     }
 }
 
-/// Tells those who follow of each change to the installation, on whichever node. Runs until the store is closed.
+/// Tells those who follow of each change to the installation, on whichever node, and signs out those who have left. Runs
+/// until the store is closed.
 pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
         match app.driver.system().await {
             Ok(system) => {
+                let (logins, known) = (app.clone(), system.clone());
+                // They are let in no more anyway; the next change tries again.
+                if blocking(move || logins.logins.purge(&known.people)).await.is_err() {
+                    tracing::error!("who has left stands in the file of logins");
+                }
                 tell.send_if_modified(|known| {
                     let is_news = known.seq < system.seq;
                     if is_news {
@@ -262,7 +364,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
                     return;
                 }
             }
-            Err(holdshort_engine::Error::Store(holdshort_store::Error::Closed)) => return,
+            Err(Error::Store(holdshort_store::Error::Closed)) => return,
             Err(error) => {
                 tracing::error!(%error, "the keys can not be read; what is revoked stays open until they can");
                 app.driver.clock().sleep(PAUSE).await;

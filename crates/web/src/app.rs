@@ -26,7 +26,7 @@ use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::access::Used;
+use crate::access::{Newest, Used};
 use crate::asked::Asked;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
@@ -58,6 +58,7 @@ pub struct App {
     pub connections: Arc<Connections>,
     pub agents: Rates,
     pub used: Used,
+    pub newest: Newest,
     /// The installation, as whatever stays open is told of it.
     pub standing: watch::Receiver<Arc<System>>,
     /// True once the server stops: whatever waits ends.

@@ -119,9 +119,11 @@ impl AuthState {
     /// Signs a browser in with a code.
     pub async fn redeem(&self, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
-        let issued = blocking(move || app.logins.redeem(&code, app.now())).await?;
+        let system = app.driver.system().await?;
+        let known = system.clone();
+        let issued = blocking(move || app.logins.redeem(&code, &known.people, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
-        let roles = self.0.driver.system().await?.people.roles(&issued.person);
+        let roles = system.people.signs_in(&issued.person);
         // Whoever has left since may do nothing.
         let role =
             rights::acting(&roles, Permission::Read).ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
@@ -245,6 +247,12 @@ impl Caller {
     /// Resolves when what let them in has ended, such as a key that was revoked. Whatever stays open for them ends then.
     pub async fn ended(&self) {
         access::ended(&self.app, &self.access).await;
+    }
+
+    /// They as somebody who reads interrupts, in the role in which they would decide on one.
+    pub async fn reader(&self) -> Answer<Reader> {
+        let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
+        Reader::of(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
     /// Whether the permission reaches everything.

@@ -93,11 +93,15 @@ pub const ANSWERS: usize = 64;
 pub const GOODBYE_TIME: Duration = Duration::from_secs(3);
 
 /// Login links that can be redeemed at once; the oldest goes.
-pub const LOGIN_CODES: usize = 10;
+pub const LOGIN_CODES: usize = 1_000;
+/// Those of one person; their oldest goes.
+pub const LOGIN_CODES_OF_PERSON: usize = 10;
 /// How long a login link can be redeemed: 15 minutes.
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
 /// Browsers that are signed in at once; the oldest goes.
-pub const LOGINS: usize = 100;
+pub const LOGINS: usize = 1_000;
+/// Those of one person; their oldest goes.
+pub const LOGINS_OF_PERSON: usize = 100;
 /// How long a login lasts: 30 days.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 

@@ -13,11 +13,12 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::digest::Digest;
+use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_MS, LOGINS};
+use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS, LOGINS, LOGINS_OF_PERSON};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
@@ -38,6 +39,7 @@ struct Code {
     digest: Digest,
     /// Whom it signs in.
     person: String,
+    made_at: Timestamp,
     expires_at: Timestamp,
 }
 
@@ -50,7 +52,7 @@ pub struct Login {
     pub person: String,
     cookie: Digest,
     secret: Digest,
-    created_at: Timestamp,
+    pub created_at: Timestamp,
     pub expires_at: Timestamp,
 }
 
@@ -92,26 +94,37 @@ impl Logins {
     pub fn invite(&self, person: &str, now: Timestamp) -> Result<(String, Timestamp), Error> {
         let code = secrets::draw()?;
         let expires_at = now.plus_ms(LOGIN_CODE_MS);
+        let (digest, person) = (Digest::of(code.as_bytes()), person.to_owned());
         let mut codes = lock(&self.codes);
-        codes.push_back(Code { digest: Digest::of(code.as_bytes()), person: person.to_owned(), expires_at });
-        if codes.len() > LOGIN_CODES {
+        if codes.iter().filter(|code| code.person == person).count() >= LOGIN_CODES_OF_PERSON {
+            let oldest = codes.iter().position(|code| code.person == person);
+            oldest.and_then(|place| codes.remove(place));
+        }
+        if codes.len() >= LOGIN_CODES {
             codes.pop_front();
         }
+        codes.push_back(Code { digest, person, made_at: now, expires_at });
         Ok((code, expires_at))
     }
 
-    /// A login for a code; none if it is unknown, used or too old. The code is used up, whatever comes of it.
-    pub fn redeem(&self, code: &str, now: Timestamp) -> Result<Option<Issued>, Error> {
+    /// A login for a code; none if it is unknown, used or too old, or whoever it was made for has left since. The code is
+    /// used up, whatever comes of it.
+    pub fn redeem(&self, code: &str, people: &People, now: Timestamp) -> Result<Option<Issued>, Error> {
         let digest = Digest::of(code.as_bytes());
         let mut codes = lock(&self.codes);
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        let Some(Code { person, .. }) = found.filter(|code| code.expires_at > now) else { return Ok(None) };
+        let counts = |code: &Code| code.expires_at > now && !people.is_signed_out(&code.person, code.made_at);
+        let Some(Code { person, .. }) = found.filter(counts) else { return Ok(None) };
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
         let expires_at = now.plus_ms(LOGIN_MS);
         self.change(|logins| {
             logins.retain(|login| login.expires_at > now);
+            if logins.iter().filter(|login| login.person == person).count() >= LOGINS_OF_PERSON {
+                let oldest = logins.iter().position(|login| login.person == person);
+                oldest.map(|place| logins.remove(place));
+            }
             logins.push(Login {
                 person: person.clone(),
                 cookie: Digest::of(cookie.as_bytes()),
@@ -140,6 +153,17 @@ impl Logins {
     /// Whoever is signed in, and whoever will be.
     pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
         self.kept.subscribe()
+    }
+
+    /// Signs out those who have left, and takes back what they were invited with. Writes only where there is somebody.
+    pub fn purge(&self, people: &People) -> Result<(), Error> {
+        lock(&self.codes).retain(|code| !people.is_signed_out(&code.person, code.made_at));
+        let is_out = |login: &Login| people.is_signed_out(&login.person, login.created_at);
+        if self.kept.borrow().iter().any(is_out) {
+            self.change(|logins| logins.retain(|it| !is_out(it)))
+        } else {
+            Ok(())
+        }
     }
 
     /// Signs out.
@@ -184,6 +208,8 @@ fn operator() -> String {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
+    use holdshort_core::actor::Role;
+    use holdshort_core::system::people::{PeopleSource, Person};
 
     use super::*;
 
@@ -194,11 +220,31 @@ mod tests {
         Logins::open(data, PORT, "token").unwrap()
     }
 
-    /// A login: the cookie's value, the secret, the end.
+    fn people(ids: &[&str]) -> People {
+        let person = Person {
+            roles: [Role::Reviewer].into(),
+            groups: [].into(),
+            time_zone: None,
+            language: None,
+            source: PeopleSource::Api,
+            issued_at: None,
+            name: None,
+            addresses: [].into(),
+            away: None,
+        };
+        People::of(&ids.iter().map(|id| ((*id).to_owned(), person.clone())).collect::<Vec<_>>())
+    }
+
     fn sign_in(logins: &Logins) -> (String, String, Timestamp) {
-        let (code, _) = logins.invite("anna", NOW).unwrap();
-        let Issued { person, cookie, secret, expires_at } = logins.redeem(&code, NOW).unwrap().unwrap();
-        assert_eq!(person, "anna");
+        sign_in_as(logins, "anna")
+    }
+
+    /// A login: the cookie's value, the secret, the end.
+    fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
+        let (code, _) = logins.invite(id, NOW).unwrap();
+        let issued = logins.redeem(&code, &people(&[id]), NOW).unwrap().unwrap();
+        let Issued { person, cookie, secret, expires_at } = issued;
+        assert_eq!(person, id);
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
         assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
         (cookie.strip_prefix("holdshort_4100=").unwrap().to_owned(), secret, expires_at)
@@ -212,7 +258,8 @@ mod tests {
     fn a_code_works_once_and_not_for_long() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let redeem = |code: &str, now| logins.redeem(code, now).unwrap().is_some();
+        let people = people(&["anna", "ben"]);
+        let redeem = |code: &str, now| logins.redeem(code, &people, now).unwrap().is_some();
 
         let (code, expires_at) = logins.invite("anna", NOW).unwrap();
         assert!(!redeem("", NOW) && !redeem(&code[1..], NOW), "nothing that is nearly a code");
@@ -221,9 +268,42 @@ mod tests {
         let (code, _) = logins.invite("anna", NOW).unwrap();
         assert!(!redeem(&code, expires_at), "too old");
 
-        let codes: Vec<String> = (0..=LOGIN_CODES).map(|_| logins.invite("anna", NOW).unwrap().0).collect();
+        let of_ben = logins.invite("ben", NOW).unwrap().0;
+        let codes: Vec<String> =
+            (0..=LOGIN_CODES_OF_PERSON).map(|_| logins.invite("anna", NOW).unwrap().0).collect();
         let work: Vec<bool> = codes.iter().map(|code| redeem(code, NOW)).collect();
         assert_eq!(work.iter().position(|works| *works), Some(1), "the oldest went");
+        assert!(redeem(&of_ben, NOW), "and nobody else's");
+
+        let codes: Vec<String> =
+            (0..=LOGIN_CODES).map(|n| logins.invite(&format!("p{n}"), NOW).unwrap().0).collect();
+        let everybody: Vec<String> = (0..=LOGIN_CODES).map(|n| format!("p{n}")).collect();
+        let everybody = self::people(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut work = codes.iter().map(|code| logins.redeem(code, &everybody, NOW).unwrap().is_some());
+        assert_eq!((work.next(), work.next()), (Some(false), Some(true)), "the oldest of all went");
+    }
+
+    #[test]
+    fn whoever_leaves_is_signed_out_and_invited_no_more() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let of_ben = sign_in_as(&logins, "ben");
+        sign_in(&logins);
+        let codes = ["anna", "ben"].map(|person| logins.invite(person, NOW).unwrap().0);
+        logins.purge(&people(&["anna", "ben"])).unwrap();
+        assert_eq!(logins.follow().borrow().len(), 2);
+        logins.purge(&people(&["ben"])).unwrap();
+        let find = |logins: &Logins, (own, secret, _): &(String, String, Timestamp)| {
+            logins.find(&cookie(&format!("holdshort_4100={own}")), secret, NOW).is_some()
+        };
+        for logins in [&logins, &open(data.path())] {
+            assert_eq!(logins.follow().borrow().len(), 1, "also in the file");
+            assert!(find(logins, &of_ben));
+        }
+        // Also where somebody of the name is there again.
+        let redeemed =
+            codes.map(|code| logins.redeem(&code, &people(&["anna", "ben"]), NOW).unwrap().is_some());
+        assert_eq!(redeemed, [false, true]);
     }
 
     #[test]
@@ -270,7 +350,8 @@ mod tests {
     fn the_oldest_logins_go() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let all: Vec<_> = (0..=LOGINS).map(|_| sign_in(&logins)).collect();
+        let of_ben = sign_in_as(&logins, "ben");
+        let all: Vec<_> = (0..=LOGINS_OF_PERSON).map(|_| sign_in(&logins)).collect();
         let works: Vec<bool> = all
             .iter()
             .map(|(own, secret, _)| {
@@ -278,5 +359,10 @@ mod tests {
             })
             .collect();
         assert_eq!(works.iter().position(|works| *works), Some(1));
+        let (own, secret, _) = of_ben;
+        assert!(
+            logins.find(&cookie(&format!("holdshort_4100={own}")), &secret, NOW).is_some(),
+            "nobody else's"
+        );
     }
 }

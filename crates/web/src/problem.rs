@@ -112,6 +112,9 @@ impl From<Error> for Refused {
             }
             Error::System(system::Rejection::UnknownPerson) => Self::not_found("person"),
             Error::System(system::Rejection::OtherSource(why)) => Self::new(Code::OtherSource, why),
+            Error::System(rejection @ system::Rejection::Removed(_)) => {
+                Self::new(Code::Unauthenticated, rejection.to_string())
+            }
             Error::System(system::Rejection::Key(refusal)) => refusal.into(),
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
             Error::Session(rejection @ session::Rejection::Closed(_)) => {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// More is no file of ours.
-const FILE_BYTES: u64 = 64 * 1_024;
+const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

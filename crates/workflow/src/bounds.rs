@@ -4,6 +4,10 @@
 pub const WORKFLOW_BYTES: usize = 256 * 1024;
 /// A rehearsal quotes whole files that it writes.
 pub const REHEARSAL_BYTES: usize = 1024 * 1024;
+/// A file of 10,000 people with everything that may be said of each is smaller.
+pub const PEOPLE_BYTES: usize = 16 * 1024 * 1024;
+/// Scalars, lists and mappings of it.
+pub const PEOPLE_NODES: usize = 1_000_000;
 /// Lists and mappings inside one another; JSON Schemas nest deepest.
 pub const DEPTH: usize = 48;
 /// Scalars, lists and mappings of one file.

@@ -17,6 +17,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::limits;
 use holdshort_core::system::people::{PeopleSource, Person, check};
 
+use crate::bounds::{PEOPLE_BYTES, PEOPLE_NODES};
 use crate::item::{Item, Keys};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Unreadable};
@@ -30,13 +31,11 @@ const ROLES: [(&str, Role); 4] = [
     ("reviewer", Role::Reviewer),
     ("auditor", Role::Auditor),
 ];
-/// A file of that many people with everything that may be said of each is smaller.
-const FILE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The people of a file, by id, in its order. `file_name` is for the problems only.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<(String, Person)>, Vec<Problem>> {
     let mut problems = Problems::of(file_name);
-    let node = match yaml::parse(text, FILE_BYTES) {
+    let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
         Ok(node) => node,
         Err(Unreadable { place, message }) => {
             problems.push(place, String::new(), message, None);
@@ -96,6 +95,7 @@ fn person(item: &Item<'_>, problems: &mut Problems) -> Option<Person> {
         time_zone,
         language,
         source: PeopleSource::File,
+        issued_at: None,
         name,
         addresses,
         away: None,

@@ -79,11 +79,16 @@ pub(crate) struct Unreadable {
 
 /// Parses one document.
 pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
+    parse_large(text, max_bytes, bounds::NODES)
+}
+
+/// The same of one with more scalars, lists and mappings.
+pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
         return Err(Unreadable { place: Position::START, message });
     }
-    serde_saphyr::from_str_with_options(text, options(max_bytes)).map_err(|error| {
+    serde_saphyr::from_str_with_options(text, options(max_bytes, max_nodes)).map_err(|error| {
         let error = error.without_snippet();
         let place = error.location().map_or(Position::START, Position::from);
         Unreadable { place, message: format!("not readable as YAML: {}", explain(error)) }
@@ -107,7 +112,7 @@ fn bare(message: &str) -> &str {
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])
 }
 
-fn options(max_bytes: usize) -> Options {
+fn options(max_bytes: usize, max_nodes: usize) -> Options {
     serde_saphyr::options! {
         strict_booleans: true,
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
@@ -120,7 +125,9 @@ fn options(max_bytes: usize) -> Options {
         },
         budget: serde_saphyr::budget! {
             max_depth: bounds::DEPTH,
-            max_nodes: bounds::NODES,
+            max_nodes: max_nodes,
+            // Each has a start, and lists and mappings have an end.
+            max_events: 2 * max_nodes + bounds::ALIAS_EVENTS,
             max_total_scalar_bytes: max_bytes,
         },
     }

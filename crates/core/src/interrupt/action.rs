@@ -125,7 +125,8 @@ impl Interrupt {
             Extent::Assigned | Extent::Unassigned => {
                 self.may_take_part(voter)?;
                 if matches!(to, HandedTo::Whole(_)) {
-                    let why = "may only name others: how many of them agree is for admins and operators to say";
+                    let why =
+                        "may only name others: how many of them agree is for admins and operators to say";
                     return Err(Refusal::Invalid(vec![Problem::new("/assignment", why)]));
                 }
                 if !self.sits_in(voter, now) {

@@ -45,6 +45,10 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         away: Option<Away>,
     },
+    /// Whoever opens the link signs a browser in as this person, once. Its code is nowhere in the journal.
+    LoginLinkMade {
+        person: String,
+    },
     /// Whoever shows the secret of this digest is `name` from here on.
     KeyMade {
         key: KeyId,
@@ -98,9 +102,17 @@ pub enum Input {
         source: PeopleSource,
         people: Vec<(String, Person)>,
     },
+    /// A token of an issuer says who this is, as `person.issued_at` has it.
+    TakeUp {
+        id: String,
+        person: Person,
+    },
     SetAway {
         id: String,
         away: Option<Away>,
+    },
+    MakeLoginLink {
+        person: String,
     },
     MakeKey(NewKey),
     RotateKey {
@@ -124,6 +136,9 @@ pub enum Rejection {
     /// Somebody is changed where they were read from.
     #[error("{0}")]
     OtherSource(&'static str),
+    /// A token names somebody who was removed here.
+    #[error("`{0}` was removed here; an administrator, or the people file, puts them back")]
+    Removed(String),
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),
 }
@@ -142,11 +157,21 @@ impl System {
             Input::Unfreeze => self.frozen.then_some(plain(Fact::Unfrozen)).into_iter().collect(),
             Input::SetPerson { id, person } => self.set_person(id, person, at)?,
             Input::RemovePerson { id } => {
-                self.people_of(&id, PeopleSource::Api)?;
+                self.may_change(&id, PeopleSource::Api)?.ok_or(Rejection::UnknownPerson)?;
                 vec![plain(Fact::PersonLeft { person: id })]
             }
             Input::SetPeople { source, people } => self.set_people(source, people, at)?,
+            Input::TakeUp { id, person } => {
+                self.take_up(id, Person { source: PeopleSource::Provider, ..person }, at)?
+            }
             Input::SetAway { id, away } => self.set_away(id, away, at)?,
+            Input::MakeLoginLink { person } => {
+                if self.people.signs_in(&person).is_empty() {
+                    let message = format!("nobody here is `{person}`");
+                    return Err(Rejection::Invalid(vec![Problem::new("/person", message)]));
+                }
+                vec![plain(Fact::LoginLinkMade { person })]
+            }
             Input::MakeKey(new) => vec![plain(self.make_key(new, at)?)],
             Input::RotateKey { key, digest, overlap_ms } => {
                 let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
@@ -183,6 +208,10 @@ impl System {
             | Input::MakeKey(_)
             | Input::RotateKey { .. }
             | Input::RevokeKey { .. } => Permission::Administer,
+            Input::MakeLoginLink { .. } => Permission::SignIn,
+            // Nobody says so by a request.
+            Input::TakeUp { .. } if actor.role == Role::Engine => return Ok(()),
+            Input::TakeUp { .. } => return Err(Rejection::Role),
             Input::Freeze | Input::Unfreeze => Permission::Halt,
         };
         // The engine takes up what the people file and identity providers say.
@@ -192,20 +221,17 @@ impl System {
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// That somebody is there, and was read from this source.
-    fn people_of(&self, id: &str, source: PeopleSource) -> Result<&Person, Rejection> {
-        let person = self.people.get(id).ok_or(Rejection::UnknownPerson)?;
+    /// Somebody who is there, where this source may change them.
+    fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
+        let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
-            of if of == source => Ok(person),
-            PeopleSource::File => {
+            PeopleSource::File if source != PeopleSource::File => {
                 Err(Rejection::OtherSource("the people file says who this is: change it there"))
             }
-            PeopleSource::Provider => {
-                Err(Rejection::OtherSource("the identity provider says who this is: change it there"))
-            }
-            PeopleSource::Api => {
+            PeopleSource::Api if source != PeopleSource::Api => {
                 Err(Rejection::OtherSource("an administrator set this person: remove them first"))
             }
+            PeopleSource::File | PeopleSource::Api | PeopleSource::Provider => Ok(Some(person)),
         }
     }
 
@@ -224,6 +250,9 @@ impl System {
         person: Person,
         at: Timestamp,
     ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        if person.source == PeopleSource::Provider && self.people.is_removed(&id) {
+            return Err(Rejection::Removed(id));
+        }
         let mut problems = self.people.check(&id, &person);
         if let Some(who) = self.whose(&id, at).filter(|_| self.people.get(&id).is_none()) {
             problems.push(Problem::new("/id", format!("`{id}` {who}")));
@@ -231,11 +260,8 @@ impl System {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        if let Some(before) = self.people.get(&id) {
-            self.people_of(&id, person.source)?;
-            if before.is_as(&person) {
-                return Ok(Vec::new());
-            }
+        if self.may_change(&id, person.source)?.is_some_and(|before| before.is_as(&person)) {
+            return Ok(Vec::new());
         }
         let content = Content::data(person.content());
         Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
@@ -258,6 +284,19 @@ impl System {
             facts.extend(self.set_person(id, Person { source, ..person }, at)?);
         }
         Ok(facts)
+    }
+
+    /// What the people file or an administrator says counts before a token, and a later token before an earlier one. A
+    /// token without a role says that they have left.
+    fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
+        match self.people.get(&id) {
+            Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),
+            _ if self.people.is_outdated(&id, person.issued_at) => Ok(Vec::new()),
+            Some(_) if person.roles.is_empty() => {
+                Ok(vec![(Fact::PersonLeft { person: id }, Content::none())])
+            }
+            Some(_) | None => self.set_person(id, person, at),
+        }
     }
 
     fn set_away(
@@ -300,7 +339,13 @@ impl System {
             Fact::Frozen => self.frozen = true,
             Fact::Unfrozen => self.frozen = false,
             Fact::PersonSet { person, is } => self.people.set(person, is.clone(), &event.content.data),
-            Fact::PersonLeft { person } => self.people.remove(person),
+            Fact::PersonLeft { person } => {
+                let source = self.people.get(person).map(|person| person.source);
+                let is_removed = event.actor.role != Role::Engine || source != Some(PeopleSource::Provider);
+                self.people.remove(person, event.at, is_removed);
+            }
+            // The link is not in the journal.
+            Fact::LoginLinkMade { .. } => {}
             Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
             Fact::KeyMade { key, name, role, digest, expires_at } => {
                 let new = NewKey {
@@ -321,7 +366,7 @@ impl System {
                 self.keys.revoked(key, event.at);
                 // A key that had expired may have left its name to another one.
                 if let Some(name) = name.filter(|name| self.keys.named(name, event.at).is_none()) {
-                    self.people.serves_no_more(&name);
+                    self.people.serves_no_more(&name, event.at);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The people of an installation: who may decide, in which groups they are, and who stands in for whom.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,6 +27,9 @@ pub struct Person {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
+    /// When the provider's token was issued that said this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued_at: Option<Timestamp>,
     #[serde(skip)]
     pub name: Option<String>,
     /// Channel → address: `email`, `slack` …
@@ -35,7 +39,8 @@ pub struct Person {
     pub away: Option<Away>,
 }
 
-/// Where a person was read from. One source does not change what another one set.
+/// Where a person was read from. The people file and an administrator do not change what the other one set; both come
+/// before a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
@@ -72,13 +77,12 @@ impl Deciders {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Why nobody of this name can decide, in words; `None` where somebody can.
+    /// Why nobody of this name can decide, in words; `None` where somebody can. Names nobody else: agents are told it.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
         }
-        let there = listed(&self.people);
-        Some(format!("nobody who decides here is `{name}`; who decides is one of: {there}"))
+        Some(format!("nobody who decides here is `{name}`"))
     }
 
     /// The same of a group that nobody who may decide is in.
@@ -86,18 +90,8 @@ impl Deciders {
         if self.groups.contains(name) {
             return None;
         }
-        let there = listed(&self.groups);
-        Some(format!("nobody who decides here is in the group `{name}`; there are the groups: {there}"))
+        Some(format!("nobody who decides here is in the group `{name}`"))
     }
-}
-
-fn listed(names: &BTreeSet<String>) -> String {
-    const SHOWN: usize = 10;
-    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    if names.len() > SHOWN {
-        shown.push(format!("and {} more", names.len() - SHOWN));
-    }
-    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
 /// An approver of this name is whoever started the run: they confirm what they began.
@@ -109,8 +103,20 @@ pub struct People {
     known: BTreeMap<String, Person>,
     /// Keys of services: the role of each, by its name.
     services: BTreeMap<String, Role>,
-    /// Those who were there and are not any more.
-    left: BTreeSet<String>,
+    /// Those who were there and left, also where they came back.
+    left: BTreeMap<String, Left>,
+}
+
+/// The last time that somebody left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Left {
+    at: Timestamp,
+    /// They are there again.
+    is_back: bool,
+    /// Somebody here removed them: no token brings them back.
+    is_removed: bool,
+    /// When the token was issued that was taken up last; an older one does not bring them back.
+    issued_at: Option<Timestamp>,
 }
 
 impl People {
@@ -124,6 +130,12 @@ impl People {
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Person)> {
         self.known.iter().map(|(id, person)| (id.as_str(), person))
+    }
+
+    /// Those whose ids come later; everybody, without one.
+    pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
+        let after = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
     }
 
     pub fn len(&self) -> usize {
@@ -141,25 +153,66 @@ impl People {
         // Being away is said apart, and outlives a change of roles.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
-        self.left.remove(id);
+        self.came_back(id);
     }
 
-    pub(super) fn remove(&mut self, id: &str) {
-        if self.known.remove(id).is_some() {
-            self.left.insert(id.to_owned());
+    /// `is_removed`: it was not their provider who said so.
+    pub(super) fn remove(&mut self, id: &str, at: Timestamp, is_removed: bool) {
+        if let Some(Person { issued_at, .. }) = self.known.remove(id) {
+            self.left.insert(id.to_owned(), Left { at, is_back: false, is_removed, issued_at });
         }
     }
 
     /// Somebody has a key of this name and role.
     pub(super) fn serves(&mut self, name: &str, role: Role) {
         self.services.insert(name.to_owned(), role);
-        self.left.remove(name);
+        self.came_back(name);
     }
 
-    pub(super) fn serves_no_more(&mut self, name: &str) {
+    pub(super) fn serves_no_more(&mut self, name: &str, at: Timestamp) {
         if self.services.remove(name).is_some() && !self.known.contains_key(name) {
-            self.left.insert(name.to_owned());
+            // Whoever was removed stays so: a key of the same name does not put them back.
+            let is_removed = self.is_removed(name);
+            let issued_at = self.left.get(name).and_then(|left| left.issued_at);
+            self.left.insert(name.to_owned(), Left { at, is_back: false, is_removed, issued_at });
         }
+    }
+
+    fn came_back(&mut self, name: &str) {
+        let is_known = self.known.contains_key(name);
+        if let Some(left) = self.left.get_mut(name) {
+            left.is_back = true;
+            left.is_removed &= !is_known;
+        }
+    }
+
+    /// Whether the people file or an administrator removed them: no token brings them back.
+    pub fn is_removed(&self, id: &str) -> bool {
+        self.left.get(id).is_some_and(|left| left.is_removed)
+    }
+
+    /// Whether a token that was issued then says what was said before.
+    pub(super) fn is_outdated(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
+        match self.known.get(id) {
+            Some(person) => issued_at < person.issued_at,
+            None => {
+                self.left.get(id).is_some_and(|left| left.issued_at.is_some() && issued_at <= left.issued_at)
+            }
+        }
+    }
+
+    /// Whether somebody who signed in at this time, or was invited then, is signed in no more: they have left, perhaps to
+    /// come back later, or never were here.
+    pub fn is_signed_out(&self, id: &str, since: Timestamp) -> bool {
+        self.signs_in(id).is_empty() || self.left.get(id).is_some_and(|left| since <= left.at)
+    }
+
+    /// The roles in which somebody signs a browser in: those of people. A key signs nobody in.
+    pub fn signs_in(&self, id: &str) -> BTreeSet<Role> {
+        if id == LOCAL_OPERATOR {
+            return BTreeSet::from([Role::Admin, Role::Operator]);
+        }
+        self.get(id).map(|person| person.roles.clone()).unwrap_or_default()
     }
 
     pub(super) fn set_away(&mut self, id: &str, away: Option<&Away>) {
@@ -168,13 +221,10 @@ impl People {
         }
     }
 
-    /// The roles that somebody of this name has when they sign in. The operator of a local start is always there.
+    /// The roles that somebody of this name has, or a key. The operator of a local start is always there.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
-        if id == LOCAL_OPERATOR {
-            return BTreeSet::from([Role::Admin, Role::Operator]);
-        }
-        let of_person = self.known.get(id).map(|person| person.roles.clone());
-        of_person.unwrap_or_else(|| self.services.get(id).copied().into_iter().collect())
+        let roles = self.signs_in(id);
+        if roles.is_empty() { self.services.get(id).copied().into_iter().collect() } else { roles }
     }
 
     /// Whether somebody of this name is there and may decide on what is assigned to them.
@@ -184,7 +234,8 @@ impl People {
 
     /// Whether they were known here, and decide nothing any more. Whoever never was has their roles from somewhere else.
     pub fn is_barred(&self, id: &str) -> bool {
-        self.left.contains(id) || (self.known.contains_key(id) && !self.can_decide(id))
+        self.left.get(id).is_some_and(|left| !left.is_back)
+            || (self.known.contains_key(id) && !self.can_decide(id))
     }
 
     /// Whether they may decide on what is assigned to nobody.
@@ -297,7 +348,8 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 impl Person {
     /// Whether setting the other one would change nothing.
     pub fn is_as(&self, other: &Self) -> bool {
-        Self { away: None, ..self.clone() } == Self { away: None, ..other.clone() }
+        let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
+        bare(self) == bare(other)
     }
 
     /// Who decides in their place now.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{Assignment, Decision, Delegation, HandedTo, Kind, Refusal, Represented, Stage};
+use holdshort_core::interrupt::{
+    Assignment, Decision, Delegation, HandedTo, Kind, Refusal, Represented, Stage,
+};
 use holdshort_core::run::{Config, Input, Rejection};
 use holdshort_core::system::people::Away;
 use holdshort_core::system::{Fact, System};

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::Event;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Content, Event};
+use holdshort_core::id::KeyId;
+use holdshort_core::system::keys::NewKey;
 use holdshort_core::system::people::{Away, PeopleSource, Person};
-use holdshort_core::system::{Input, Rejection, System};
+use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 
 use crate::world::person;
@@ -170,4 +173,161 @@ fn a_person_survives_the_journal() {
     let deciders = system.people.deciders();
     assert_eq!(deciders.people, BTreeSet::from(["anna".to_owned(), "operator".to_owned()]));
     assert_eq!(deciders.groups, BTreeSet::from(["legal".to_owned(), "risk".to_owned()]));
+}
+
+fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
+    let person = Person { issued_at: issued_at.map(at), ..person(roles, &[]) };
+    Input::TakeUp { id: id.to_owned(), person }
+}
+
+/// What happens to `anna`, one after the other: how many events each step has, or why it is refused.
+#[test]
+fn a_token_says_who_somebody_is_where_nobody_here_does() {
+    let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);
+    let engine = &Actor::engine();
+    let admin = &admin();
+    let token = |roles: &[Role], issued: i64| (engine, by_token("anna", roles, Some(issued)));
+    let set =
+        |roles: &[Role]| (admin, Input::SetPerson { id: "anna".to_owned(), person: person(roles, &[]) });
+    let remove = || (admin, Input::RemovePerson { id: "anna".to_owned() });
+    let file = |names: &[&str]| {
+        let people = names.iter().map(|id| ((*id).to_owned(), person(&[Role::Auditor], &[]))).collect();
+        (engine, Input::SetPeople { source: PeopleSource::File, people })
+    };
+    let removed = || Err(Rejection::Removed("anna".to_owned()));
+    let stories = [
+        (
+            "a later token changes, an earlier one does not",
+            vec![
+                (token(r, 1), Ok(1), r),
+                (token(o, 3), Ok(1), o),
+                (token(r, 2), Ok(0), o),
+                (token(o, 4), Ok(0), o),
+            ],
+        ),
+        (
+            "who is removed by an admin stays so until an admin puts them back",
+            vec![
+                (token(r, 1), Ok(1), r),
+                (remove(), Ok(1), &[]),
+                (token(r, 2), removed(), &[]),
+                (set(o), Ok(1), o),
+                (token(r, 3), Ok(0), o),
+                (remove(), Ok(1), &[]),
+                (token(r, 4), removed(), &[]),
+            ],
+        ),
+        (
+            "a token without a role says that they have left, and a later one brings them back",
+            vec![
+                (token(r, 1), Ok(1), r),
+                (token(&[], 2), Ok(1), &[]),
+                (token(r, 1), Ok(0), &[]),
+                (token(r, 3), Ok(1), r),
+            ],
+        ),
+        (
+            "the file comes before a token, and bars whom it drops",
+            vec![
+                (token(r, 1), Ok(1), r),
+                (file(&["anna"]), Ok(1), &[Role::Auditor][..]),
+                (token(r, 2), Ok(0), &[Role::Auditor]),
+                (token(&[], 2), Ok(0), &[Role::Auditor]),
+                (file(&[]), Ok(1), &[]),
+                (token(r, 3), removed(), &[]),
+                (file(&["anna"]), Ok(1), &[Role::Auditor]),
+            ],
+        ),
+        (
+            "an admin comes before a token",
+            vec![(token(r, 1), Ok(1), r), (set(o), Ok(1), o), (token(r, 2), Ok(0), o)],
+        ),
+    ];
+    for (story, steps) in stories {
+        let mut system = System::default();
+        for (i, ((actor, input), expected, roles)) in steps.into_iter().enumerate() {
+            assert_eq!(send(&mut system, actor, input), expected, "{story}, step {i}");
+            assert_eq!(system.people.roles("anna"), roles.iter().copied().collect(), "{story}, step {i}");
+        }
+    }
+    let refused = send(&mut System::default(), admin, by_token("anna", r, None));
+    assert_eq!(refused, Err(Rejection::Role), "nobody says so by a request");
+}
+
+#[test]
+fn a_token_without_a_time_changes_nothing_that_one_with_a_time_said() {
+    let mut system = System::default();
+    let mut take =
+        |roles: &[Role], issued| send(&mut system, &Actor::engine(), by_token("anna", roles, issued));
+    assert_eq!(take(&[Role::Reviewer], None), Ok(1));
+    assert_eq!(take(&[Role::Operator], None), Ok(1));
+    assert_eq!(take(&[Role::Reviewer], Some(1)), Ok(1));
+    assert_eq!(take(&[Role::Operator], None), Ok(0));
+}
+
+/// A key of the same name does not put somebody back.
+#[test]
+fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
+    let mut system = System::default();
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
+    let (input, key) = key("anna");
+    send(&mut system, &admin(), input).expect("it is made");
+    assert!(system.people.is_removed("anna") && !system.people.is_barred("anna"));
+    send(&mut system, &admin(), Input::RevokeKey { key }).expect("it is revoked");
+    assert!(system.people.is_removed("anna") && system.people.is_barred("anna"));
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    assert!(!system.people.is_removed("anna") && !system.people.is_barred("anna"));
+}
+
+fn key(name: &str) -> (Input, KeyId) {
+    let id: KeyId = "key_01k6f0000000000000000000aa".parse().expect("an id");
+    let new = NewKey {
+        id: id.clone(),
+        name: name.to_owned(),
+        role: Role::Reviewer,
+        digest: Digest::of(b"secret"),
+        expires_at: None,
+    };
+    (Input::MakeKey(new), id)
+}
+
+/// Whoever left is signed out for good, also where they come back: a sign-in from before counts no more.
+#[test]
+fn leaving_signs_out_also_whoever_comes_back() {
+    let mut system = System::default();
+    assert!(!system.people.is_signed_out("operator", at(0)), "the operator of a local start is always there");
+    assert!(system.people.is_signed_out("anna", at(0)), "nobody");
+    send(&mut system, &admin(), key("bot").0).expect("it is made");
+    assert!(system.people.is_signed_out("bot", at(0)), "a key signs nobody in");
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    assert!(!system.people.is_signed_out("anna", at(0)));
+    send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
+    assert!(system.people.is_signed_out("anna", at(2_000)));
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    assert!(
+        system.people.is_signed_out("anna", at(1_000)) && !system.people.is_signed_out("anna", at(1_001))
+    );
+}
+
+/// That a link was made is written down; for whom there has to be somebody.
+#[test]
+fn login_links_are_of_people_who_are_there() {
+    let mut system = System::default();
+    send(&mut system, &admin(), key("bot").0).expect("it is made");
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    let link = |person: &str| Input::MakeLoginLink { person: person.to_owned() };
+    for (person, may) in
+        [("anna", true), ("operator", true), ("bot", false), ("nobody-here", false), ("", false)]
+    {
+        let made = system.handle(at(1_000), &admin(), link(person));
+        let facts: Vec<_> = made.iter().flatten().map(|event| (&event.fact, &event.content)).collect();
+        let fact = event::Fact::System(Fact::LoginLinkMade { person: person.to_owned() });
+        let none = Content::none();
+        assert_eq!(facts, if may { vec![(&fact, &none)] } else { Vec::new() }, "{person}");
+    }
+    for role in [Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor, Role::Engine] {
+        let refused = system.handle(at(1_000), &Actor::of(role, "rest"), link("anna"));
+        assert_eq!(refused, Err(Rejection::Role), "{role:?}");
+    }
 }

@@ -234,10 +234,10 @@ fn what_is_settled_stays_as_it_was() {
 fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     let mut definition = definition();
     let assignment = stages(vec![of_people(&["anna"], 1), of_groups(&["finance"], 1)]);
-    definition.gates.kinds.insert(
-        Kind::ToolApproval,
-        KindGate { assignment: Some(assignment), ..KindGate::default() },
-    );
+    definition
+        .gates
+        .kinds
+        .insert(Kind::ToolApproval, KindGate { assignment: Some(assignment), ..KindGate::default() });
     let mut world = World::new(definition);
     people(&mut world.system);
     let mut world = world.with("work", vec![calls(&[command("make x")])]);

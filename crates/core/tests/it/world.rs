@@ -323,6 +323,7 @@ pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
         time_zone: None,
         language: None,
         source: PeopleSource::Api,
+        issued_at: None,
         name: None,
         addresses: BTreeMap::new(),
         away: None,

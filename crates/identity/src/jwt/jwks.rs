@@ -3,6 +3,8 @@
 //! Whatever comes replaces the set as a whole or not at all: while the issuer can not be reached, or says something else,
 //! the keys that were there count on, up to an age.
 
+use std::fs::Metadata;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,6 +70,8 @@ enum Failed {
     Status(u16),
     #[error("it has more than {JWKS_BYTES} bytes")]
     TooLarge,
+    #[error("others may write it (mode {0:03o}), and put keys of their own there: run `chmod go-w`")]
+    Writable(u32),
     #[error("it took longer than {} s", JWKS_TIME.as_secs())]
     Slow,
     #[error("it is no set of keys: {0}")]
@@ -79,7 +83,14 @@ impl Jwks {
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
         let wrong = |why: String| Wrong { at: jwt.issuer.clone(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
-            (Some(file), _) => Source::File(file.clone()),
+            (Some(file), _) => {
+                // One that is not there yet may come.
+                if let Ok(found) = std::fs::metadata(file) {
+                    let at = format!("`jwks_file` {}", file.display());
+                    owned(&found).map_err(|error| Wrong { at, why: error.to_string() })?;
+                }
+                Source::File(file.clone())
+            }
             (None, Some(url)) => {
                 let url: Url = url.parse().map_err(|_| wrong("`jwks_url` is no URL".to_owned()))?;
                 let mut networks = jwt.jwks_networks.clone();
@@ -179,6 +190,7 @@ impl Jwks {
         match &self.source {
             Source::File(path) => {
                 let file = tokio::fs::File::open(path).await?;
+                owned(&file.metadata().await?)?;
                 let mut bytes = Vec::new();
                 file.take(JWKS_BYTES as u64 + 1).read_to_end(&mut bytes).await?;
                 if bytes.len() > JWKS_BYTES { Err(Failed::TooLarge) } else { Ok(bytes) }
@@ -200,6 +212,12 @@ impl Jwks {
             }
         }
     }
+}
+
+/// Whoever may write the file says who everybody is.
+fn owned(file: &Metadata) -> Result<(), Failed> {
+    let mode = file.permissions().mode() & 0o777;
+    if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
 /// The keys that can be used; others are none of ours, such as for encryption, or of algorithms that come later.

@@ -17,6 +17,7 @@ use std::str::FromStr;
 use data_encoding::BASE64URL_NOPAD;
 use holdshort_core::actor::Role;
 use holdshort_core::json;
+use holdshort_core::name::is_name;
 use holdshort_core::time::Timestamp;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -49,6 +50,8 @@ enum Keys {
 pub struct Verified {
     pub principal: Principal,
     pub until: Timestamp,
+    /// When it was issued, where it says so.
+    pub issued_at: Option<Timestamp>,
 }
 
 /// Why a token lets nobody in.
@@ -78,6 +81,8 @@ pub enum Refusal {
         "its subject can be nobody's name: 1 to {SUBJECT_BYTES} visible ASCII characters, none of another issuer's prefix"
     )]
     Subject,
+    #[error("it names the role of agents beside another one: nobody is an agent and a person")]
+    Roles,
     /// The issuer's keys can not be had.
     #[error("the keys of its issuer can not be had")]
     Unavailable,
@@ -190,9 +195,8 @@ impl Issuer {
         if until <= now {
             return Err(Refusal::Expired);
         }
-        if let Some(issued) = claims.get("iat")
-            && seconds(issued).ok_or(Refusal::Claim)? > now.plus_ms(leeway_ms)
-        {
+        let issued_at = claims.get("iat").map(|at| seconds(at).ok_or(Refusal::Claim)).transpose()?;
+        if issued_at.is_some_and(|at| at > now.plus_ms(leeway_ms)) {
             return Err(Refusal::NotYet);
         }
         // The library takes a list of issuers, too.
@@ -210,8 +214,12 @@ impl Issuer {
             .iter()
             .filter_map(|value| self.jwt.roles.get(*value).copied())
             .collect();
+        if roles.len() > 1 && roles.contains(&Role::Agent) {
+            return Err(Refusal::Roles);
+        }
         let groups = values(claims, &named.groups)?.into_iter().map(str::to_owned).collect();
-        let name = claim(claims, &named.name).and_then(Value::as_str).filter(|name| is_shown(name));
+        let name =
+            claim(claims, &named.name).and_then(Value::as_str).filter(|name| is_name(name, NAME_BYTES));
         let principal = Principal {
             id,
             name: name.map(str::to_owned),
@@ -219,7 +227,7 @@ impl Issuer {
             groups,
             how: How::Jwt { issuer: self.jwt.issuer.clone() },
         };
-        Ok(Verified { principal, until })
+        Ok(Verified { principal, until, issued_at })
     }
 }
 
@@ -264,12 +272,6 @@ fn seconds(value: &Value) -> Option<Timestamp> {
     let seconds = value.as_f64().filter(|seconds| (0.0..=END).contains(seconds))?;
     #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and the year 9999")]
     Some(Timestamp::from_millis((seconds * 1_000.0) as i64))
-}
-
-/// Whether a display name can be shown as it is.
-fn is_shown(name: &str) -> bool {
-    let directs = |c: char| matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    !name.trim().is_empty() && name.len() <= NAME_BYTES && !name.chars().any(|c| c.is_control() || directs(c))
 }
 
 fn refusal(error: &Error) -> Refusal {

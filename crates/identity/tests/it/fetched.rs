@@ -1,10 +1,10 @@
 //! The keys of an issuer, fetched: rotated, gone, huge, broken, slow.
 
-use holdshort_identity::jwt::Refusal;
+use holdshort_identity::jwt::{Issuers, Refusal};
 use holdshort_testkit::issuer::{Answer, KeyServer, Signer, set};
 use serde_json::json;
 
-use crate::{claims, issuers, verify};
+use crate::{claims, issuer, issuers, verify};
 
 fn token(key: &Signer, kid: &str) -> String {
     key.token(&json!({"alg": key.algorithm(), "kid": kid}), &claims())
@@ -136,7 +136,19 @@ async fn keys_of_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("jwks.json");
     std::fs::write(&file, set(&[("k", &key)]).to_string()).expect("written");
+    let mode = |mode| std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode));
     let path = file.to_str().expect("UTF-8").to_owned();
-    let issuers = issuers(&[("jwks_url", "".into()), ("jwks_file", path.into())]);
+    let changes = [("jwks_url", "".into()), ("jwks_file", path.into())];
+    for writable in [0o664, 0o646] {
+        mode(writable).expect("changed");
+        let opened = Issuers::open(&[issuer(&changes)]);
+        assert!(opened.is_err_and(|wrong| wrong.to_string().contains("chmod go-w")), "{writable:o}");
+    }
+    mode(0o644).expect("changed");
+    let issuers = issuers(&changes);
     assert!(verify(&issuers, &token(&key, "k")).await.is_ok());
+    // Also where it is changed before it is read.
+    let later = crate::issuers(&changes);
+    mode(0o666).expect("changed");
+    assert_eq!(verify(&later, &token(&key, "k")).await, Err(Refusal::Unavailable));
 }

@@ -12,6 +12,7 @@ pub(crate) fn person(person: SetPerson) -> Person {
         time_zone,
         language,
         source: PeopleSource::Api,
+        issued_at: None,
         name,
         addresses,
         away: None,

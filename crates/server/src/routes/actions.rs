@@ -13,7 +13,6 @@ use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::view;
-use holdshort_web::view::assignment::Reader;
 
 use super::people::moment;
 use super::steer::nothing;
@@ -134,9 +133,8 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
 
 /// What came of it, for whoever did it.
 pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<Json<Interrupt>> {
-    let Caller { app, actor, .. } = caller;
-    let run = app.send(&asked.run, input, actor.clone()).await?;
-    let reader = Reader::of(&app, &actor).await?;
+    let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
+    let reader = caller.reader().await?;
     let shown = view::interrupt::of_run_for(&run, &asked.interrupt, &reader);
     shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }

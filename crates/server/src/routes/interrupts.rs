@@ -19,7 +19,6 @@ use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
-use holdshort_web::view::assignment::Reader;
 use holdshort_web::{view, wait};
 use serde_json::json;
 
@@ -55,9 +54,9 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     if let Some(run) = &run {
         caller.run(run).await?;
     }
+    let reader = caller.reader().await?;
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
-    let reader = Reader::of(&app, &actor).await?;
     let started = if let Some(run) = run {
         detached(async move { driver.ask(&run, ask, key, actor).await }).await?
     } else {
@@ -155,10 +154,35 @@ pub(super) async fn page(
 ) -> Answer<List<Interrupt>> {
     let app = &caller.app;
     let read = |limit| app.journal().interrupts(filter, cursor.as_ref(), limit);
-    let (ends, reader) = (view::interrupt::CallEnds::default(), Reader::of(app, &caller.actor).await?);
-    let show =
-        async |row: InterruptRow| view::interrupt::of_page(app, &row, &ends, Some(&reader)).await.map(Some);
+    let (ends, reader) = (view::interrupt::CallEnds::default(), caller.reader().await?);
+    let shows = shows(caller).await?;
+    let show = async |row: InterruptRow| {
+        if shows(&row) || is_theirs(caller, &row).await? {
+            view::interrupt::of_page(app, &row, &ends, Some(&reader)).await.map(Some)
+        } else {
+            Ok(None)
+        }
+    };
     view::page::show(limit, read, show).await
+}
+
+/// Whether a row is shown for its marks alone. Of whoever is shown only what is assigned to them the marks are looked at by
+/// the store; where more decides than these, the interrupt itself is asked.
+async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
+    let system = caller.app.driver.glance_system().await?;
+    let me = &caller.actor.id;
+    let by_marks = !caller.reaches_assigned();
+    let plain = !system.people.is_barred(me) && system.people.stands_in_for(me, caller.app.now()).is_empty();
+    Ok(move |row: &InterruptRow| by_marks || (plain && !row.is_involved()))
+}
+
+async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
+    // Large.
+    match Box::pin(caller.interrupt(&row.interrupt)).await {
+        Ok(_) => Ok(true),
+        Err(refused) if refused.code() == Code::ForbiddenRole => Ok(false),
+        Err(refused) => Err(refused),
+    }
 }
 
 /// Read an interrupt, or wait for its resolution.
@@ -178,7 +202,7 @@ pub(crate) async fn read(
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
     if shown.status == InterruptStatus::Open {
-        let reader = Reader::of(&caller.app, &caller.actor).await?;
+        let reader = caller.reader().await?;
         shown = view::now::interrupt_for(&caller.app, &asked, &reader).await?;
     }
     // What others were asked about the subject is nothing that an agent may read.

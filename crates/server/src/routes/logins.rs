@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use holdshort_core::system::Input;
 use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem, header};
-use holdshort_web::app::blocking;
+use holdshort_web::app::{blocking, detached};
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::problem::{Answer, Refused};
@@ -27,10 +28,10 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     let Caller { app, actor, .. } = caller;
     let request: LoginLinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
-    let person = request.person.unwrap_or(actor.id);
-    if app.driver.system().await?.people.roles(&person).is_empty() {
-        return Err(Refused::invalid_at("/person", format!("nobody here is `{person}`")));
-    }
+    let person = request.person.unwrap_or_else(|| actor.id.clone());
+    // Before there is a code.
+    let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
+    detached(async move { driver.change_system(input, actor).await }).await?;
     let (code, expires_at) = app.logins.invite(&person, app.now())?;
     let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
     Ok((StatusCode::CREATED, Json(link)))

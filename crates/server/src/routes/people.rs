@@ -15,20 +15,23 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::needs::all;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{PageQuery, Params, limit};
 use holdshort_web::view;
 
 use super::steer::nothing;
 use crate::convert;
-use crate::openapi::{Reads, ReadsOne, SetsPerson};
+use crate::openapi::{Lists, ReadsOne, SetsPerson};
 
-/// List the people of the installation, by their ids.
+/// List the people of the installation: the operator of this machine, then the others by their ids.
 #[utoipa::path(
     get, path = "/v1/people", tag = "people", operation_id = "list_people",
-    responses((status = 200, description = "All of them", body = List<Person>), Reads)
+    params(PageQuery),
+    responses((status = 200, description = "A page of people", body = List<Person>), Lists)
 )]
-pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Person>>> {
+pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> Answer<Json<List<Person>>> {
+    let limit = limit(query.limit)?;
     let system = caller.app.driver.system().await?;
-    Ok(Json(List { items: view::person::all(&system.people), next_cursor: None }))
+    Ok(Json(view::person::page(&system.people, query.cursor.as_deref(), limit)))
 }
 
 /// Read a person.
@@ -48,8 +51,8 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 
 /// Set a person: make them, or change them.
 ///
-/// What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
-/// is changed there.
+/// What is not said is nothing: send the whole person. One who was read from the people file is changed there; of one whom
+/// an identity provider has brought its tokens say nothing any more.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -64,7 +67,7 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+/// They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
 /// settle goes to admins and operators.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",

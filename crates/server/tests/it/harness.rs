@@ -223,15 +223,15 @@ impl Served {
     }
 
     /// The code of a fresh login link.
-    pub(crate) fn code(&self) -> String {
-        let link = self.server.login_link().unwrap();
+    pub(crate) async fn code(&self) -> String {
+        let link = self.server.login_link().await.unwrap();
         let start = format!("http://{}/login#", self.address());
         link.strip_prefix(&start).unwrap().to_owned()
     }
 
     /// A browser that is signed in.
     pub(crate) async fn browser(&self) -> Api {
-        let response = self.api(None).redeem(&self.code()).await;
+        let response = self.api(None).redeem(&self.code().await).await;
         assert_eq!(response.status(), 200);
         let cookie = response.headers()["set-cookie"].to_str().unwrap();
         let cookie = cookie.split(';').next().unwrap().to_owned();

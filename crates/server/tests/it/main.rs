@@ -25,6 +25,7 @@ mod logins;
 mod native;
 mod openapi;
 mod people;
+mod people_access;
 mod plans;
 mod rights;
 mod sessions;

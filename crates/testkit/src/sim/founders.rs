@@ -23,6 +23,7 @@ pub(super) fn made(site: &Site) -> Append {
         time_zone: None,
         language: None,
         source: PeopleSource::Api,
+        issued_at: None,
         name: None,
         addresses: BTreeMap::new(),
         away: None,

@@ -542,9 +542,11 @@ impl Deed {
                     | system::Input::RemovePerson { .. }
                     | system::Input::SetPeople { .. }
                     | system::Input::SetAway { .. }
+                    | system::Input::MakeLoginLink { .. }
                     | system::Input::MakeKey(_)
                     | system::Input::RotateKey { .. }
                     | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
+                    system::Input::TakeUp { .. } => Actor::engine(),
                     system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
                 };
                 drop(driver.change_system(input, actor).await?);

@@ -12,9 +12,14 @@ use tokio_tungstenite::tungstenite::Message;
 
 /// A server that believes this issuer, which it fetches keys from as often as it may.
 async fn believing(keys: &KeyServer) -> TestServer {
+    believing_beside(keys, "").await
+}
+
+/// The same with other keys of its configuration.
+async fn believing_beside(keys: &KeyServer, more: &str) -> TestServer {
     let mut server = TestServer::setup().stopped();
     let config = format!(
-        r#"
+        r#"{more}
         [[identity.jwt]]
         issuer = "https://issuer.example"
         audience = ["holdshort"]
@@ -23,7 +28,7 @@ async fn believing(keys: &KeyServer) -> TestServer {
         jwks_pause_s = 1
         jwks_max_age_s = 1
         leeway_s = 0
-        roles = {{ deciders = "operator", robots = "agent", owners = "admin" }}
+        roles = {{ deciders = "operator", robots = "agent", owners = "admin", readers = "reviewer" }}
         "#,
         keys.url()
     );
@@ -203,4 +208,162 @@ async fn what_is_open_ends_with_the_token() {
     assert_eq!((&last["problem"]["code"], code), (&json!("access_ended"), 4401));
     let (status, refused) = get(&server, &short, "/v1/login").await;
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
+}
+
+/// With one value of a claim that is another.
+fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
+    let mut claims = claims.clone();
+    claims[name] = value.into();
+    claims
+}
+
+/// The roles and the source that the people have somebody with, as an admin reads it.
+async fn known(server: &TestServer, id: &str) -> Value {
+    let (status, person) = get(server, server.token(), &format!("/v1/people/{id}")).await;
+    if status == 200 { json!([person["roles"], person["groups"], person["source"]]) } else { json!(status) }
+}
+
+/// Whoever is removed stays so, whatever tokens say; an admin puts them back, and says what they may from then on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_brings_nobody_back_whom_an_admin_removed() {
+    let key = Signer::ec();
+    let keys = KeyServer::of(&[("k", &key)]).await;
+    let server = believing(&keys).await;
+    let of = |role: &str, iat: i64| token(&key, "k", &with(&claims("ada", role), "iat", iat));
+    let ada = of("readers", now() - 9);
+    assert_eq!(get(&server, &ada, "/v1/login").await.0, 200);
+    assert_eq!(known(&server, "ada").await, json!([["reviewer"], ["ops"], "provider"]));
+    // A later token says otherwise; the earlier one is theirs still, and changes nothing.
+    let later = of("deciders", now() - 5);
+    assert_eq!(get(&server, &later, "/v1/login").await.1["roles"], json!(["operator"]));
+    let (status, who) = get(&server, &ada, "/v1/login").await;
+    assert_eq!((status, &who["roles"]), (200, &json!(["operator"])));
+    assert_eq!(known(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
+
+    let removed = ask(&server, server.token(), Method::DELETE, "/v1/people/ada", &json!({})).await;
+    assert_eq!(removed.0, 204, "{}", removed.1);
+    for token in [&ada, &later, &of("owners", now() - 1), &of("robots", now() - 1)] {
+        let (status, refused) = get(&server, token, "/v1/login").await;
+        assert_eq!((status, &refused["code"]), (401, &json!("unauthenticated")), "{refused}");
+        assert!(refused["detail"].as_str().is_some_and(|why| why.contains("was removed here")), "{refused}");
+    }
+    assert_eq!(known(&server, "ada").await, json!(404));
+    let set = json!({"roles": ["auditor"]});
+    assert_eq!(ask(&server, server.token(), Method::PUT, "/v1/people/ada", &set).await.0, 200);
+    assert_eq!(get(&server, &of("owners", now() - 1), "/v1/login").await.1["roles"], json!(["auditor"]));
+    assert_eq!(known(&server, "ada").await, json!([["auditor"], [], "api"]));
+}
+
+/// A token that says that somebody has no role any more ends what they may; one that gives them one lets them in again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_provider_takes_away_and_gives_back() {
+    let key = Signer::ec();
+    let keys = KeyServer::of(&[("k", &key)]).await;
+    let server = believing(&keys).await;
+    let of = |role: &str, iat: i64| token(&key, "k", &with(&claims("ada", role), "iat", iat));
+    let first = of("readers", now() - 9);
+    assert_eq!(get(&server, &first, "/v1/login").await.0, 200);
+    assert_eq!(get(&server, &of("visitors", now() - 8), "/v1/login").await.0, 403);
+    assert_eq!(known(&server, "ada").await, json!(404));
+    assert_eq!(get(&server, &first, "/v1/login").await.0, 403, "an older token brings nobody back");
+    assert_eq!(get(&server, &of("deciders", now() - 7), "/v1/login").await.0, 200);
+    assert_eq!(known(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
+}
+
+/// What the people file says of somebody counts, whatever their token says or does not; and the file may name whom a token
+/// has brought.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_people_file_comes_before_tokens() {
+    let key = Signer::ec();
+    let keys = KeyServer::of(&[("k", &key)]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(&file, "people: {}\n").expect("written");
+    let mut server = believing_beside(&keys, &format!("people = \"{}\"", file.display())).await;
+    let bob = token(&key, "k", &claims("bob", "deciders"));
+    assert_eq!(get(&server, &bob, "/v1/login").await.1["roles"], json!(["operator"]));
+    server.stop().await;
+    std::fs::write(&file, "people:\n  ada: {roles: [auditor]}\n  bob: {roles: [auditor]}\n")
+        .expect("written");
+    server.start().await;
+    for role in ["deciders", "visitors"] {
+        let ada = token(&key, "k", &claims("ada", role));
+        assert_eq!(get(&server, &ada, "/v1/login").await.1["roles"], json!(["auditor"]), "{role}");
+    }
+    assert_eq!(known(&server, "ada").await, json!([["auditor"], [], "file"]));
+    assert_eq!(known(&server, "bob").await, json!([["auditor"], [], "file"]));
+    server.stop().await;
+    std::fs::write(&file, "people: {}\n").expect("written");
+    server.start().await;
+    for who in ["ada", "bob"] {
+        let token = token(&key, "k", &claims(who, "owners"));
+        assert_eq!(get(&server, &token, "/v1/login").await.0, 401, "{who} was dropped from the file");
+    }
+}
+
+/// Tokens that say more of a person than one can be: nobody comes of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_of_nobody_who_can_be() {
+    let key = Signer::ec();
+    let keys = KeyServer::of(&[("k", &key)]).await;
+    let server = believing(&keys).await;
+    let ada = claims("ada", "readers");
+    let groups: Vec<String> = (0..101).map(|n| format!("g{n}")).collect();
+    for (what, claims, why) in [
+        ("too many groups", with(&ada, "groups", groups.clone()), "/groups"),
+        ("a long group", with(&ada, "groups", vec!["g".repeat(129)]), "/groups/0"),
+        ("a hidden group", with(&ada, "groups", vec!["g\u{200b}"]), "/groups/0"),
+        ("a long name", with(&ada, "sub", "a".repeat(129)), "128"),
+        ("agent and person", with(&ada, "roles", vec!["robots", "readers"]), "an agent and a person"),
+    ] {
+        let (status, refused) = get(&server, &token(&key, "k", &claims), "/v1/login").await;
+        assert_eq!((status, &refused["code"]), (401, &json!("unauthenticated")), "{what}: {refused}");
+        assert!(refused["detail"].as_str().is_some_and(|it| it.contains(why)), "{what}: {refused}");
+        assert_eq!(known(&server, "ada").await, json!(404), "{what}");
+    }
+    // What an agent's token says of groups is nobody's business.
+    let robot = with(&claims("robot", "robots"), "groups", groups);
+    assert_eq!(get(&server, &token(&key, "k", &robot), "/v1/login").await.0, 200);
+    let fits = with(&claims(&"a".repeat(128), "readers"), "name", "x".repeat(129));
+    let (status, who) = get(&server, &token(&key, "k", &fits), "/v1/login").await;
+    assert_eq!((status, who.get("name")), (200, None), "a name that is too long is not shown");
+}
+
+/// A socket of a token ends when its person is another one than it was let in as.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_open_ends_with_what_the_person_was() {
+    let key = Signer::ec();
+    let keys = KeyServer::of(&[("k", &key)]).await;
+    let server = believing(&keys).await;
+    let url = server.base().replacen("http", "ws", 1) + "/v1/ws";
+    for (n, end) in ["a later token", "an admin", "removed"].into_iter().enumerate() {
+        let id = format!("ada{n}");
+        let first = token(&key, "k", &with(&claims(&id, "readers"), "iat", now() - 9));
+        let (mut socket, _) = connect_async(&*url).await.expect("a socket");
+        let hello = json!({"type": "hello", "token": first});
+        socket.send(Message::text(hello.to_string())).await.expect("it is open");
+        let welcome = socket.next().await.expect("a frame").expect("a message");
+        assert!(welcome.to_text().expect("text").contains("welcome"), "{welcome}");
+        let path = format!("/v1/people/{id}");
+        let done = match end {
+            "a later token" => get(&server, &token(&key, "k", &claims(&id, "deciders")), "/v1/login").await.0,
+            "an admin" => {
+                ask(&server, server.token(), Method::PUT, &path, &json!({"roles": ["auditor"]})).await.0
+            }
+            _ => ask(&server, server.token(), Method::DELETE, &path, &json!({})).await.0,
+        };
+        assert!((200..300).contains(&done), "{end}: {done}");
+        let (mut last, mut code) = (Value::Null, 0);
+        while let Some(message) = socket.next().await {
+            match message.expect("a message") {
+                Message::Text(text) => last = serde_json::from_str(&text).expect("JSON"),
+                Message::Close(close) => {
+                    code = close.map_or(0, |close| close.code.into());
+                    break;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((&last["problem"]["code"], code), (&json!("access_ended"), 4401), "{end}");
+    }
 }

@@ -8,23 +8,24 @@ use holdshort_engine::real::{Kind, Preview};
 use holdshort_protocol as wire;
 use serde_json::{Map, Value};
 
-/// Facts that are times: a number in the journal, RFC 3339 on the wire.
-const TIMES: [&str; 2] = ["expires_at", "retry_at"];
+/// Facts that are times, as JSON pointers: a number in the journal, RFC 3339 on the wire.
+const TIMES: [&str; 6] =
+    ["/expires_at", "/retry_at", "/previous_until", "/away/until", "/delegation/until", "/is/issued_at"];
 
 pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
     let event = event::decode(sealed)?;
-    let (kind, facts) = event.fact.encode();
-    let mut data = match facts {
-        Value::Object(facts) => facts,
-        _ => Map::new(),
-    };
-    for key in TIMES {
-        if let Some(time) = data.get_mut(key)
+    let (kind, mut facts) = event.fact.encode();
+    for pointer in TIMES {
+        if let Some(time) = facts.pointer_mut(pointer)
             && let Some(ms) = time.as_i64()
         {
             *time = Timestamp::from_millis(ms).to_string().into();
         }
     }
+    let mut data = match facts {
+        Value::Object(facts) => facts,
+        _ => Map::new(),
+    };
     let mut content = Map::new();
     if let Some(text) = event.content.text {
         content.insert("text".to_owned(), text.into());

@@ -4,10 +4,15 @@ use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::people::{Away, People, PeopleSource, Person};
 use holdshort_protocol as wire;
 
-/// Everybody: the operator of a local start, then the others by their ids.
-pub fn all(people: &People) -> Vec<wire::Person> {
-    let others = people.iter().map(|(id, person)| of(id, person, people));
-    std::iter::once(operator()).chain(others).collect()
+/// A page of everybody: the operator of a local start, then the others by their ids. The cursor is the id of the last one
+/// of the page before; also of somebody who has left since.
+pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Person> {
+    let first = after.is_none().then(operator);
+    let others = people.after(after.filter(|id| *id != LOCAL_OPERATOR));
+    let mut rest = first.into_iter().chain(others.map(|(id, person)| of(id, person, people)));
+    let items: Vec<wire::Person> = rest.by_ref().take(limit).collect();
+    let next_cursor = rest.next().and_then(|_| Some(items.last()?.id.clone()));
+    wire::List { items, next_cursor }
 }
 
 pub fn one(people: &People, id: &str) -> Option<wire::Person> {

@@ -1,5 +1,7 @@
 //! `assignment` and `approvers` of `gates.KIND`: who may decide, and how many of them have to agree.
 
+use std::collections::BTreeSet;
+
 use holdshort_core::interrupt::{Assignment, Represented, Stage};
 use holdshort_core::limits;
 use holdshort_core::system::people::{Deciders, STARTER};
@@ -94,6 +96,7 @@ fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_person(name) {
+            let message = format!("{message}; who decides is one of: {}", listed(&deciders.people));
             let known = deciders.people.iter().map(String::as_str).chain([STARTER]);
             problems.unknown(item, name, message, known);
         }
@@ -105,10 +108,21 @@ fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_group(name) {
+            let message = format!("{message}; there are the groups: {}", listed(&deciders.groups));
             problems.unknown(item, name, message, deciders.groups.iter().map(String::as_str));
         }
     }
     named.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Whoever keeps workflows may know who is there.
+fn listed(names: &BTreeSet<String>) -> String {
+    const SHOWN: usize = 10;
+    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        shown.push(format!("and {} more", names.len() - SHOWN));
+    }
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
 fn named<'a>(item: &Item<'a>, problems: &mut Problems) -> Vec<(String, Item<'a>)> {

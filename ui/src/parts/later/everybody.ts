@@ -5,5 +5,13 @@ import { seesAll } from "../../state/session.svelte";
 
 /** Nobody for whoever may not read it. */
 export async function everybody(): Promise<Person[]> {
-  return seesAll() ? (await get<List<Person>>("/v1/people")).items : [];
+  const people: Person[] = [];
+  let cursor: string | null | undefined = seesAll() ? "" : undefined;
+  while (cursor != null) {
+    const after: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+    const page: List<Person> = await get<List<Person>>(`/v1/people?limit=200${after}`);
+    people.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return people;
 }

@@ -1,0 +1,231 @@
+//! What people are let in to, and when it ends: sign-ins, links, lists, and what is open.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Served, created, ok, said, text};
+use crate::people::{approve, code, peopled};
+use crate::socket::{Came, Socket};
+
+impl Served {
+    /// A socket of a browser that is signed in.
+    async fn socket_of(&self, api: &Api) -> Socket {
+        let origin = format!("http://localhost:{}", self.address().port());
+        let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
+        let mut socket = Socket::open(self, &headers).await.expect("it opens");
+        let welcome = socket.ask(&json!({"type": "hello", "secret": api.login().secret})).await;
+        assert_eq!(welcome["type"], "welcome", "{welcome}");
+        socket
+    }
+
+    async fn ids(&self, api: &Api, path: &str) -> Vec<String> {
+        let list = ok(api.get(path).await);
+        list["items"].as_array().expect("a list").iter().map(|one| text(one, "id").to_owned()).collect()
+    }
+}
+
+/// Why a socket ended, and the code that it was closed with.
+async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
+    let mut last = Value::Null;
+    loop {
+        match socket.came().await {
+            Came::Frame(frame) => last = frame["problem"]["code"].clone(),
+            Came::Close(code) => return (last, code),
+        }
+    }
+}
+
+/// A socket ends when its person leaves, and when they may do something else. Those of others stay.
+#[tokio::test]
+async fn what_is_open_ends_with_what_somebody_was() {
+    let served = peopled().await;
+    let ben = served.signed_in_as("ben").await;
+    let mut others = served.socket_of(&ben).await;
+    for change in ["role", "group", "removed"] {
+        let anna = served.signed_in_as("anna").await;
+        let mut socket = served.socket_of(&anna).await;
+        socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
+        match change {
+            "role" => drop(served.set("anna", &["operator"], &["legal"]).await),
+            "group" => drop(served.set("anna", &["operator"], &["finance"]).await),
+            _ => assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204),
+        }
+        assert_eq!(end(&mut socket).await, (json!("access_ended"), Some(4401)), "{change}");
+        let expected = if change == "removed" { 401 } else { 200 };
+        assert_eq!(anna.get("/v1/login").await.0, expected, "{change}");
+    }
+    assert_eq!(others.ask(&json!({"type": "ping", "id": "1"})).await["type"], "pong");
+}
+
+/// Whoever comes back under the same name signs in anew: neither an old login nor an old link counts.
+#[tokio::test]
+async fn sign_ins_and_links_end_when_somebody_leaves() {
+    let served = peopled().await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let link = created(served.operator().post("/v1/login-links", &json!({"person": "anna"})).await);
+    let (_, spent) = text(&link, "url").split_once('#').expect("a code");
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    served.set("anna", &["admin"], &[]).await;
+    assert_eq!(code(&anna.get("/v1/login").await), (401, "unauthenticated"));
+    assert_eq!(served.api(None).redeem(spent).await.status(), 403);
+    let kept = served.data().join("logins.json");
+    let stands_there = || std::fs::read_to_string(&kept).expect("it is there").contains("\"anna\"");
+    let gone = async {
+        while stands_there() {
+            tokio::task::yield_now().await
+        }
+    };
+    tokio::time::timeout(crate::harness::SOON, gone).await.expect("it is purged");
+    assert_eq!(ok(ben.get("/v1/login").await)["person"], "ben");
+    let anew = served.signed_in_as("anna").await;
+    assert_eq!(ok(anew.get("/v1/login").await)["role"], "admin");
+}
+
+/// Only for people who are there. That one was made is in the journal, with who made it and without its code.
+#[tokio::test]
+async fn login_links_are_of_people_and_in_the_journal() {
+    let served = peopled().await;
+    created(served.operator().post("/v1/keys", &json!({"name": "bot", "role": "operator"})).await);
+    for nobody in ["bot", "nobody-here", "agent", ""] {
+        let refused = served.operator().post("/v1/login-links", &json!({"person": nobody})).await;
+        assert_eq!(
+            (code(&refused), &refused.1["errors"][0]["pointer"]),
+            ((422, "invalid_request"), &json!("/person"))
+        );
+    }
+    let link = created(served.operator().post("/v1/login-links", &json!({"person": "anna"})).await);
+    let (_, secret) = text(&link, "url").split_once('#').expect("a code");
+    let events = ok(served.operator().get_json("/v1/events?limit=200").await);
+    let made: Vec<Value> = events["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|event| event["type"] == "login_link_made")
+        .map(|event| json!([event["stream"], event["actor"]["id"], event["data"]]))
+        .collect();
+    assert_eq!(made, [json!(["sys", "operator", {"person": "anna"}])]);
+    assert!(!events.to_string().contains(secret));
+}
+
+#[tokio::test]
+async fn people_come_in_pages() {
+    let served = peopled().await;
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = ok(served.operator().get(&format!("/v1/people?limit=1{cursor}")).await);
+        seen.extend(page["items"].as_array().expect("a list").iter().map(|one| text(one, "id").to_owned()));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+        // Also where whoever it names has left.
+        if next == "ben" {
+            assert_eq!(served.operator().delete("/v1/people/ben").await.0, 204);
+        }
+    }
+    assert_eq!(seen, ["operator", "anna", "ben", "cleo"]);
+    assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
+}
+
+/// Four eyes: whoever started it does not release it, and may stop it.
+#[tokio::test]
+async fn own_work_is_refused() {
+    let workflow = [
+        "name: own",
+        "phases:",
+        "  - id: look",
+        "    kind: checkpoint",
+        "    message: Is it good?",
+        "    gates:",
+        "      checkpoint:",
+        "        assignment: {self_approval: false}",
+    ]
+    .join("\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(&file, "people:\n  anna: {roles: [operator]}\n").expect("it is written");
+    let served = Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await;
+    let anna = served.signed_in_as("anna").await;
+    let start = json!({"workflow": "own", "input": {"task": "t"}});
+    let run = created(anna.post("/v1/runs", &start).await);
+    let held = served.next_of(text(&run, "id")).await;
+    let path = format!("/v1/interrupts/{}", text(&held, "id"));
+    let options = held["options"].as_array().expect("options");
+    let release = options.iter().find(|option| option["effect"] == "release").expect("one that releases");
+    let release = json!({"option": release["id"]});
+    assert_eq!(code(&anna.decide(&held, &release).await), (403, "own_work"));
+    let seen = ok(anna.get(&path).await);
+    assert_eq!((&seen["you"]["may_decide"], &seen["you"]["code"]), (&json!(false), &json!("own_work")));
+    let settled = ok(served.operator().decide(&held, &release).await);
+    assert_eq!(settled["resolution"]["by"], json!(["operator"]));
+}
+
+/// A row names somebody in whose place the reader stands, who decides nothing any more: it is not the reader's either.
+#[tokio::test]
+async fn a_reviewer_is_listed_what_they_may_take_part_in() {
+    let served = peopled().await;
+    let cleo = served.signed_in_as("cleo").await;
+    let away = json!({"delegate": "cleo"});
+    ok(said(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
+    let asked = served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
+    let path = "/v1/interrupts?status=open";
+    assert_eq!(served.ids(&cleo, path).await, [text(&asked, "id")]);
+    served.set("anna", &["auditor"], &["legal"]).await;
+    assert_eq!(served.ids(&cleo, path).await, Vec::<String>::new());
+    assert_eq!(served.ids(&cleo, &format!("{path}&assignee=me")).await, Vec::<String>::new());
+    assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
+}
+
+/// Somebody with two roles reads as the one that sees more says, and is told whether the other one decides.
+#[tokio::test]
+async fn an_auditor_who_reviews_is_told_what_they_decide() {
+    let served = peopled().await;
+    served.set("anna", &["reviewer", "auditor"], &["legal"]).await;
+    let anna = served.signed_in_as("anna").await;
+    let (theirs, others) = (
+        served.ask_of(json!({"groups": ["legal"]})).await,
+        served.ask_of(json!({"groups": ["finance"]})).await,
+    );
+    let list = ok(anna.get("/v1/interrupts?status=open").await);
+    let you = |asked: &Value| {
+        let items = list["items"].as_array().expect("a list");
+        items.iter().find(|one| one["id"] == asked["id"]).map(|one| one["you"]["may_decide"].clone())
+    };
+    assert_eq!((you(&theirs), you(&others)), (Some(json!(true)), Some(json!(false))));
+    let read = ok(anna.get(&format!("/v1/interrupts/{}", text(&theirs, "id"))).await);
+    assert_eq!(read["you"], json!({"may_decide": true}));
+    ok(approve(&anna, &theirs).await);
+}
+
+#[tokio::test]
+async fn a_people_file_that_others_may_write_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(&file, "people:\n  anna: {roles: [reviewer]}\n").expect("it is written");
+    let served = Served::with(|options| options.people = Some(file.clone())).await;
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o664)).expect("changed");
+    let refused = served.restart_refused().await;
+    assert!(refused.contains("mode 664") && refused.contains("chmod go-w"), "{refused}");
+}
+
+/// As many people as an installation may have, each with what is usually said of one.
+#[tokio::test]
+async fn a_people_file_holds_everybody() {
+    let mut text = "people:\n".to_owned();
+    for n in 0..10_000 {
+        text.push_str(&format!(
+            "  person-{n:05}:\n    name: Somebody of a long name number {n}\n    roles: [reviewer, auditor]\n    \
+             groups: [legal, finance, team-{n}]\n    addresses: {{email: \"person-{n:05}@example.org\"}}\n    \
+             time_zone: Europe/Berlin\n    language: de\n"
+        ));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(&file, text).expect("it is written");
+    let served = Served::with(|options| options.people = Some(file.clone())).await;
+    let page = ok(served.operator().get("/v1/people?cursor=person-09998").await);
+    assert_eq!((text_of(&page), page.get("next_cursor")), (vec!["person-09999"], None));
+}
+
+fn text_of(page: &Value) -> Vec<&str> {
+    page["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect()
+}
