@@ -20,6 +20,20 @@ pub enum Role {
     Engine,
 }
 
+impl Role {
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Operator => "operator",
+            Self::Reviewer => "reviewer",
+            Self::Agent => "agent",
+            Self::Auditor => "auditor",
+            Self::Engine => "engine",
+        }
+    }
+}
+
 /// The author of an event, as authenticated. Never taken from a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
@@ -61,15 +75,7 @@ impl Actor {
 
     /// Somebody with the token of a role: until people have names they are called what they are.
     pub fn of(role: Role, via: &str) -> Self {
-        let id = match role {
-            Role::Admin => "admin",
-            Role::Operator => LOCAL_OPERATOR,
-            Role::Reviewer => "reviewer",
-            Role::Agent => "agent",
-            Role::Auditor => "auditor",
-            Role::Engine => "engine",
-        };
-        Self { id: id.to_owned(), role, via: Some(via.to_owned()) }
+        Self { id: role.word().to_owned(), role, via: Some(via.to_owned()) }
     }
 
     pub fn admin(id: &str, via: &str) -> Self {

@@ -44,6 +44,20 @@ pub enum PersonRole {
     Auditor,
 }
 
+impl PersonRole {
+    pub const ALL: [Self; 4] = [Self::Admin, Self::Operator, Self::Reviewer, Self::Auditor];
+
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Operator => "operator",
+            Self::Reviewer => "reviewer",
+            Self::Auditor => "auditor",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonSource {

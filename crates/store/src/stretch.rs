@@ -28,16 +28,10 @@ pub(crate) enum Condition<'a> {
     Equal(&'static str, Value<'a>),
     /// SQL of both stores with a `?` for each value. A table whose index is named is followed by `@` and that name.
     Holds(&'static str, Vec<Value<'a>>),
-    /// One of these texts stands in the column.
-    Contains(&'static str, &'a [String]),
+    /// One of these texts stands in the column. They are bound as one value, however many there are.
+    Contains { column: &'static str, texts: &'a [String], json: String },
     /// An answer has these words.
     Words(&'a Search),
-}
-
-/// That one of the conditions holds which are made of these texts.
-pub(crate) fn any<'t>(texts: &'t [String], one: impl FnMut(&'t str) -> String) -> String {
-    let either: Vec<String> = texts.iter().map(String::as_str).map(one).collect();
-    if either.is_empty() { "false".to_owned() } else { format!("({})", either.join(" OR ")) }
 }
 
 impl Search {
@@ -131,7 +125,11 @@ pub(crate) fn interrupts<'a>(
         let mut stretch = Stretch::of::<InterruptRow>(Some(index), order)
             .is("open", open)
             .equal("run", filter.run.as_ref());
-        let marks = filter.marks.iter().map(|marks| Condition::Contains("assigned", marks));
+        let marks = filter.marks.iter().map(|marks| Condition::Contains {
+            column: "assigned",
+            texts: marks,
+            json: serde_json::json!(marks).to_string(),
+        });
         stretch.conditions.extend(marks);
         if let Some(session) = &filter.session {
             stretch = stretch.equal("session", Some(session));

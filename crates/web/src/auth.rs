@@ -109,7 +109,7 @@ impl AuthState {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
-        let interrupt = view::now::interrupt_for(&app, &asked, &Reader::of(&app, &actor).await?).await?;
+        let interrupt = view::now::interrupt(&app, &asked, Some(&Reader::of(&app, &actor).await?)).await?;
         if links::subject(&interrupt) != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }

@@ -15,7 +15,7 @@ use crate::view;
 pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     if seconds == 0 {
-        return view::now::interrupt(app, asked).await;
+        return view::now::interrupt(app, asked, None).await;
     }
     if let Some(resolved) = resolved(app, asked).await? {
         return Ok(resolved);
@@ -40,7 +40,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
             else => break,
         }
     }
-    view::now::interrupt(app, asked).await
+    view::now::interrupt(app, asked, None).await
 }
 
 /// The interrupt where it is resolved, from its run where that is loaded: whoever changes it there tells those who

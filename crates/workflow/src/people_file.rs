@@ -26,10 +26,10 @@ const KEYS: Keys = Keys { known: &["people"], later: &[] };
 const PERSON: Keys =
     Keys { known: &["name", "roles", "groups", "addresses", "time_zone", "language"], later: &[] };
 const ROLES: [(&str, Role); 4] = [
-    ("admin", Role::Admin),
-    ("operator", Role::Operator),
-    ("reviewer", Role::Reviewer),
-    ("auditor", Role::Auditor),
+    (Role::Admin.word(), Role::Admin),
+    (Role::Operator.word(), Role::Operator),
+    (Role::Reviewer.word(), Role::Reviewer),
+    (Role::Auditor.word(), Role::Auditor),
 ];
 
 /// The people of a file, by id, in its order. `file_name` is for the problems only.

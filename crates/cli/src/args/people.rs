@@ -1,6 +1,7 @@
 //! Arguments of the verbs about people, keys, and who decides.
 
 use clap::Subcommand;
+use holdshort_protocol::PersonRole;
 
 use super::duration;
 
@@ -14,7 +15,7 @@ pub(crate) enum People {
         person: String,
         /// What they may do; may be said several times.
         #[arg(long, value_name = "ROLE", required = true,
-              value_parser = ["admin", "operator", "reviewer", "auditor"])]
+              value_parser = PersonRole::ALL.map(PersonRole::word))]
         role: Vec<String>,
         /// A group that they are in; may be said several times.
         #[arg(long, value_name = "NAME")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_protocol::{Away, Person, PersonRole, PersonSource, SetPerson, plain};
+use holdshort_protocol::{Away, Person, PersonSource, SetPerson, plain};
 use serde_json::Value;
 
 use super::Scene;
@@ -72,7 +72,7 @@ fn shown(scene: &Scene, set: &Value) -> anyhow::Result<Exit> {
 fn lines(person: &Person) -> Vec<String> {
     let paint = Paint::stdout();
     let name = person.name.as_deref().map(|name| format!("  {}", plain::line(name))).unwrap_or_default();
-    let roles: Vec<&str> = person.roles.iter().map(|role| word(*role)).collect();
+    let roles: Vec<&str> = person.roles.iter().map(|role| role.word()).collect();
     let groups: Vec<String> = person.groups.iter().map(|group| plain::line(group).into_owned()).collect();
     let groups = if groups.is_empty() { String::new() } else { format!("  in {}", groups.join(", ")) };
     let from = match person.source {
@@ -93,15 +93,6 @@ fn lines(person: &Person) -> Vec<String> {
         out.push(format!("  away{until}{}", delegate.unwrap_or_default()));
     }
     out
-}
-
-fn word(role: PersonRole) -> &'static str {
-    match role {
-        PersonRole::Admin => "admin",
-        PersonRole::Operator => "operator",
-        PersonRole::Reviewer => "reviewer",
-        PersonRole::Auditor => "auditor",
-    }
 }
 
 /// `CHANNEL=ADDRESS` each.

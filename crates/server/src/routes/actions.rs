@@ -28,9 +28,7 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
     responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
 )]
 pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
-    let (caller, asked) = decider.interrupt(&id).await?;
-    nothing(body).await?;
-    done(caller, &asked, Input::Claim { interrupt: id, holder: None, over: None }).await
+    plain(decider, &id, body, Input::Claim { interrupt: id.clone(), holder: None, over: None }).await
 }
 
 /// Let a claimed interrupt go.
@@ -46,9 +44,7 @@ pub(crate) async fn release(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
-    let (caller, asked) = decider.interrupt(&id).await?;
-    nothing(body).await?;
-    done(caller, &asked, Input::Release { interrupt: id, holder: None }).await
+    plain(decider, &id, body, Input::Release { interrupt: id.clone(), holder: None }).await
 }
 
 /// Have others decide.
@@ -129,6 +125,18 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     let asked = caller.interrupt(&id).await?;
     let run = caller.app.run_now(&asked.run).await?;
     Ok(Json(List { items: view::interrupt::comments(&run, &id), next_cursor: None }))
+}
+
+/// What is done with an interrupt by a request that says nothing else.
+pub(super) async fn plain(
+    decider: Decider,
+    id: &InterruptId,
+    body: Body,
+    input: Input,
+) -> Answer<Json<Interrupt>> {
+    let (caller, asked) = decider.interrupt(id).await?;
+    nothing(body).await?;
+    done(caller, &asked, input).await
 }
 
 /// What came of it, for whoever did it.

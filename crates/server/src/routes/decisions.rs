@@ -11,7 +11,6 @@ use holdshort_web::problem::Answer;
 use holdshort_web::query::Id;
 
 use super::actions;
-use super::steer::nothing;
 use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
@@ -47,7 +46,5 @@ pub(crate) async fn take_back(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
-    let (caller, asked) = decider.interrupt(&id).await?;
-    nothing(body).await?;
-    actions::done(caller, &asked, Input::TakeBack { interrupt: id }).await
+    actions::plain(decider, &id, body, Input::TakeBack { interrupt: id.clone() }).await
 }

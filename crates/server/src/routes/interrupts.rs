@@ -77,7 +77,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
     let shown = match started.left.and_then(|run| view::interrupt::of_run_for(&run, &interrupt, &reader)) {
         Some(shown) => shown,
-        None => view::now::interrupt_for(&app, &Asked { run: started.run, interrupt }, &reader).await?,
+        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }, Some(&reader)).await?,
     };
     Ok(created(replayed, Json(shown)))
 }
@@ -203,7 +203,7 @@ pub(crate) async fn read(
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
     if shown.status == InterruptStatus::Open {
         let reader = caller.reader().await?;
-        shown = view::now::interrupt_for(&caller.app, &asked, &reader).await?;
+        shown = view::now::interrupt(&caller.app, &asked, Some(&reader)).await?;
     }
     // What others were asked about the subject is nothing that an agent may read.
     if caller.reaches_all() {

@@ -41,7 +41,7 @@ pub(crate) async fn make(
         let rule = format!("is not between 1 and {LINK_MS}, 30 days");
         return Err(Refused::invalid_at("/expires_in_ms", rule));
     }
-    let interrupt = view::now::interrupt(&app, &asked).await?;
+    let interrupt = view::now::interrupt(&app, &asked, None).await?;
     if interrupt.status == InterruptStatus::Resolved {
         return Err(decide::standing(&app, &asked, Refused::of(Code::AlreadyResolved)).await?);
     }

@@ -150,7 +150,7 @@ async fn own_work_is_refused() {
     let held = served.next_of(text(&run, "id")).await;
     let path = format!("/v1/interrupts/{}", text(&held, "id"));
     let options = held["options"].as_array().expect("options");
-    let release = options.iter().find(|option| option["effect"] == "release").expect("one that releases");
+    let release = options.iter().find(|option| option["effect"] == "proceed").expect("one that releases");
     let release = json!({"option": release["id"]});
     assert_eq!(code(&anna.decide(&held, &release).await), (403, "own_work"));
     let seen = ok(anna.get(&path).await);
@@ -228,4 +228,28 @@ async fn a_people_file_holds_everybody() {
 
 fn text_of(page: &Value) -> Vec<&str> {
     page["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect()
+}
+
+/// Facts that are times are told as times, wherever they stand.
+#[tokio::test]
+async fn times_of_people_and_keys_are_told_as_times() {
+    let served = peopled().await;
+    let until = "2099-01-01T00:00:00.000Z";
+    let away = json!({"until": until});
+    ok(said(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
+    let key = created(served.operator().post("/v1/keys", &json!({"name": "bot"})).await);
+    let rotate = format!("/v1/keys/{}/rotate", text(&key, "id"));
+    ok(served.operator().post(&rotate, &json!({"overlap_ms": 60_000})).await);
+    let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
+    let delegate = format!("/v1/interrupts/{}/delegate", text(&asked, "id"));
+    let delegation = json!({"from": "anna", "to": "ben", "until": until});
+    ok(served.operator().post(&delegate, &delegation).await);
+    let events = ok(served.operator().get_json("/v1/events?limit=200").await);
+    let fact = |kind: &str, pointer: &str| {
+        let found = events["items"].as_array().expect("a list").iter().find(|event| event["type"] == kind);
+        found.and_then(|event| event["data"].pointer(pointer)).cloned().unwrap_or_default()
+    };
+    assert_eq!(fact("away_set", "/away/until"), until);
+    assert_eq!(fact("interrupt_delegated", "/delegation/until"), until);
+    assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }

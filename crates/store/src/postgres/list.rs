@@ -13,7 +13,7 @@ use super::pool::Pool;
 use super::rows;
 use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
-use crate::stretch::{self, Condition, Stretch, any};
+use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
@@ -160,10 +160,11 @@ fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String>
             Condition::Equal(column, Value::Flag(true)) => (*column).to_owned(),
             Condition::Equal(column, Value::Flag(false)) => format!("NOT {column}"),
             Condition::Equal(column, value) => format!("{column} = {}", bind(value, values)?),
-            Condition::Contains(column, texts) => any(texts, |text| {
-                values.push(Box::new(text.to_owned()));
-                format!("strpos({column}, ${}) > 0", values.len())
-            }),
+            Condition::Contains { column, texts, .. } => {
+                values.push(Box::new(texts.to_vec()));
+                let of = values.len();
+                format!("EXISTS (SELECT 1 FROM unnest(${of}::text[]) AS one WHERE strpos({column}, one) > 0)")
+            }
             // A word has letters and digits alone: it means itself.
             Condition::Words(search) => search.each(|word| {
                 values.push(Box::new(word.to_owned()));

@@ -13,7 +13,7 @@ use super::read::at_most;
 use super::rows;
 use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
-use crate::stretch::{self, Condition, Stretch, any};
+use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
@@ -222,7 +222,7 @@ fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usi
 }
 
 /// Only the values vary within one combination of filters, so that a statement is prepared once.
-fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
+fn written<'a>(stretch: &'a Stretch<'_>) -> (String, Vec<Value<'a>>) {
     let Stretch { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
     let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
@@ -234,10 +234,10 @@ fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
                 bound.push(*value);
                 format!("{column} = ?")
             }
-            Condition::Contains(column, texts) => any(texts, |text| {
-                bound.push(Value::Text(text));
-                format!("instr({column}, ?) > 0")
-            }),
+            Condition::Contains { column, json, .. } => {
+                bound.push(Value::Text(json));
+                format!("EXISTS (SELECT 1 FROM json_each(?) WHERE instr({column}, value) > 0)")
+            }
             // A word has letters and digits alone: it means itself.
             Condition::Words(search) => search.each(|word| {
                 bound.push(Value::Text(word));

@@ -10,26 +10,22 @@ use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::Answer;
 
-pub async fn interrupt(app: &App, Asked { run, interrupt: id }: &Asked) -> Answer<wire::Interrupt> {
-    let loaded = app.driver.current(run).await;
-    match loaded.and_then(|run| super::interrupt::of_run(&run, id)) {
-        Some(shown) => Ok(shown),
-        None => super::interrupt::of_row(app, &app.interrupt_row(id).await?).await,
-    }
-}
-
-/// The same for somebody.
-pub async fn interrupt_for(
+/// `reader`: for whom, where that is known.
+pub async fn interrupt(
     app: &App,
     Asked { run, interrupt: id }: &Asked,
-    reader: &Reader,
+    reader: Option<&Reader>,
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
-    if let Some(shown) = loaded.and_then(|run| super::interrupt::of_run_for(&run, id, reader)) {
+    let shown = loaded.and_then(|run| match reader {
+        Some(reader) => super::interrupt::of_run_for(&run, id, reader),
+        None => super::interrupt::of_run(&run, id),
+    });
+    if let Some(shown) = shown {
         return Ok(shown);
     }
     let row = app.interrupt_row(id).await?;
-    super::interrupt::of_page(app, &row, &CallEnds::default(), Some(reader)).await
+    super::interrupt::of_page(app, &row, &CallEnds::default(), reader).await
 }
 
 /// The run as a request left it, or as it is now where the request was a repeat.
