@@ -1,14 +1,15 @@
 //! What can be said on the command line.
 
+mod front;
 mod people;
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use people::{Keys, People, Reassign};
 
 use crate::called::spelled;
@@ -152,7 +153,7 @@ pub(crate) enum Verb {
     },
     /// Decide on an interrupt
     Decide(Decide),
-    /// A page without scripts for one interrupt: whoever opens it on this machine decides, as you
+    /// A page without scripts for one interrupt: whoever opens it decides, as you
     Link {
         /// `int_…`
         interrupt: String,
@@ -331,23 +332,6 @@ pub(crate) enum Verb {
     },
 }
 
-/// As [`duration`]; shorter ones end while a node is only busy, and after longer ones nobody would wait.
-pub(crate) fn lease(text: &str) -> Result<u64, String> {
-    match duration(text)? {
-        ms @ 2_000..=600_000 => Ok(ms),
-        _ => Err("must be from `2s` to `10m`".to_owned()),
-    }
-}
-
-/// An address and a port. `localhost` is the one that a browser tries as well.
-pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
-    let address = match text.split_once(':') {
-        Some(("localhost", port)) => format!("127.0.0.1:{port}"),
-        Some(_) | None => text.to_owned(),
-    };
-    address.parse().map_err(|_| "is no address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
-}
-
 /// Milliseconds, from a time as people write it.
 fn duration(text: &str) -> Result<u64, String> {
     duration::parse(text).ok_or_else(|| "is no time such as `30m`, `2h` or `7d`".to_owned())
@@ -412,9 +396,8 @@ pub(crate) struct Serve {
     /// What is said neither here nor in the environment [default: holdshort.toml in the data folder, if it is there].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where to listen; a loopback address, or `localhost:PORT` [default: 127.0.0.1:7349].
-    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
-    pub listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub front: Front,
     /// Workflows of your own: a folder that holds one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use holdshort_identity::jwt::{self, Jwt};
-use holdshort_server::AGENT_REQUESTS;
+use holdshort_server::{AGENT_REQUESTS, Front, Proxies, PublicUrl, TlsFiles, network};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::args::{self, ModelArgs, Serve, StoreArgs};
@@ -32,6 +32,12 @@ const LISTEN: &str = "127.0.0.1:7349";
 struct File {
     #[serde(deserialize_with = "listen")]
     listen: Option<SocketAddr>,
+    #[serde(deserialize_with = "public_url")]
+    public_url: Option<PublicUrl>,
+    #[serde(deserialize_with = "proxies")]
+    proxy: Option<Vec<String>>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
     workflows: Option<PathBuf>,
     people: Option<PathBuf>,
     model: Option<String>,
@@ -63,6 +69,7 @@ pub(crate) struct Settled {
     pub store: StoreArgs,
     pub agent_requests: u32,
     pub issuers: Vec<Jwt>,
+    pub front: Front,
     /// Of each key; never a secret.
     pub told: Vec<Told>,
 }
@@ -87,8 +94,35 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let mut telling = Telling { path, told: Vec::new() };
 
     let default: SocketAddr = LISTEN.parse()?;
-    let listen = telling.pick("listen", None, serve.listen, file.listen, Some(default), ToString::to_string);
+    let listen = telling.pick("listen", None, serve.front.listen, file.listen, Some(default), ToString::to_string);
     let shown = |path: &PathBuf| path.display().to_string();
+    let said = &serve.front;
+    let front = Front {
+        public_url: telling.pick(
+            "public_url",
+            None,
+            said.public_url.clone(),
+            file.public_url,
+            None,
+            ToString::to_string,
+        ),
+        proxies: {
+            let said = (!said.proxy.is_empty()).then(|| said.proxy.clone());
+            let named = telling.pick("proxy", None, said, file.proxy, None, |named| named.join(", "));
+            // Each was read before: by the flag, or by the key.
+            Proxies::new(named.unwrap_or_default().iter().filter_map(|text| network(text).ok()).collect())
+        },
+        tls: {
+            let certificate =
+                telling.pick("tls_cert", None, said.tls_cert.clone(), file.tls_cert, None, shown);
+            let key = telling.pick("tls_key", None, said.tls_key.clone(), file.tls_key, None, shown);
+            match (certificate, key) {
+                (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+                (None, None) => None,
+                _ => return Err(usage("`tls_cert` and `tls_key` are a pair: name both")),
+            }
+        },
+    };
     let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
     let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);
     let model = ModelArgs {
@@ -142,6 +176,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         store,
         agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
         issuers,
+        front,
         told: telling.told,
     })
 }
@@ -217,7 +252,14 @@ fn read(path: &Path) -> anyhow::Result<File> {
     let mut file: File =
         toml::from_str(&text).map_err(|error| usage(format!("{shown}, {}", placed(&text, &error))))?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let paths = [&mut file.workflows, &mut file.people, &mut file.store_file].into_iter();
+    let paths = [
+        &mut file.workflows,
+        &mut file.people,
+        &mut file.store_file,
+        &mut file.tls_cert,
+        &mut file.tls_key,
+    ]
+    .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
     for path in paths.chain(of_issuers).flatten() {
         *path = folder.join(&path);
@@ -269,6 +311,18 @@ fn as_flag<'de, D: Deserializer<'de>, T>(
 
 fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     as_flag(from, args::listen)
+}
+
+fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D::Error> {
+    as_flag(from, args::public_url)
+}
+
+fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    let named = Vec::<String>::deserialize(from)?;
+    let read = |text: String| {
+        args::proxy(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
+    };
+    named.into_iter().map(read).collect::<Result<_, _>>().map(Some)
 }
 
 fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
-use holdshort_server::{Options, Server, StartError, Tuning};
+use holdshort_server::{Front, Options, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub agent_requests: u32,
     /// Whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
+    /// How other machines reach it.
+    pub front: Front,
     pub hooks: Hooks,
     /// Errors are printed as JSON.
     pub json: bool,
@@ -38,7 +40,8 @@ pub(crate) struct Plan {
 
 pub(crate) struct Embedded {
     pub server: Server,
-    pub address: SocketAddr,
+    /// Where the commands of this machine reach it.
+    pub local: SocketAddr,
     /// How other commands name it.
     words: String,
     // After the server: the address is taken away once nothing listens there.
@@ -47,13 +50,6 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) async fn start(plan: Plan) -> anyhow::Result<Self> {
-        if !plan.listen.ip().is_loopback() {
-            return Err(usage(format!(
-                "{} can be reached from other machines, and there are no sign-ins yet: listen on a loopback address, \
-                 such as 127.0.0.1:7349",
-                plan.listen
-            )));
-        }
         let (kept, journal) = match &plan.database {
             Some(config) => ("the database", database_words(&config.url)),
             None => ("the data folder", format!("the data folder {}", plan.data_dir.path.display())),
@@ -67,6 +63,7 @@ impl Embedded {
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             issuers: plan.issuers,
+            front: plan.front,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsing } = plan.hooks;
@@ -74,15 +71,15 @@ impl Embedded {
             holdshort_server::start_tuned(options, Tuning { store, rehearsing, ..Tuning::default() })
                 .await
                 .map_err(|error| not_started(error, kept, &journal))?;
-        let address = server.address();
-        let announced = plan.data_dir.announce(address)?;
+        let local = server.local();
+        let announced = plan.data_dir.announce(local)?;
         tokio::spawn(end_with(server.failed(), journal, plan.json));
-        Ok(Self { server, address, words: plan.data_dir.words(), announced })
+        Ok(Self { server, local, words: plan.data_dir.words(), announced })
     }
 
     /// A client of this server, whatever else listens on this machine.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        Client::of(&format!("http://{}", self.address), self.server.token(), &self.words)
+        Client::of(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
     /// Lets what runs end for a moment, and closes the journal.

@@ -31,6 +31,12 @@ pub struct Info {
     pub sandbox: String,
     /// The data folder.
     pub data: String,
+    /// The address that other machines use, where one is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
+    /// What is wrong with the certificate that lies there now. The one from before is used on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate_problem: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -14,8 +14,10 @@ mod routes;
 mod server;
 mod serving;
 mod socket;
+mod tls;
 
 pub use asyncapi::asyncapi;
+pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;
 pub use library::{
@@ -24,3 +26,4 @@ pub use library::{
 pub use openapi::openapi;
 pub use routes::audit::{journal_head, verification};
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};
+pub use tls::tls_problem;

@@ -1,12 +1,15 @@
 //! Start and stop: what must be there before the first request, and what ends after the last.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
-use holdshort_core::system::Input;
+use holdshort_core::system::keys::Status;
+use holdshort_core::system::{Input, System};
 use holdshort_core::system::people::People;
+use holdshort_core::time::Timestamp;
+use holdshort_engine::Clock;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_models::{Description, Source};
@@ -16,7 +19,8 @@ use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
 use holdshort_web::feed::{Owners, Recent, keep_reading};
-use holdshort_web::guard::Names;
+use holdshort_web::front::Front;
+use holdshort_web::guard::{Door, Names};
 use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::Links;
 use holdshort_web::logins::Logins;
@@ -29,12 +33,13 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::tls::Tls;
 use crate::{library, routes, serving};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// A loopback address; port 0 takes a free one.
+    /// Port 0 takes a free one. An address that other machines reach needs a public URL, and people, keys or issuers.
     pub listen: SocketAddr,
     /// The data folder: journal and tokens. Made where it is missing; one server at a time.
     pub data: PathBuf,
@@ -51,16 +56,25 @@ pub struct Options {
     pub agent_requests: u32,
     /// Issuers whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
+    pub front: Front,
 }
 
 /// Why a server does not start. Nothing was changed, and nothing runs.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
-        "{0} is not a loopback address: the API has no authentication for other machines yet, so it listens \
-             on this one only; use 127.0.0.1 or [::1]"
+        "{0} can be reached from other machines: name the address that they use with --public-url https://NAME, or \
+         listen on a loopback address, such as 127.0.0.1:7349"
     )]
-    NotLoopback(SocketAddr),
+    NoPublicUrl(SocketAddr),
+    #[error(
+        "other machines could reach this server, and nothing but the tokens of its data folder says who somebody is: \
+         name people with --people FILE, configure [[identity.jwt]], or serve on a loopback address first and set \
+         people (`holdshort people set`) or make keys (`holdshort keys create`)"
+    )]
+    NoIdentity,
+    #[error("{0}")]
+    Tls(String),
     #[error("can not listen on {address}: {source}; name another address with --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
@@ -80,6 +94,7 @@ pub enum StartError {
 /// A running server.
 pub struct Server {
     address: SocketAddr,
+    local: SocketAddr,
     app: Arc<App>,
     engine: Engine,
     stop: watch::Sender<bool>,
@@ -88,6 +103,8 @@ pub struct Server {
     reading: JoinHandle<()>,
     /// For whatever stays open for somebody.
     standing: JoinHandle<()>,
+    /// Of a certificate.
+    certificate: Option<JoinHandle<()>>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -114,12 +131,22 @@ pub struct Tuning {
 
 /// The same, tuned.
 pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
-    if !options.listen.ip().is_loopback() {
-        return Err(StartError::NotLoopback(options.listen));
+    let public_url = options.front.public_url.as_ref();
+    let is_local = options.listen.ip().is_loopback();
+    if !is_local && public_url.is_none() {
+        return Err(StartError::NoPublicUrl(options.listen));
     }
+    let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_loopback());
+    let needs_identity = is_exposed && options.issuers.is_empty();
+    // Where there is no journal yet nobody else can have been set.
+    let is_new = options.database.is_none() && !options.data.exists();
+    if needs_identity && is_new && options.people.is_none() {
+        return Err(StartError::NoIdentity);
+    }
+    let tls = options.front.tls.clone().map(Tls::open).transpose().map_err(StartError::Tls)?;
     let people = options.people.as_deref().map(library::people).transpose()?;
     // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
-    if options.database.is_none() && !options.data.exists() {
+    if is_new {
         let people = People::of(people.as_deref().unwrap_or_default());
         library::open(options.workflows.as_deref(), &people)?;
     }
@@ -139,6 +166,14 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let listening = |source| StartError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
+    let inner = inner(address, tls.is_some()).await?;
+    let local = match &inner {
+        Some(inner) => inner.local_addr().map_err(listening)?,
+        None => within(address),
+    };
+    let mut doors = vec![Door { address, is_tls: tls.is_some() }];
+    doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
+    let names = Names::of(&doors, &options.front);
 
     let workflows = options.workflows;
     let engine = real::open(Setup {
@@ -154,7 +189,13 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
     .await?;
     // After the store has locked the folder.
-    let (mut tokens, logins) = match credentials(&options.data, address, engine.driver.journal()).await {
+    let ready = async {
+        if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
+            return Err(StartError::NoIdentity);
+        }
+        credentials(&options.data, address.port(), &names, engine.driver.journal()).await
+    };
+    let (mut tokens, logins) = match ready.await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
@@ -179,7 +220,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         tokens,
         logins,
         issuers,
-        address,
+        base: names.base().to_owned(),
+        public_url: options.front.public_url.as_ref().map(ToString::to_string),
+        certificate: tls.as_ref().map(|tls| tls.problem()),
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),
         pace: tuning.pace,
@@ -193,22 +236,59 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    let service = routes::service(AuthState::new(app.clone()), Names::of(address));
+    let service = routes::service(AuthState::new(app.clone()), Arc::new(names));
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
-    let serving = tokio::spawn(serving::serve(listener, service, app.clone()));
+    let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
+    let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
+    let outer = serving::serve(listener, tls, service, app.clone());
+    let serving = tokio::spawn(async move {
+        outer.await;
+        if let Some(inner) = inner {
+            let _ = inner.await;
+        }
+    });
     tracing::info!(%address, "listening");
-    Ok(Server { address, app, engine, stop, serving, reading, standing })
+    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate })
 }
 
 async fn credentials(
     data: &Path,
-    address: SocketAddr,
+    port: u16,
+    names: &Names,
     store: &Store,
 ) -> Result<(Tokens, Logins), StartError> {
     let tokens = Tokens::open(data)?.agree::<StartError>(data, store).await?;
-    let logins = Logins::open(data, address.port(), &tokens.operator)?;
+    let logins = Logins::open(data, port, names.base().starts_with("https:"), &tokens.operator)?;
     Ok((tokens, logins))
+}
+
+/// The commands of this machine speak plain HTTP over loopback. Where the address takes something else they have one
+/// of their own.
+async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
+    if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
+        return Ok(None);
+    }
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let listening = |source| StartError::Listen { address, source };
+    Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
+}
+
+/// The same door as this machine reaches it.
+fn within(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Whether anybody but the holder of the folder's tokens can say who they are.
+fn knows_somebody(system: &System, now: Timestamp) -> bool {
+    let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
+    let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
+    has_keys || others.any(|id| !system.people.signs_in(id).is_empty())
 }
 
 fn rehearsal() -> Description {
@@ -219,6 +299,16 @@ impl Server {
     /// Where it listens, with the port it got.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where the commands of this machine reach it, over plain HTTP.
+    pub fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// What links begin with: the public address, or the one that it listens on.
+    pub fn base(&self) -> &str {
+        &self.app.base
     }
 
     /// The operator's token.
@@ -268,6 +358,9 @@ impl Server {
         }
         self.reading.abort();
         self.standing.abort();
+        if let Some(certificate) = self.certificate {
+            certificate.abort();
+        }
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");
         }

@@ -3,34 +3,44 @@
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use holdshort_web::app::App;
-use holdshort_web::connections;
+use holdshort_web::connections::{self, Connection};
 use holdshort_web::patient_stream::PatientStream;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use crate::tls::Tls;
 
 /// After a connection could not be accepted, such as for want of files.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Serves until the server stops, then lets what is under way finish.
-pub(crate) async fn serve(listener: TcpListener, service: Router, app: Arc<App>) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    service: Router,
+    app: Arc<App>,
+) {
     // Nothing is ever sent: it tells when the last connection is gone.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, peer)) => (stream, peer.ip()),
                 Err(error) => {
                     refused(&error).await;
                     continue;
@@ -38,27 +48,52 @@ pub(crate) async fn serve(listener: TcpListener, service: Router, app: Arc<App>)
             },
             () = &mut stopped => break,
         };
-        tokio::spawn(attend(stream, service.clone(), app.clone(), alive.clone()));
+        let acceptor = tls.as_ref().map(|tls| TlsAcceptor::from(tls.config()));
+        tokio::spawn(attend((stream, peer), acceptor, service.clone(), app.clone(), alive.clone()));
     }
     drop((listener, alive));
     gone.recv().await;
 }
 
-async fn attend(stream: TcpStream, service: Router, app: Arc<App>, _alive: mpsc::Sender<Infallible>) {
+async fn attend(
+    (stream, peer): (TcpStream, IpAddr),
+    acceptor: Option<TlsAcceptor>,
+    service: Router,
+    app: Arc<App>,
+    _alive: mpsc::Sender<Infallible>,
+) {
     // What is written is whole: no part of it waits for more.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection is gone before it began");
         return;
     }
-    let accepted = app.connections.accept();
-    let wire = TokioIo::new(PatientStream::new(stream, app.pace.patience, accepted.clone()));
+    let accepted = app.connections.accept(peer);
+    let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
+    let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
+    // Its time is that of the first headers: who says nothing is not waited for.
+    let shaken = tokio::select! {
+        shaken = timeout(app.pace.headers, acceptor.accept(wire)) => shaken,
+        () = accepted.evicted() => return,
+        () = app.stopped() => return,
+    };
+    match shaken {
+        Ok(Ok(wire)) => Box::pin(speak(wire, accepted, service, app)).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "a connection did not come to TLS"),
+        Err(_) => tracing::debug!(%peer, "a connection said nothing"),
+    }
+}
+
+async fn speak<W>(wire: W, accepted: Arc<Connection>, service: Router, app: Arc<App>)
+where
+    W: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let service = {
         let (service, accepted) = (TowerToHyperService::new(service), accepted.clone());
         service_fn(move |request| connections::serving(accepted.clone(), service.call(request)))
     };
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(app.pace.headers);
-    let mut connection = pin!(http.serve_connection(wire, service).with_upgrades());
+    let mut connection = pin!(http.serve_connection(TokioIo::new(wire), service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = accepted.evicted() => {

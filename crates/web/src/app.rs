@@ -1,7 +1,6 @@
 //! The state that handlers work with. An extractor of `auth.rs` hands it out together with the caller's identity.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -51,7 +50,11 @@ pub struct App {
     pub logins: Logins,
     pub issuers: Issuers,
     pub links: Links,
-    pub address: SocketAddr,
+    /// What links begin with: the public address, or the one that it listens on.
+    pub base: String,
+    pub public_url: Option<String>,
+    /// What is wrong with the certificate that lies there now, and is not used; the outer `None`: no TLS here.
+    pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
     pub pace: Pace,
@@ -124,7 +127,7 @@ impl App {
 
     /// The code stands behind the `#`: it is in no request line, log or Referer.
     pub fn login_url(&self, code: &str) -> String {
-        format!("http://{}/login#{code}", self.address)
+        format!("{}/login#{code}", self.base)
     }
 
     /// A place among the streams, for as long as the permit lives.

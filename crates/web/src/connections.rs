@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Resource, getrlimit};
@@ -56,6 +57,8 @@ struct Open {
 /// One connection. It is unauthenticated until somebody is let in over it, and forgotten when it is dropped.
 pub struct Connection {
     number: u64,
+    /// Who connected: a client, or a proxy.
+    pub(crate) peer: IpAddr,
     all: Arc<Connections>,
     evicted: Arc<Notify>,
 }
@@ -65,7 +68,7 @@ impl Connections {
         Arc::new(Self { quotas, open: Mutex::default() })
     }
 
-    pub fn accept(self: &Arc<Self>) -> Arc<Connection> {
+    pub fn accept(self: &Arc<Self>, peer: IpAddr) -> Arc<Connection> {
         let evicted = Arc::new(Notify::new());
         let mut open = self.open();
         let number = open.next;
@@ -77,7 +80,7 @@ impl Connections {
             oldest.notify_one();
         }
         drop(open);
-        Arc::new(Connection { number, all: self.clone(), evicted })
+        Arc::new(Connection { number, peer, all: self.clone(), evicted })
     }
 
     /// A poisoned lock guards plain maps: what they hold is still right.
@@ -133,32 +136,36 @@ pub fn current() -> Option<Arc<Connection>> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use futures::FutureExt;
 
     use super::*;
 
+    const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
     #[test]
     fn the_oldest_unauthenticated_connection_is_evicted_and_no_other() {
         let all = Connections::new(Quotas { unauthenticated: 2, agents: 1 });
-        let [first, second, third] = [(); 3].map(|()| all.accept());
+        let [first, second, third] = [(); 3].map(|()| all.accept(PEER));
         let ends = |connection: &Connection| connection.evicted().now_or_never().is_some();
         assert_eq!([&first, &second, &third].map(|each| ends(each)), [true, false, false]);
         second.is_a_persons();
-        let fourth = all.accept();
+        let fourth = all.accept(PEER);
         assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
         // One that is gone takes no place.
         drop(third);
-        let fifth = all.accept();
+        let fifth = all.accept(PEER);
         assert_eq!([&second, &fourth, &fifth].map(|each| ends(each)), [false; 3]);
     }
 
     #[test]
     fn agents_have_their_share_and_no_more() {
         let all = Connections::new(Quotas { unauthenticated: 9, agents: 1 });
-        let [first, second] = [(); 2].map(|()| all.accept());
+        let [first, second] = [(); 2].map(|()| all.accept(PEER));
         assert_eq!([&first, &first, &second].map(|each| each.is_an_agents()), [true, true, false]);
         second.is_a_persons();
         drop(first);
-        assert!(all.accept().is_an_agents());
+        assert!(all.accept(PEER).is_an_agents());
     }
 }

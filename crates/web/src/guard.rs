@@ -1,7 +1,7 @@
 //! Checks of every request before a handler runs: the Host and the Origin. Also the headers of every answer. Never
 //! looks at tokens or bodies.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,6 +16,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
+use crate::connections;
+use crate::front::{Forwarded, Front, Proxies};
 use crate::problem::{Answer, Refused};
 
 /// Fetch Metadata, 2.4.
@@ -27,29 +29,77 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 pub struct Names {
     hosts: Vec<String>,
     origins: Vec<String>,
+    proxies: Proxies,
+    /// What links begin with.
+    base: String,
+    /// The scheme that a proxy has to have been asked with.
+    scheme: Option<&'static str>,
+}
+
+/// An address that a server listens on.
+#[derive(Clone, Copy, Debug)]
+pub struct Door {
+    pub address: SocketAddr,
+    pub is_tls: bool,
+}
+
+impl Door {
+    fn scheme(self) -> &'static str {
+        if self.is_tls { "https" } else { "http" }
+    }
+
+    /// How this machine names it, and how a public name never does. A page on any machine could name the address that
+    /// stands for all of them.
+    fn hosts(self) -> Vec<String> {
+        let port = self.address.port();
+        let mut hosts =
+            vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+        if self.address.ip().is_loopback() {
+            hosts.push(self.address.to_string());
+        }
+        if port == if self.is_tls { 443 } else { 80 } {
+            hosts.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
+        }
+        hosts
+    }
 }
 
 impl Names {
-    pub fn of(address: SocketAddr) -> Arc<Self> {
-        let port = address.port();
-        let mut hosts = vec![
-            format!("127.0.0.1:{port}"),
-            format!("localhost:{port}"),
-            format!("[::1]:{port}"),
-            address.to_string(),
-        ];
-        if port == 80 {
-            hosts.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
+    pub fn of(doors: &[Door], front: &Front) -> Self {
+        let (mut hosts, mut origins) = (Vec::new(), Vec::new());
+        for door in doors {
+            let of_door = door.hosts();
+            origins.extend(of_door.iter().map(|host| format!("{}://{host}", door.scheme())));
+            hosts.extend(of_door);
         }
-        let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
-        Arc::new(Self { hosts, origins })
+        let listens = doors.first().map(|door| format!("{}://{}", door.scheme(), door.address));
+        let base = front.public_url.as_ref().map(|url| url.origin()).or(listens).unwrap_or_default();
+        let mut scheme = None;
+        if let Some(url) = &front.public_url {
+            hosts.extend(url.hosts());
+            origins.push(url.origin());
+            scheme = Some(if url.is_https() { "https" } else { "http" });
+        }
+        Self { hosts, origins, proxies: front.proxies.clone(), base, scheme }
+    }
+
+    /// What links begin with.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn holds(&self, host: &str) -> bool {
+        self.hosts.iter().any(|each| each.eq_ignore_ascii_case(host))
     }
 }
 
 /// Around every handler, as one layer: each more would copy the service once more for each request.
 pub async fn check_origin(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
-    let line = Line::begin(&request);
-    let mut response = match check(&names, &request) {
+    // Every request comes over a connection; one without would have no proxy to speak for it.
+    let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
+    let forwarded = names.proxies.read(peer, request.headers());
+    let line = Line::begin(&request, forwarded.client);
+    let mut response = match check(&names, &request, forwarded) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     };
@@ -61,16 +111,21 @@ pub async fn check_origin(State(names): State<Arc<Names>>, request: Request, nex
 }
 
 /// A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
-fn check(names: &Names, request: &Request) -> Answer<()> {
+fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>) -> Answer<()> {
     // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
-    let target_is_ours =
-        target.is_none_or(|target| names.hosts.iter().any(|each| each.eq_ignore_ascii_case(target)));
-    if !target_is_ours || !has_one_of(request.headers(), &HOST, &names.hosts) {
-        return Err(Refused::new(
-            Code::WrongHost,
-            format!("address the server as http://{}", names.hosts[0]),
-        ));
+    let target_is_ours = target.is_none_or(|target| names.holds(target));
+    let host_is_ours = match forwarded.host {
+        Some(host) => names.holds(host),
+        None => has_one_of(request.headers(), &HOST, &names.hosts),
+    };
+    // Whoever reached the proxy in plain text is told where to go before they show what lets them in.
+    let scheme_is_ours = match (forwarded.scheme, names.scheme) {
+        (Some(used), Some(public)) => used.eq_ignore_ascii_case(public),
+        _ => true,
+    };
+    if !target_is_ours || !host_is_ours || !scheme_is_ours {
+        return Err(Refused::new(Code::WrongHost, format!("address the server as {}", names.base)));
     }
     // Whatever a socket does begins with a GET.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
@@ -120,28 +175,30 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// One line per request: the route as a pattern, never the path, query, headers or body.
+/// One line per request: who asked, and the route as a pattern; never the path, query, headers or body.
 struct Line {
     started: Instant,
+    client: IpAddr,
     method: Method,
     route: Option<MatchedPath>,
 }
 
 impl Line {
     /// `None`: nobody reads it.
-    fn begin(request: &Request) -> Option<Self> {
+    fn begin(request: &Request, client: IpAddr) -> Option<Self> {
         tracing::enabled!(tracing::Level::DEBUG).then(|| Self {
             started: Instant::now(),
+            client,
             method: request.method().clone(),
             route: request.extensions().get::<MatchedPath>().cloned(),
         })
     }
 
     fn end(self, response: &Response) {
-        let Self { started, method, route } = self;
+        let Self { started, client, method, route } = self;
         let route = route.as_ref().map_or("-", MatchedPath::as_str);
         let status = response.status().as_u16();
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::debug!(%method, route, status, ms, "answered");
+        tracing::debug!(%client, %method, route, status, ms, "answered");
     }
 }

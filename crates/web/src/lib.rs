@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
@@ -24,6 +24,7 @@ pub mod call_claims;
 pub mod connections;
 pub mod decide;
 pub mod feed;
+pub mod front;
 pub mod guard;
 pub mod idempotency;
 pub mod limits;

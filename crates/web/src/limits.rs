@@ -14,6 +14,11 @@ pub const HELLO_TIME: Duration = Duration::from_secs(10);
 /// How long a stream's writer waits for its reader.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
+/// A file of certificates, or of a key.
+pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
+/// Between two looks at whether they have changed.
+pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
+
 /// A request body.
 pub const BODY_BYTES: usize = 1024 * 1024;
 /// What is read and thrown away of a body that is too large, so that its sender gets to read why.

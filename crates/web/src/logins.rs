@@ -27,6 +27,8 @@ pub struct Logins {
     path: PathBuf,
     /// The cookie's name. It holds the port, so that two servers on one host do not sign each other out.
     cookie: String,
+    /// Browsers send it over TLS alone. The prefix `__Host-` keeps other names of the same domain from setting it.
+    is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
     /// As the file has it. Whoever changes it holds `changing` and writes the file first.
@@ -75,14 +77,15 @@ pub struct Issued {
 
 impl Logins {
     /// Reads the file, if it is there. Whoever calls holds the data folder's lock.
-    pub fn open(data: &Path, port: u16, operator: &str) -> Result<Self, Error> {
+    pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
         let stored = secrets::read::<Stored>(&path)?.filter(|stored| stored.operator == operator);
         let logins = stored.map(|stored| stored.logins).unwrap_or_default();
         Ok(Self {
             path,
-            cookie: format!("holdshort_{port}"),
+            cookie: format!("{}holdshort_{port}", if is_secure { "__Host-" } else { "" }),
+            is_secure,
             operator,
             codes: Mutex::default(),
             kept: watch::Sender::new(Arc::new(logins)),
@@ -177,7 +180,8 @@ impl Logins {
     }
 
     fn set_cookie(&self, value: &str, seconds: u64) -> String {
-        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}", self.cookie)
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}", self.cookie)
     }
 
     fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
@@ -217,7 +221,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
     fn open(data: &Path) -> Logins {
-        Logins::open(data, PORT, "token").unwrap()
+        Logins::open(data, PORT, false, "token").unwrap()
     }
 
     fn people(ids: &[&str]) -> People {
@@ -339,7 +343,7 @@ mod tests {
         let text = std::fs::read_to_string(data.path().join(FILE)).unwrap();
         assert!(!text.contains(&own) && !text.contains(&secret), "digests only");
         let login = find(&open(data.path())).unwrap();
-        let another_token = Logins::open(data.path(), PORT, "another").unwrap();
+        let another_token = Logins::open(data.path(), PORT, false, "another").unwrap();
         assert_eq!(find(&another_token), None);
 
         first.end(&login).unwrap();

@@ -27,6 +27,11 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     let serve = Serve { config, model: model.clone(), store, ..Serve::default() };
     // A configuration that is wrong keeps nobody from seeing what else there is.
     let settled = config_file::settle(&serve, &data_dir);
+    // Looked at as `serve` does.
+    let tls = settled.as_ref().ok().and_then(|settled| settled.front.tls.as_ref());
+    let certificate = tls.map(|files| {
+        json!({"path": files.certificate.display().to_string(), "problem": holdshort_server::tls_problem(files)})
+    });
     let (model, config) = match &settled {
         Ok(settled) => (settled.model.clone(), json!({"keys": settled.told})),
         Err(error) => (model, json!({"problem": crate::output::error(error)})),
@@ -36,6 +41,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "data": {"path": data_dir.path, "journal": data_dir.holds_journal(), "problem": data_dir.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "config": config,
+        "certificate": certificate,
         "model": configured(&model).await,
         "sandbox": confined().await?,
         "server": server(scene).await,
@@ -98,6 +104,7 @@ async fn server(scene: &Scene) -> Value {
         Ok(info) => json!({
             "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
             "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
+            "public_url": info.public_url, "certificate_problem": info.certificate_problem,
             "frozen": system::is_frozen(&client).await.ok(),
         }),
         Err(error) => {
@@ -154,6 +161,11 @@ fn tell(report: &Value) {
             }
         }
     }
+    match (string("/certificate/path"), string("/certificate/problem")) {
+        (_, Some(problem)) => marked(Mark::Bad, "tls", problem),
+        (Some(path), None) => marked(Mark::Good, "tls", path),
+        (None, None) => {}
+    }
     let (mark, model) = of_model(&report["model"]);
     marked(mark, "model", &model);
     let level = string("/sandbox").unwrap_or("none");
@@ -165,6 +177,12 @@ fn tell(report: &Value) {
                 "server",
                 &format!("{address}, version {}", string("/server/version").unwrap_or_default()),
             );
+            if let Some(url) = string("/server/public_url") {
+                line(true, "", &format!("others use {url}"));
+            }
+            if let Some(problem) = string("/server/certificate_problem") {
+                marked(Mark::Bad, "", &format!("{problem}; the certificate from before is used on"));
+            }
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
     }

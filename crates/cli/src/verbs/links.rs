@@ -29,7 +29,9 @@ pub(super) async fn decision(
     let interrupt = id_of(interrupt, "int")?;
     let path = format!("/v1/interrupts/{interrupt}/links");
     let link: Link = scene.client()?.post(&path, &LinkRequest { expires_in_ms }).await?;
-    show(scene, &link, "Whoever opens it on this machine decides on this interrupt as you")
+    let is_local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+    let here = if is_local.iter().any(|start| link.url.starts_with(start)) { " on this machine" } else { "" };
+    show(scene, &link, &format!("Whoever opens it{here} decides on this interrupt as you"))
 }
 
 fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {

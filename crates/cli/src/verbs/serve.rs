@@ -26,8 +26,10 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
-    let Settled { listen, workflows, people, model, store, agent_requests, issuers, .. } =
+    let Settled { listen, workflows, people, model, store, agent_requests, issuers, front, .. } =
         config_file::settle(&serve, &data_dir)?;
+    let public_url = front.public_url.as_ref().map(ToString::to_string);
+    let scheme = if front.tls.is_some() { "https" } else { "http" };
     let plan = Plan {
         listen,
         data_dir: data_dir.clone(),
@@ -37,20 +39,30 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         database: embed::database(&store),
         agent_requests,
         issuers,
+        front,
         hooks: scene.hooks,
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
+    let listening = format!("{scheme}://{}", embedded.server.address());
+    let local = format!("http://{}", embedded.local);
     if scene.json {
-        output::document(&json!({
-            "listening": format!("http://{}", embedded.address),
+        let mut started = json!({
+            "listening": listening,
             "token": embedded.server.token(),
             "agent_token": embedded.server.agent_token(),
             "login": embedded.server.login_link().await?,
-        }))?;
+        });
+        if let Some(url) = public_url {
+            started["public_url"] = url.into();
+        }
+        if local != listening {
+            started["local"] = local.into();
+        }
+        output::document(&started)?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &model, &data_dir).await?;
+        greet(&embedded, &listening, &info, &model, &data_dir).await?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -82,13 +94,17 @@ fn raise_files() {
 
 async fn greet(
     embedded: &Embedded,
+    listening: &str,
     info: &Info,
     model: &ModelArgs,
     data_dir: &DataDir,
 ) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
-    output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
+    output::say(&paint.bold(&format!("Holdshort {} listens on {listening}", info.version)));
+    if let Some(url) = &info.public_url {
+        line("public", url);
+    }
     line("data", &info.data);
     line("model", &answering(info, model));
     line("sandbox", &sandbox(&info.sandbox));

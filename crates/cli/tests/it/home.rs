@@ -97,13 +97,21 @@ impl Home {
     }
 
     pub(crate) fn serve_at(&self, address: &str, arguments: &[&str]) -> Serving {
-        let mut child = self
-            .command(BINARY)
-            .args(["serve", "--listen", address, "--json"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = self.command(BINARY);
+        command.args(["serve", "--listen", address, "--json"]).args(arguments);
+        Self::start(command)
+    }
+
+    /// Everything that it logs goes into a file.
+    pub(crate) fn serve_logging(&self, log: &Path, address: &str, arguments: &[&str]) -> Serving {
+        let mut command = self.command(BINARY);
+        command.args(["serve", "--listen", address, "--json"]).args(arguments);
+        command.env("HOLDSHORT_LOG", "debug").stderr(std::fs::File::create(log).unwrap());
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> Serving {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut out, &mut line).unwrap();

@@ -47,6 +47,6 @@ pub(crate) async fn make(
     }
     let expires_at = app.now().plus_ms(ms);
     let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at, key };
-    let url = format!("http://{}/d/{}", app.address, app.links.token(&claim));
+    let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
 }

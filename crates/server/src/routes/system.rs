@@ -72,6 +72,8 @@ pub(crate) async fn info(caller: Caller) -> Json<Info> {
         },
         sandbox: word(&app.sandbox),
         data: app.data.display().to_string(),
+        public_url: app.public_url.clone(),
+        certificate_problem: app.certificate.as_ref().and_then(|problem| problem.borrow().clone()),
     })
 }
 

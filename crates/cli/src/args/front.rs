@@ -1,0 +1,55 @@
+//! Arguments of `serve` about where it is reached, and values that a flag and a key of `holdshort.toml` share.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use holdshort_server::{PublicUrl, network};
+
+use super::duration;
+
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Front {
+    /// Where to listen, or `localhost:PORT` [default: 127.0.0.1:7349]. An address that other machines reach needs
+    /// `--public-url`, and people, keys or `[[identity.jwt]]`.
+    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
+    pub listen: Option<SocketAddr>,
+    /// The address that browsers and agents of other machines use, such as `https://holdshort.example.org`.
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    pub public_url: Option<PublicUrl>,
+    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` count: an address or a network; may be said several
+    /// times.
+    #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
+    pub proxy: Vec<String>,
+    /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its key, in PEM; a file that its owner alone may read.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+/// As [`duration`]; shorter ones end while a node is only busy, and after longer ones nobody would wait.
+pub(crate) fn lease(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        ms @ 2_000..=600_000 => Ok(ms),
+        _ => Err("must be from `2s` to `10m`".to_owned()),
+    }
+}
+
+/// An address and a port. `localhost` is the one that a browser tries as well.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let address = match text.split_once(':') {
+        Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+        Some(_) | None => text.to_owned(),
+    };
+    address.parse().map_err(|_| "is no address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
+}
+
+pub(crate) fn public_url(text: &str) -> Result<PublicUrl, String> {
+    text.parse()
+}
+
+/// As it was written: that is what is shown.
+pub(crate) fn proxy(text: &str) -> Result<String, String> {
+    network(text).map(|_| text.to_owned())
+}

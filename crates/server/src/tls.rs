@@ -1,0 +1,132 @@
+//! TLS: the certificate and its key, read when the server starts and again when the files change.
+//!
+//! A pair that can not be used never replaces one that can: the server goes on with what it has, and says so in the log,
+//! in `GET /v1/info` and to `holdshort doctor`.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use holdshort_core::digest::Digest;
+use holdshort_web::front::TlsFiles;
+use holdshort_web::limits::{CERTIFICATE_BYTES, CERTIFICATE_TIME};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+/// What connections are spoken with, and where it comes from.
+pub(crate) struct Tls {
+    files: TlsFiles,
+    used: RwLock<Pair>,
+    problem: watch::Sender<Option<String>>,
+}
+
+/// A certificate with its key, as a connection uses it.
+#[derive(Clone)]
+struct Pair {
+    /// Of both files.
+    digest: Digest,
+    config: Arc<ServerConfig>,
+}
+
+/// Why these files can not be used; `None`: they can.
+pub fn tls_problem(files: &TlsFiles) -> Option<String> {
+    Pair::read(files).err()
+}
+
+impl Tls {
+    pub(crate) fn open(files: TlsFiles) -> Result<Arc<Self>, String> {
+        let used = RwLock::new(Pair::read(&files)?);
+        Ok(Arc::new(Self { files, used, problem: watch::Sender::new(None) }))
+    }
+
+    /// What the next connection is spoken with.
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+    }
+
+    /// What is wrong with the files that lie there now, as long as it is.
+    pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
+        self.problem.subscribe()
+    }
+
+    /// Looks at the files again and again. It never ends.
+    pub(crate) async fn keep(self: Arc<Self>) {
+        loop {
+            sleep(CERTIFICATE_TIME).await;
+            let this = self.clone();
+            // A look that panicked has changed nothing; the next one is as good.
+            let _ = spawn_blocking(move || this.look()).await;
+        }
+    }
+
+    fn look(&self) {
+        let found = Pair::read(&self.files);
+        let problem = found.as_ref().err().cloned();
+        let is_new = self.problem.send_if_modified(|told| {
+            let is_new = *told != problem;
+            told.clone_from(&problem);
+            is_new
+        });
+        match found {
+            Err(problem) if is_new => {
+                tracing::error!("{problem}; the certificate from before is used on");
+            }
+            Err(_) => {}
+            Ok(pair) => {
+                let mut used = self.used.write().unwrap_or_else(PoisonError::into_inner);
+                if pair.digest != used.digest {
+                    *used = pair;
+                    tracing::warn!(file = %self.files.certificate.display(), "a new certificate is used");
+                }
+            }
+        }
+    }
+}
+
+impl Pair {
+    fn read(files: &TlsFiles) -> Result<Self, String> {
+        let TlsFiles { certificate, key } = files;
+        let (chain_shown, key_shown) = (certificate.display(), key.display());
+        let chain_text = read(certificate, 0)?;
+        let key_text = read(key, 0o077)?;
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
+        let chain = chain.ok().filter(|chain| !chain.is_empty());
+        let chain = chain.ok_or_else(|| format!("{chain_shown} holds no whole certificate in PEM"))?;
+        // What is wrong with a key is not told: it would show a part of it.
+        let private = PrivateKeyDer::from_pem_slice(&key_text)
+            .map_err(|_| format!("{key_shown} holds no whole private key in PEM"))?;
+        // Not what is installed for the process: `http` installs it for clients.
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private));
+        let mut config = config
+            .map_err(|error| format!("{chain_shown} and {key_shown} can not be used together: {error}"))?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let digest = Digest::of_parts(&[b"holdshort certificate\n", &chain_text, b"\n", &key_text]);
+        Ok(Self { digest, config: Arc::new(config) })
+    }
+}
+
+/// A file, unless others may do with it what they must not.
+fn read(path: &Path, forbidden: u32) -> Result<Vec<u8>, String> {
+    let shown = path.display();
+    let unread = |error: std::io::Error| format!("{shown} can not be read: {error}");
+    let file = File::open(path).map_err(unread)?;
+    let mode = file.metadata().map_err(unread)?.permissions().mode() & 0o777;
+    if mode & forbidden != 0 {
+        return Err(format!("{shown} is readable by others (mode {mode:03o}): run `chmod 600`"));
+    }
+    let mut bytes = Vec::new();
+    file.take(CERTIFICATE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > CERTIFICATE_BYTES {
+        return Err(format!("{shown} has more than {CERTIFICATE_BYTES} bytes"));
+    }
+    Ok(bytes)
+}
