@@ -28,6 +28,7 @@ const NEEDED: [(&str, &str); 12] = [
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
     // The server itself, in a folder of its version; tests start their own and leave Debian's cluster alone.
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
+    ("/usr/sbin/nginx", "nginx-light"),
 ];
 
 /// Installs what is missing with apt, as root; otherwise says what to install.

@@ -94,7 +94,8 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let mut telling = Telling { path, told: Vec::new() };
 
     let default: SocketAddr = LISTEN.parse()?;
-    let listen = telling.pick("listen", None, serve.front.listen, file.listen, Some(default), ToString::to_string);
+    let listen =
+        telling.pick("listen", None, serve.front.listen, file.listen, Some(default), ToString::to_string);
     let shown = |path: &PathBuf| path.display().to_string();
     let said = &serve.front;
     let front = Front {
@@ -252,14 +253,9 @@ fn read(path: &Path) -> anyhow::Result<File> {
     let mut file: File =
         toml::from_str(&text).map_err(|error| usage(format!("{shown}, {}", placed(&text, &error))))?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let paths = [
-        &mut file.workflows,
-        &mut file.people,
-        &mut file.store_file,
-        &mut file.tls_cert,
-        &mut file.tls_key,
-    ]
-    .into_iter();
+    let paths =
+        [&mut file.workflows, &mut file.people, &mut file.store_file, &mut file.tls_cert, &mut file.tls_key]
+            .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
     for path in paths.chain(of_issuers).flatten() {
         *path = folder.join(&path);
@@ -319,9 +315,8 @@ fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D
 
 fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     let named = Vec::<String>::deserialize(from)?;
-    let read = |text: String| {
-        args::proxy(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
-    };
+    let read =
+        |text: String| args::proxy(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")));
     named.into_iter().map(read).collect::<Result<_, _>>().map(Some)
 }
 

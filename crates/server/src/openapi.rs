@@ -101,7 +101,7 @@ impl Modify for Shared {
         let issued =
             "A token (JWT) of an issuer that the server is configured with, where a role that it maps to may";
         components.add_security_scheme("issued", bearer(issued.to_owned()));
-        let cookie = "The cookie of a login: `holdshort_` and the server's port";
+        let cookie = "The cookie of a login: `holdshort_` and the server's port, after `__Host-` where the public URL is https";
         let cookie = ApiKeyValue::with_description("holdshort_PORT", cookie);
         components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
         let secret = ApiKeyValue::with_description(header::SECRET, "The secret of the same login");

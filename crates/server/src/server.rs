@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
 use holdshort_core::system::keys::Status;
-use holdshort_core::system::{Input, System};
 use holdshort_core::system::people::People;
+use holdshort_core::system::{Input, System};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};

@@ -28,12 +28,7 @@ use crate::tls::Tls;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Serves until the server stops, then lets what is under way finish.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    tls: Option<Arc<Tls>>,
-    service: Router,
-    app: Arc<App>,
-) {
+pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
     // Nothing is ever sent: it tells when the last connection is gone.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());

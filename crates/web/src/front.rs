@@ -39,7 +39,8 @@ impl FromStr for PublicUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let url =
+            Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let url = url.ok_or_else(|| "is no URL such as `https://holdshort.example.org`".to_owned())?;
         let is_bare = url.path() == "/"
             && url.query().is_none()
@@ -98,7 +99,8 @@ impl PublicUrl {
 /// An address, or a network of them.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-    let network = network.map_err(|_| "is no address or network such as `10.0.0.5` or `10.0.0.0/8`".to_owned())?;
+    let network =
+        network.map_err(|_| "is no address or network such as `10.0.0.5` or `10.0.0.0/8`".to_owned())?;
     if network.prefix_len() == 0 {
         return Err("names everybody: whoever is believed could say that they are anyone".to_owned());
     }

@@ -129,7 +129,8 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     let twice = plainly(&at, "GET /healthz", &["host: holdshort.example", "host: holdshort.example"], "");
     assert!(matches!(twice.status, 400 | 421), "{twice:?}");
     // Nobody is a proxy here, so what looks like the word of one is nothing.
-    let forged = ["x-forwarded-host: holdshort.example", "forwarded: host=holdshort.example", "host: evil.example"];
+    let forged =
+        ["x-forwarded-host: holdshort.example", "forwarded: host=holdshort.example", "host: evil.example"];
     assert_eq!(plainly(&at, "GET /healthz", &forged, "").status, 421);
     let forged = ["x-forwarded-host: evil.example", "x-forwarded-proto: http", "host: holdshort.example"];
     assert_eq!(plainly(&at, "GET /healthz", &forged, "").status, 200);
@@ -178,8 +179,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
         let serving = home.serve_logging(&log, "127.0.0.1:0", &arguments);
         let at = at(&serving);
         let status = |headers: &[&str]| {
-            let headers =
-                [headers, &["x-forwarded-for: 198.51.100.1, 203.0.113.9, 10.1.2.3"]].concat();
+            let headers = [headers, &["x-forwarded-for: 198.51.100.1, 203.0.113.9, 10.1.2.3"]].concat();
             plainly(&at, "GET /healthz", &headers, "").status
         };
         let found = [
@@ -216,9 +216,7 @@ fn links_name_the_public_url_and_cookies_are_for_tls_alone() {
     assert!(pair.starts_with(&format!("__Host-holdshort_{port}=")), "{cookie}");
     assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000; Secure");
     let secret = format!("x-holdshort-secret: {}", entered.json()["secret"].as_str().unwrap());
-    let who = |pair: &str| {
-        plainly(&at, "GET /v1/login", &[ours[0], &secret, &format!("cookie: {pair}")], "")
-    };
+    let who = |pair: &str| plainly(&at, "GET /v1/login", &[ours[0], &secret, &format!("cookie: {pair}")], "");
     assert_eq!(who(pair).json()["person"], "anna");
     // Of the name without its prefix anybody in the domain could have set it.
     assert_eq!(who(pair.trim_start_matches("__Host-")).status, 401);

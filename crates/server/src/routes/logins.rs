@@ -46,7 +46,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     request_body = Redeem,
     responses(
         (status = 200, description = "The login", body = Login,
-         headers(("Set-Cookie" = String, description = "`holdshort_PORT`, HttpOnly, SameSite=Strict"))),
+         headers(("Set-Cookie" = String, description = "`holdshort_PORT`, HttpOnly, SameSite=Strict; where the public URL is https, `__Host-holdshort_PORT` and Secure"))),
         Enters
     )
 )]

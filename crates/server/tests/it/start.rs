@@ -8,15 +8,22 @@ use holdshort_server::{StartError, start};
 use crate::harness::{Served, options};
 
 #[tokio::test]
-async fn it_listens_on_this_machine_only() {
+async fn other_machines_need_a_public_url_and_somebody_who_says_who_they_are() {
     let data = tempfile::tempdir().unwrap();
     for listen in ["0.0.0.0:0", "192.0.2.1:0", "[::]:0"] {
         let mut options = options(data.path());
         options.listen = listen.parse().unwrap();
         let error = start(options).await.err().unwrap();
-        assert!(matches!(error, StartError::NotLoopback(_)), "{error}");
+        assert!(matches!(error, StartError::NoPublicUrl(_)), "{error}");
     }
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
+    for listen in ["0.0.0.0:0", "127.0.0.1:0"] {
+        let mut options = options(data.path());
+        options.listen = listen.parse().unwrap();
+        options.front.public_url = Some("https://holdshort.example".parse().unwrap());
+        let error = start(options).await.err().unwrap();
+        assert!(matches!(error, StartError::NoIdentity), "{error}");
+    }
 }
 
 #[tokio::test]
