@@ -10,7 +10,7 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 12] = [
+const NEEDED: [(&str, &str); 13] = [
     ("git", "git"),
     ("python3", "python3"),
     // The clients of the examples speak WebSocket.

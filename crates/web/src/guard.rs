@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
 use crate::connections;
-use crate::front::{Forwarded, Front, Proxies};
+use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
 
 /// Fetch Metadata, 2.4.
@@ -73,7 +73,7 @@ impl Names {
             hosts.extend(of_door);
         }
         let listens = doors.first().map(|door| format!("{}://{}", door.scheme(), door.address));
-        let base = front.public_url.as_ref().map(|url| url.origin()).or(listens).unwrap_or_default();
+        let base = front.public_url.as_ref().map(PublicUrl::origin).or(listens).unwrap_or_default();
         let mut scheme = None;
         if let Some(url) = &front.public_url {
             hosts.extend(url.hosts());
