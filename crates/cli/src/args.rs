@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod freeze;
 mod front;
 mod people;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use people::{Keys, People, Reassign};
 
@@ -304,10 +306,19 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
-    /// Stop everything: no tool and no model call starts
-    Freeze,
-    /// Let things start again
-    Unfreeze,
+    /// Stop everything, or a run, a workflow, an agent: no tool and no model call of it starts
+    Freeze {
+        #[command(flatten)]
+        of: FreezeOf,
+        /// Why, for whoever wants to go on.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Let it start again
+    Unfreeze {
+        #[command(flatten)]
+        of: FreezeOf,
+    },
     /// Check that the journal is as it was written, or print its head to keep
     #[command(subcommand)]
     Audit(Audit),

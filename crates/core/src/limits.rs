@@ -161,6 +161,12 @@ pub const ROUNDS_BYTES: usize = 96 * 1024;
 /// The name of a person, a group or a key; a person's language and time zone.
 pub const NAME_BYTES: usize = 128;
 
+/// Why something is frozen.
+pub const REASON_BYTES: usize = 2_000;
+
+/// Parts of one installation that are frozen.
+pub const FREEZES: usize = 1_000;
+
 /// People of one installation.
 pub const PEOPLE: usize = 10_000;
 

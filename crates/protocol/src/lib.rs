@@ -67,7 +67,8 @@ pub use session::{
     Utterance,
 };
 pub use system::{
-    ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
+    ComparedHead, Damage, Freeze, FreezeOf, Frozen, Health, Info, JournalHead, MAX_HEADS, Model, Node,
+    System, Verification, Workflow,
 };
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};

@@ -9,10 +9,59 @@ use utoipa::ToSchema;
 pub struct System {
     /// No tool and no model call starts.
     pub frozen: bool,
+    /// What stands: of the whole installation first, then of its parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub freezes: Vec<Frozen>,
     /// Of the installation's own rules.
     pub policy_version: u64,
     /// Events of the stream `sys` so far.
     pub seq: u64,
+}
+
+/// What a freeze holds: one of these, or everything where none is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"workflow": "deploy"}))]
+pub struct FreezeOf {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// All runs of the workflow of this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// What the agent of this name does, in whatever run; or what an agent that runs elsewhere asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Nothing of a run, a workflow or an agent is to start; nothing at all where none is named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"workflow": "deploy", "reason": "The release is broken."}))]
+pub struct Freeze {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Why, for whoever wants to go on.
+    pub reason: String,
+}
+
+/// Nothing of it starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Frozen {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Not there where it was frozen by an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub by: String,
+    #[schema(format = DateTime)]
+    pub at: String,
 }
 
 /// What runs here.

@@ -81,7 +81,7 @@ impl AuthState {
         let (principal, access) = found.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
         authenticated(principal.is_person())?;
         charge(&app, &principal)?;
-        Ok(Known { app, principal: Arc::new(principal), access, via: via.to_owned() })
+        Ok(Known { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
     }
 
     /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
@@ -151,7 +151,7 @@ pub enum Credentials<'a> {
 pub struct Known {
     app: Arc<App>,
     principal: Arc<Principal>,
-    access: Access,
+    access: Arc<Access>,
     via: String,
 }
 
@@ -179,7 +179,7 @@ pub struct Caller {
     pub app: Arc<App>,
     pub actor: Actor,
     pub principal: Arc<Principal>,
-    access: Access,
+    access: Arc<Access>,
     extent: Extent,
 }
 
@@ -362,7 +362,8 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
     }
     match access::by_key(app, token, Principal::of_key).await? {
         Some(found) => Ok(Some(found)),
-        None => access::by_issuer(app, token).await,
+        // Large, and rare beside the others.
+        None => Box::pin(access::by_issuer(app, token)).await,
     }
 }
 

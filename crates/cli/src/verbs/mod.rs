@@ -87,8 +87,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
             assign::delegate(&scene, &interrupt, to, from, until).await
         }
         Verb::Withdraw { interrupt } => assign::withdraw(&scene, &interrupt).await,
-        Verb::Freeze => system::change(&scene, "freeze").await,
-        Verb::Unfreeze => system::change(&scene, "unfreeze").await,
+        Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
+        Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,
         Verb::Audit(Audit::Verify { against, store }) => {
             audit::verify(&scene, against.as_deref(), &store).await

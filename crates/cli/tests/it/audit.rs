@@ -14,7 +14,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     assert!(!home.data().exists(), "nothing is made where nothing is");
 
     let serving = home.serve(&[]);
-    home.json(&["freeze"]);
+    home.json(&["freeze", "--reason", "a look"]);
     let printed = home.run(&["audit", "head"]).out;
     let noted = printed.trim_end();
     let json = home.json(&["audit", "head"]);
@@ -41,7 +41,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     // The folder as it was before the last event, its own pin included, is found against the later head alone.
     let data = home.data();
     let serving = home.serve(&[]);
-    home.json(&["freeze"]);
+    home.json(&["freeze", "--reason", "a look"]);
     let latest = home.run(&["audit", "head"]).out;
     let names = ["holdshort.db", "holdshort.head"];
     let before = names.map(|name| fs::read(data.join(name)).unwrap());

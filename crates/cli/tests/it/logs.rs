@@ -27,7 +27,7 @@ fn serve(home: &Home, log: Stdio) -> Child {
 
 fn goes_on(home: &Home, mut child: Child) {
     for _ in 0..20 {
-        assert_eq!(home.json(&["freeze"])["frozen"], true);
+        assert_eq!(home.json(&["freeze", "--reason", "a look"])["frozen"], true);
         assert_eq!(home.json(&["unfreeze"])["frozen"], false);
     }
     let report = home.json(&["audit", "verify"]);

@@ -41,6 +41,8 @@ fn site(upstream: &str, ports: [u16; 2], tls: &Path) -> String {
     let mut text = block.split("```").next().unwrap().to_owned();
     for (from, to) in [
         ("127.0.0.1:7349", upstream.to_owned()),
+        // The client of this test has the address that the page's proxy has.
+        ("proxy_http_version 1.1;", "proxy_http_version 1.1;\n        proxy_bind 127.0.0.2;".to_owned()),
         ("listen 80;", format!("listen 127.0.0.1:{};", ports[0])),
         ("listen [::]:80;", String::new()),
         ("listen 443 ssl;", format!("listen 127.0.0.1:{} ssl;", ports[1])),
@@ -77,7 +79,7 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     let home = Home::new();
     let (people, log) = (crate::reached::people(&home), home.path().join("log"));
     let public = format!("https://{NAME}");
-    let arguments = ["--people", &people, "--public-url", &public, "--proxy", "127.0.0.1"];
+    let arguments = ["--people", &people, "--public-url", &public, "--proxy", "127.0.0.2"];
     let serving = home.serve_logging(&log, "127.0.0.1:0", &arguments);
     let upstream = serving.started["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
     let folder = home.path().join("nginx");

@@ -136,23 +136,23 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     assert_eq!(plainly(&at, "GET /healthz", &forged, "").status, 200);
 
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
-    let freeze = |origin: &str| {
+    let change = |origin: &str| {
         let headers = ["host: holdshort.example", &token, &format!("origin: {origin}")];
-        plainly(&at, "POST /v1/system/freeze", &headers, "").status
+        plainly(&at, "POST /v1/login-links", &headers, "").status
     };
     for (origin, status) in [
-        ("https://holdshort.example".to_owned(), 200),
-        (format!("http://localhost:{port}"), 200),
+        ("https://holdshort.example".to_owned(), 201),
+        (format!("http://localhost:{port}"), 201),
         ("http://holdshort.example".to_owned(), 403),
         (format!("https://holdshort.example:{port}"), 403),
         ("https://evil.example".to_owned(), 403),
         (format!("http://0.0.0.0:{port}"), 403),
         ("null".to_owned(), 403),
     ] {
-        assert_eq!(freeze(&origin), status, "{origin}");
+        assert_eq!(change(&origin), status, "{origin}");
     }
     // The commands of this machine go on as ever.
-    assert_eq!(home.json(&["unfreeze"])["frozen"], false);
+    assert_eq!(home.json(&["inbox"]), json!([]));
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["public_url"], "https://holdshort.example");
     assert!(home.run(&["doctor"]).out.contains("others use https://holdshort.example"));

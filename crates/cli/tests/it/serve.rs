@@ -24,7 +24,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
         format!("✓ 0 events in 0 streams, every one as it was written.\n  Its head is {nothing}\n")
     );
     assert_eq!(home.run(&["audit", "head"]).out, format!("{nothing}\n"));
-    assert_eq!(home.json(&["freeze"])["frozen"], true);
+    assert_eq!(home.json(&["freeze", "--reason", "a look"])["frozen"], true);
     assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream, "));
     assert_eq!(home.json(&["doctor"])["server"]["frozen"], true);
     assert!(home.run(&["doctor"]).out.contains("Everything is frozen"));

@@ -67,13 +67,13 @@ fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
     assert_eq!(securely(&at, "GET /healthz", &["host: evil.example"], "").status, 421);
     assert_ne!(plainly(&at, "GET /healthz", &[&host], "").status, 200);
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
-    let freeze = |origin: &str| {
+    let change = |origin: &str| {
         let origin = format!("origin: {origin}");
-        securely(&at, "POST /v1/system/freeze", &[&host, &token, &origin], "").status
+        securely(&at, "POST /v1/login-links", &[&host, &token, &origin], "").status
     };
-    assert_eq!(freeze("https://holdshort.example"), 200);
-    assert_eq!(freeze(&format!("https://localhost:{port}")), 200);
-    assert_eq!(freeze(&format!("http://localhost:{port}")), 403);
+    assert_eq!(change("https://holdshort.example"), 201);
+    assert_eq!(change(&format!("https://localhost:{port}")), 201);
+    assert_eq!(change(&format!("http://localhost:{port}")), 403);
     // A socket goes through it as well.
     let (stream, _) = shaken(&at).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -83,7 +83,7 @@ fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
     );
     assert_eq!(crate::raw::speak(stream, &upgrade).status, 101);
 
-    assert_eq!(home.json(&["unfreeze"])["frozen"], false);
+    assert_eq!(home.json(&["inbox"]), serde_json::json!([]));
     assert_eq!(home.json(&["doctor"])["server"]["address"], serving.started["local"]);
     assert!(serving.started["local"].as_str().unwrap().starts_with("http://127.0.0.1:"));
     assert_eq!(serving.stop().0, 0);

@@ -308,11 +308,14 @@ impl Draft<'_> {
 
     /// Writes down that actions are about to happen. What is no longer due is left out.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
-        if self.cx.system.frozen {
+        if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);
         }
         self.require_open_session()?;
         for begin in begins {
+            if self.run.is_of_frozen_agent(&begin, self.cx.system) {
+                continue;
+            }
             match begin {
                 Begin::Model { step, turn } => self.begin_model(&step, turn),
                 Begin::Trial { call } => self.begin_trial(&call),

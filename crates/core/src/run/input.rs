@@ -312,7 +312,7 @@ pub enum Rejection {
     /// The answer to an action that is not awaited (any more): late, repeated, or of another attempt.
     #[error("nothing waits for this")]
     Outdated,
-    #[error("the installation is frozen: nothing starts until it is unfrozen")]
+    #[error("it is frozen: nothing starts until somebody lifts that")]
     Frozen,
     #[error("the session is suspended: nothing starts in it until it is resumed")]
     SessionSuspended,

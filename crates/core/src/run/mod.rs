@@ -22,6 +22,7 @@ mod ending;
 mod external;
 mod fact;
 mod fact_part;
+mod frozen;
 mod gating;
 mod given;
 mod handle;

@@ -1,6 +1,7 @@
 //! The installation: its policy rules, its people, the keys of agents and services, and the freeze that stops every new
 //! start.
 
+pub mod freeze;
 pub mod keys;
 pub mod people;
 
@@ -16,6 +17,7 @@ use crate::id::{KeyId, StreamId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
+use freeze::{Freeze, Freezes, Part};
 use keys::{Keys, NewKey};
 use people::{Away, People, PeopleSource, Person};
 
@@ -27,9 +29,16 @@ pub enum Fact {
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// No tool and no model call starts from here on.
+    /// No tool and no model call starts from here on. text: why.
     Frozen,
     Unfrozen,
+    /// The same of a part of the installation. text: why.
+    PartFrozen {
+        part: Part,
+    },
+    PartUnfrozen {
+        part: Part,
+    },
     /// From here on this person is as said. data: `{name?, addresses}`.
     PersonSet {
         person: String,
@@ -77,7 +86,7 @@ pub struct System {
     pub rules: Vec<Rule>,
     /// Counts `policy_set`: an interrupt names the version that asked.
     pub policy_version: u64,
-    pub frozen: bool,
+    pub freezes: Freezes,
     pub keys: Keys,
     pub people: People,
     last_at: Option<Timestamp>,
@@ -88,8 +97,14 @@ pub enum Input {
     SetPolicy {
         rules: Vec<Rule>,
     },
-    Freeze,
-    Unfreeze,
+    /// The whole installation, or a part of it.
+    Freeze {
+        part: Option<Part>,
+        reason: String,
+    },
+    Unfreeze {
+        part: Option<Part>,
+    },
     SetPerson {
         id: String,
         person: Person,
@@ -143,6 +158,17 @@ pub enum Rejection {
     Invalid(Vec<Problem>),
 }
 
+impl Input {
+    /// Nothing starts in the whole installation.
+    pub fn freeze(reason: &str) -> Self {
+        Self::Freeze { part: None, reason: reason.to_owned() }
+    }
+
+    pub fn unfreeze() -> Self {
+        Self::Unfreeze { part: None }
+    }
+}
+
 impl System {
     /// What changes nothing, such as freezing what is frozen, yields no event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
@@ -153,8 +179,13 @@ impl System {
             Input::SetPolicy { rules } => {
                 (rules != self.rules).then_some(plain(Fact::PolicySet { rules })).into_iter().collect()
             }
-            Input::Freeze => (!self.frozen).then_some(plain(Fact::Frozen)).into_iter().collect(),
-            Input::Unfreeze => self.frozen.then_some(plain(Fact::Unfrozen)).into_iter().collect(),
+            Input::Freeze { part, reason } => self.freeze(part, reason)?,
+            Input::Unfreeze { part } => {
+                let fact =
+                    |part: Option<Part>| part.map_or(Fact::Unfrozen, |part| Fact::PartUnfrozen { part });
+                let stands = self.freezes.of(part.as_ref()).is_some();
+                stands.then(|| plain(fact(part))).into_iter().collect()
+            }
             Input::SetPerson { id, person } => self.set_person(id, person, at)?,
             Input::RemovePerson { id } => {
                 self.may_change(&id, PeopleSource::Api)?.ok_or(Rejection::UnknownPerson)?;
@@ -192,6 +223,19 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
+    /// What stands already stays as it was said first.
+    fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let problems = self.freezes.check(part.as_ref(), &reason);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        if self.freezes.of(part.as_ref()).is_some() {
+            return Ok(Vec::new());
+        }
+        let fact = part.map_or(Fact::Frozen, |part| Fact::PartFrozen { part });
+        Ok(vec![(fact, Content::text(reason))])
+    }
+
     fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
         let permission = match input {
             // Who is not there is told before what one may not.
@@ -212,7 +256,7 @@ impl System {
             // Nobody says so by a request.
             Input::TakeUp { .. } if actor.role == Role::Engine => return Ok(()),
             Input::TakeUp { .. } => return Err(Rejection::Role),
-            Input::Freeze | Input::Unfreeze => Permission::Halt,
+            Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the people file and identity providers say.
         let is_read = matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. });
@@ -336,8 +380,10 @@ impl System {
                 self.rules.clone_from(rules);
                 self.policy_version += 1;
             }
-            Fact::Frozen => self.frozen = true,
-            Fact::Unfrozen => self.frozen = false,
+            Fact::Frozen => self.freezes.set(None, Some(frozen(event))),
+            Fact::Unfrozen => self.freezes.set(None, None),
+            Fact::PartFrozen { part } => self.freezes.set(Some(part), Some(frozen(event))),
+            Fact::PartUnfrozen { part } => self.freezes.set(Some(part), None),
             Fact::PersonSet { person, is } => self.people.set(person, is.clone(), &event.content.data),
             Fact::PersonLeft { person } => {
                 let source = self.people.get(person).map(|person| person.source);
@@ -385,4 +431,9 @@ impl System {
             None
         }
     }
+}
+
+/// A freeze that an event begins.
+fn frozen(event: &Event) -> Freeze {
+    Freeze { by: event.actor.id.clone(), at: event.at, reason: event.content.text.clone() }
 }

@@ -6,10 +6,11 @@ use holdshort_core::interrupt::{Assignment, Effect, Kind, Refusal};
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, ClientOutcome, Input, Rejection};
+use holdshort_core::system::Fact;
 use serde_json::{Value, json};
 
 use crate::turns::paired;
-use crate::world::{Answer, World, allow, calls, choose, choose_with, edit, says, with_client};
+use crate::world::{Answer, World, allow, calls, choose, choose_with, edit, of_system, says, with_client};
 
 fn fetch() -> (&'static str, Value) {
     ("client_read", json!({ "path": "a.txt" }))
@@ -200,12 +201,12 @@ fn several_calls_of_one_reply_are_out_side_by_side_and_the_model_hears_them_toge
 #[test]
 fn an_approval_under_a_freeze_is_handed_out_after_it() {
     let mut world = worked(vec![calls(&[store()])]);
-    world.system.frozen = true;
+    world.system.apply(&of_system(Fact::Frozen));
     world.decide(Kind::ToolApproval, choose("approve"));
     let begin = Input::Begin { begins: vec![world.begin_of("call_1")] };
     assert_eq!(world.try_send(&Actor::engine(), begin), Err(Rejection::Frozen));
     assert!(world.open_kinds().is_empty());
-    world.system.frozen = false;
+    world.system.apply(&of_system(Fact::Unfrozen));
     world.work();
     assert_eq!(world.open_kinds(), ["client_call"]);
 }
@@ -264,7 +265,9 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
 fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {
         let mut world = worked(vec![calls(&[store()]), says("Done.")]);
-        world.system.frozen = hold == Input::Tick;
+        if hold == Input::Tick {
+            world.system.apply(&of_system(Fact::Frozen));
+        }
         world.send(hold);
         world.decide(Kind::ToolApproval, choose("approve"));
         assert_eq!(state(&world), &CallState::Authorised);

@@ -298,16 +298,16 @@ fn a_freeze_stops_every_start() {
             world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
         world.append(events)
     };
-    assert_eq!(freeze(&mut world, system::Input::Freeze), ["frozen"]);
-    assert_eq!(freeze(&mut world, system::Input::Freeze), Vec::<String>::new());
+    assert_eq!(freeze(&mut world, system::Input::freeze("a look is needed")), ["frozen"]);
+    assert_eq!(freeze(&mut world, system::Input::freeze("a look is needed")), Vec::<String>::new());
     assert_eq!(world.handle(&Actor::engine(), model), Err(Rejection::Frozen));
-    freeze(&mut world, system::Input::Unfreeze);
+    freeze(&mut world, system::Input::unfreeze());
     world.work_once();
     world.work_once();
-    freeze(&mut world, system::Input::Freeze);
+    freeze(&mut world, system::Input::freeze("a look is needed"));
     let tool = Input::Begin { begins: vec![world.begin_of("call_1")] };
     assert_eq!(world.handle(&Actor::engine(), tool), Err(Rejection::Frozen));
-    freeze(&mut world, system::Input::Unfreeze);
+    freeze(&mut world, system::Input::unfreeze());
     world.work();
     assert_eq!(world.effects, ["run_command make x"]);
 }
@@ -319,9 +319,11 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     assert_eq!(world.system.handle(world.now, &Actor::operator("rest"), set()), Err(system::Rejection::Role));
     assert_eq!(world.system.handle(world.now, &Actor::admin("ada", "rest"), set()), Ok(Vec::new()));
     for actor in [Actor::agent("a", "rest"), Actor::engine()] {
-        for input in
-            [system::Input::Freeze, system::Input::Unfreeze, system::Input::SetPolicy { rules: Vec::new() }]
-        {
+        for input in [
+            system::Input::freeze("a look is needed"),
+            system::Input::unfreeze(),
+            system::Input::SetPolicy { rules: Vec::new() },
+        ] {
             assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
         }
     }

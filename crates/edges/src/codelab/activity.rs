@@ -23,8 +23,8 @@ impl Activity {
             Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
             // All that could come next is to begin something.
             Status::Queued | Status::Running => {
-                let frozen = session.caller.app.driver.system().await?.frozen;
-                Ok(if frozen { Self::Frozen } else { Self::GoesOn(status) })
+                let system = session.caller.app.driver.system().await?;
+                Ok(if run.freeze(&system).is_some() { Self::Frozen } else { Self::GoesOn(status) })
             }
         }
     }

@@ -201,7 +201,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<Arc<System>, Error> {
         let Written { before, events, now } = self.write_system(input, actor).await?;
         self.people_changed(&events, &before).await;
-        if before.frozen && !now.frozen {
+        if now.freezes.lifts(&before.freezes) {
             self.sweep().await?;
         }
         Ok(now)

@@ -99,11 +99,11 @@ async fn a_freeze_whose_answer_got_lost_is_a_freeze() {
     let (journal, stage) = failing();
     let run = stage.play().await;
     let shown = stage.only_open(&run).await.opened.interrupt;
-    assert!(!stage.driver.system().await.unwrap().frozen);
+    assert!(!stage.driver.system().await.unwrap().freezes.all.is_some());
     journal.fail([Fault::LostAnswer]);
-    let lost = stage.driver.change_system(system::Input::Freeze, operator()).await;
+    let lost = stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await;
     assert!(matches!(lost, Err(Error::Store(_))), "{lost:?}");
-    assert!(stage.driver.system().await.unwrap().frozen);
+    assert!(stage.driver.system().await.unwrap().freezes.all.is_some());
     stage.decide(&run, &shown, option("approve")).await.unwrap();
     assert_eq!(stage.world.waiting().len(), 0);
 }

@@ -97,13 +97,13 @@ async fn a_revoke_by_another_driver_is_seen_before_the_start() {
 async fn nothing_starts_while_frozen_and_everything_goes_on_after() {
     let stage = Stage::solo(vec![Say::Calls(vec![write("a.txt", "x")]), Say::Text("Done.")]);
     let run = stage.play().await;
-    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     // Decisions are taken, and wait.
     stage.decide_only(&run, option("approve")).await;
     let fresh = stage.start().await;
     assert_eq!((stage.world.effects().len(), stage.world.waiting().len()), (0, 0));
     assert_eq!(stage.status(&fresh).await, Status::Running);
-    stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
     stage.world.settle().await;
     assert_eq!(stage.world.effects(), ["write:a.txt=x"]);
     assert_eq!((stage.status(&run).await, stage.status(&fresh).await), (Status::Completed, Status::Waiting));
@@ -114,7 +114,7 @@ async fn a_freeze_by_another_driver_is_seen_before_the_start() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
     let run = stage.play().await;
     let other = Stage::on(stage.driver.journal().clone(), stage.world.clone(), stage.clock.clone());
-    other.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    other.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     stage.decide_only(&run, option("approve")).await;
     assert_eq!(stage.world.effects().len(), 0);
 }

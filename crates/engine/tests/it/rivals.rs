@@ -203,12 +203,12 @@ async fn an_agent_is_not_refused_for_what_another_node_resolved() {
 async fn a_freeze_that_another_node_lifted_is_no_freeze() {
     let (one, two) = rivals(Vec::new());
     for (stage, input, frozen) in [
-        (&one, system::Input::Freeze, true),
-        (&two, system::Input::Unfreeze, false),
-        (&one, system::Input::Freeze, true),
+        (&one, system::Input::freeze("a look is needed"), true),
+        (&two, system::Input::unfreeze(), false),
+        (&one, system::Input::freeze("a look is needed"), true),
     ] {
         stage.driver.change_system(input, operator()).await.unwrap();
-        assert_eq!(two.driver.system().await.unwrap().frozen, frozen);
+        assert_eq!(two.driver.system().await.unwrap().freezes.all.is_some(), frozen);
     }
 }
 

@@ -68,7 +68,7 @@ async fn what_stays_due_keeps_nothing_behind_it() {
     let run = stage.start_with(&expiring().replace("solo", "asker"), None).await;
     stage.world.settle().await;
     assert_eq!(stage.open(&run).await.len(), 1);
-    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     stage.clock.advance_ms(600_000);
     assert_eq!(stage.driver.catch_up().await.unwrap(), STAY + 1);
     assert_eq!(stage.open(&run).await.len(), 0, "it expired");

@@ -225,10 +225,10 @@ async fn look_at_the_other<J: Journal>(stage: &Stage<J>) {
 #[tokio::test]
 async fn what_a_freeze_held_back_begins_after_it_beside_what_is_under_way() {
     let stage = one_of_two(Arc::new(Memory::new())).await;
-    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     look_at_the_other(&stage).await;
     assert_eq!(stage.world.waiting(), ["tool/call_1/1"]);
-    stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
     assert_eq!(stage.world.waiting(), ["tool/call_1/1", "tool/call_2/1"]);
 }
 

@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
+use holdshort_core::id::RunId;
+use holdshort_core::schema::Problem;
+use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_core::system::{self, Input};
-use holdshort_protocol::{Info, List, Model, Node, System};
+use holdshort_protocol as wire;
+use holdshort_protocol::{Code, Info, List, Model, Node, System};
 use holdshort_store::Leases;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
 use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
-use holdshort_web::problem::Answer;
+use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::view::word;
 
 use crate::openapi::{Changes, Reads};
@@ -23,25 +28,53 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
     Ok(show(&*caller.app.driver.system().await?))
 }
 
-/// Stop everything from starting.
+/// Stop everything, or a part of it, from starting.
 ///
-/// No tool and no model call starts until it is unfrozen. What is under way comes to its end; decisions are
-/// taken and wait.
+/// Without `run`, `workflow` or `agent` it is the whole installation. No tool and no model call of it starts, and no deadline
+/// of it runs out, until it is unfrozen. What is under way comes to its end; decisions are taken and wait. To an agent that
+/// runs elsewhere nothing is released meanwhile: a decision that would is refused.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
+    request_body = wire::Freeze,
     responses((status = 200, description = "The state now", body = System), Changes)
 )]
-pub(crate) async fn freeze(caller: Caller) -> Answer<Json<System>> {
-    change(caller, Input::Freeze).await
+pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
+    let wire::Freeze { run, workflow, agent, reason } = body.json().await?;
+    let part = part(&caller, wire::FreezeOf { run, workflow, agent }).await?;
+    change(caller, Input::Freeze { part, reason }).await
 }
 
-/// Let everything go on.
+/// Let it go on.
+///
+/// What was frozen on its own is unfrozen on its own: a run of a frozen workflow in a frozen installation goes on once neither
+/// is frozen any more.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
+    request_body = wire::FreezeOf,
     responses((status = 200, description = "The state now", body = System), Changes)
 )]
-pub(crate) async fn unfreeze(caller: Caller) -> Answer<Json<System>> {
-    change(caller, Input::Unfreeze).await
+pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>> {
+    let part = self::part(&caller, body.json().await?).await?;
+    change(caller, Input::Unfreeze { part }).await
+}
+
+/// A run has to be there. Workflows and agents are taken by name: one that does not run yet is kept from running.
+async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
+    let named = match of {
+        wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
+        wire::FreezeOf { run: Some(run), workflow: None, agent: None } => {
+            let id: RunId = run.parse().map_err(|_| Refused::of(Code::NotFound))?;
+            caller.run(&id).await?;
+            Part::Run(id)
+        }
+        wire::FreezeOf { run: None, workflow: Some(name), agent: None } => Part::Workflow(name),
+        wire::FreezeOf { run: None, workflow: None, agent: Some(name) } => Part::Agent(name),
+        wire::FreezeOf { .. } => {
+            let message = "name one of `run`, `workflow` and `agent`, or none for everything";
+            return Err(Refused::invalid(vec![Problem::new("", message)]));
+        }
+    };
+    Ok(Some(named))
 }
 
 async fn change(caller: Caller, input: Input) -> Answer<Json<System>> {
@@ -52,7 +85,28 @@ async fn change(caller: Caller, input: Input) -> Answer<Json<System>> {
 }
 
 fn show(system: &system::System) -> Json<System> {
-    Json(System { frozen: system.frozen, policy_version: system.policy_version, seq: system.seq })
+    let all = system.freezes.all.iter().map(|freeze| (wire::FreezeOf::default(), freeze));
+    let parts = system.freezes.parts.iter().map(|(part, freeze)| (of(part), freeze));
+    Json(System {
+        frozen: system.freezes.all.is_some(),
+        freezes: all.chain(parts).map(|(of, freeze)| shown(of, freeze)).collect(),
+        policy_version: system.policy_version,
+        seq: system.seq,
+    })
+}
+
+fn of(part: &Part) -> wire::FreezeOf {
+    let nothing = wire::FreezeOf::default();
+    match part {
+        Part::Run(run) => wire::FreezeOf { run: Some(run.to_string()), ..nothing },
+        Part::Workflow(name) => wire::FreezeOf { workflow: Some(name.clone()), ..nothing },
+        Part::Agent(name) => wire::FreezeOf { agent: Some(name.clone()), ..nothing },
+    }
+}
+
+fn shown(of: wire::FreezeOf, freeze: &Freeze) -> wire::Frozen {
+    let (wire::FreezeOf { run, workflow, agent }, Freeze { by, at, reason }) = (of, freeze);
+    wire::Frozen { run, workflow, agent, reason: reason.clone(), by: by.clone(), at: at.to_string() }
 }
 
 /// Read what runs here: version, model, sandbox.

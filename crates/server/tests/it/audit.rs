@@ -11,7 +11,7 @@ async fn an_untouched_journal_is_intact() {
     let asked = operator.ask().await;
     ok(operator.decide(&asked, &json!({"option": "approve"})).await);
     operator.ask().await;
-    ok(operator.post("/v1/system/freeze", &json!({})).await);
+    ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     let head = ok(operator.get("/v1/audit/head").await);
     let (short, hash) = (text(&head, "head"), text(&head, "hash"));
     assert_eq!((head["events"].as_u64(), short), (Some(8), &*format!("8:{}", &hash[..24])));

@@ -40,7 +40,7 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     let (mut stream, position) = start(&operator).await;
     let one = operator.ask().await;
     let two = operator.ask().await;
-    ok(operator.post("/v1/system/freeze", &json!({})).await);
+    ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     for asked in [&two, &one] {
         ok(operator.decide(asked, &json!({"option": "approve"})).await);
     }
@@ -108,7 +108,7 @@ async fn an_agent_reads_what_happened_in_its_own_runs() {
     let (mut stream, _) = start(&agent).await;
     operator.post("/v1/runs", &json!({"workflow": "look", "input": {"task": "t"}})).await;
     operator.ask().await;
-    ok(operator.post("/v1/system/freeze", &json!({})).await);
+    ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     let own = agent.ask().await;
     ok(operator.decide(&own, &json!({"option": "approve"})).await);
     let frames = take(&mut stream, 5).await;

@@ -200,7 +200,7 @@ async fn each_sees_what_is_theirs_of_what_is_shared() {
     let mut own = Vec::new();
     for _ in 0..3 {
         operator.ask().await;
-        ok(operator.post("/v1/system/freeze", &json!({})).await);
+        ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
         own.push(agent.ask().await);
         ok(operator.post("/v1/system/unfreeze", &json!({})).await);
     }

@@ -1,6 +1,6 @@
 //! Runs that Holdshort runs itself, seen from outside: a checkpoint, and the freeze.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Served, created, ok, refusal, text};
 
@@ -56,13 +56,54 @@ async fn an_invalid_input_starts_nothing() {
 async fn the_installation_freezes_and_thaws() {
     let served = Served::with_checkpoint().await;
     let operator = served.operator();
-    let state = |frozen: bool, seq: u64| json!({"frozen": frozen, "policy_version": 0, "seq": seq});
-    assert_eq!(ok(operator.get("/v1/system").await), state(false, 0));
-    assert_eq!(ok(operator.post("/v1/system/freeze", &json!({})).await), state(true, 1));
-    assert_eq!(ok(operator.post("/v1/system/freeze", &json!({})).await), state(true, 1), "twice is once");
+    let frozen = |system: &Value| {
+        let all = system["freezes"].as_array().into_iter().flatten();
+        let told = all.map(|one| format!("{} by {}", text(one, "reason"), text(one, "by")));
+        (system["frozen"] == json!(true), system["seq"].as_u64(), told.collect::<Vec<_>>())
+    };
+    assert_eq!(frozen(&ok(operator.get("/v1/system").await)), (false, Some(0), vec![]));
+    let all = json!({"reason": "a look"});
+    let stands = (true, Some(1), vec!["a look by operator".to_owned()]);
+    assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &all).await)), stands);
+    let again = json!({"reason": "another look"});
+    assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &again).await)), stands, "twice is once");
     let served = served.restart().await;
-    assert_eq!(ok(served.operator().get("/v1/system").await), state(true, 1));
-    assert_eq!(ok(served.operator().post("/v1/system/unfreeze", &json!({})).await), state(false, 2));
+    assert_eq!(frozen(&ok(served.operator().get("/v1/system").await)), stands);
+    let lifted = ok(served.operator().post("/v1/system/unfreeze", &json!({})).await);
+    assert_eq!(frozen(&lifted), (false, Some(2), vec![]));
+}
+
+#[tokio::test]
+async fn a_part_is_frozen_on_its_own() {
+    let served = Served::with_checkpoint().await;
+    let operator = served.operator();
+    let freeze = async |body: Value| operator.post("/v1/system/freeze", &body).await;
+    for (wrong, field) in [
+        (json!({}), "/reason"),
+        (json!({"reason": " "}), "/reason"),
+        (json!({"reason": "x".repeat(2_001)}), "/reason"),
+        (json!({"reason": "why", "workflow": ""}), "/workflow"),
+        (json!({"reason": "why", "agent": "a\u{7}b"}), "/agent"),
+        (json!({"reason": "why", "workflow": "look", "agent": "anna"}), ""),
+        (json!({"reason": "why", "workflows": "look"}), "/workflows"),
+    ] {
+        assert_eq!(refusal(&freeze(wrong.clone()).await), (422, "invalid_request", vec![field]), "{wrong}");
+    }
+    let nowhere = json!({"reason": "why", "run": "run_01k6f0000000000000000000cc"});
+    assert_eq!(freeze(nowhere).await.0, 404);
+
+    // An agent that runs elsewhere is kept from going on, and may be told to stop.
+    let review = json!({"kind": "review", "title": "A text", "payload": {"content": "Hello."}});
+    let asked = created(served.agent().post("/v1/interrupts", &review).await);
+    let agent = json!({"reason": "it sends too much", "agent": "agent"});
+    let seen = ok(freeze(agent).await);
+    assert_eq!((&seen["frozen"], &seen["freezes"][0]["agent"]), (&json!(false), &json!("agent")));
+    let approve = json!({"option": "approve"});
+    assert_eq!(refusal(&operator.decide(&asked, &approve).await), (409, "frozen", vec![]));
+    let unfreeze = async |body: Value| ok(operator.post("/v1/system/unfreeze", &body).await);
+    assert_eq!(unfreeze(json!({})).await["freezes"][0]["agent"], json!("agent"), "that is another freeze");
+    assert_eq!(unfreeze(json!({"agent": "agent"})).await.get("freezes"), None);
+    assert_eq!(ok(operator.decide(&asked, &approve).await)["resolution"]["outcome"], "approved");
 }
 
 #[tokio::test]

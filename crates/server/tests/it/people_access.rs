@@ -72,7 +72,7 @@ async fn sign_ins_and_links_end_when_somebody_leaves() {
     let stands_there = || std::fs::read_to_string(&kept).expect("it is there").contains("\"anna\"");
     let gone = async {
         while stands_there() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(crate::harness::SOON, gone).await.expect("it is purged");
@@ -212,11 +212,11 @@ async fn a_people_file_that_others_may_write_is_refused() {
 async fn a_people_file_holds_everybody() {
     let mut text = "people:\n".to_owned();
     for n in 0..10_000 {
-        text.push_str(&format!(
+        text.extend([format!(
             "  person-{n:05}:\n    name: Somebody of a long name number {n}\n    roles: [reviewer, auditor]\n    \
              groups: [legal, finance, team-{n}]\n    addresses: {{email: \"person-{n:05}@example.org\"}}\n    \
              time_zone: Europe/Berlin\n    language: de\n"
-        ));
+        )]);
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("people.yaml");

@@ -122,7 +122,7 @@ impl Sim {
             return Some(format!("n{} is still at {action} of {run}, which has ended", held.node));
         }
         let now = self.clock.now();
-        let is_frozen = site.witness.system().frozen;
+        let is_frozen = site.witness.system().freezes.all.is_some();
         let is_open = |run: &Run| run.session().is_some_and(|id| site.witness.state(id) == State::Open);
         let under_way = |run: &Run, action: &ActionId| {
             let mut jobs = site.world.jobs.iter().filter(|held| held.job.run == run.id);
@@ -153,8 +153,8 @@ impl Sim {
         let (queued, jobs, deed, all_ended) = {
             let site = lock(&self.site);
             let at_work = || site.witness.runs().filter(|run| run.ended.is_none());
-            let deed = if site.witness.system().frozen {
-                Some(Deed::Change { input: system::Input::Unfreeze })
+            let deed = if site.witness.system().freezes.all.is_some() {
+                Some(Deed::Change { input: system::Input::unfreeze() })
             } else {
                 at_work().find_map(|run| settle::settle(run, &site))
             };

@@ -229,8 +229,8 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
 
 /// What a person does who wants to get on: they answer what they are asked, and let go on what rests.
 pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
-    if site.witness.system().frozen {
-        return Some(Deed::Change { input: system::Input::Unfreeze });
+    if site.witness.system().freezes.all.is_some() {
+        return Some(Deed::Change { input: system::Input::unfreeze() });
     }
     let at_work = || site.witness.runs().filter(|run| run.ended.is_none());
     let resting = at_work().find(|run| run.is_paused());

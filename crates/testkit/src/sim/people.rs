@@ -235,7 +235,11 @@ impl Menu {
             14 | 15 => send(Input::Resume),
             16 if choices.one_in(4) => send(Input::Cancel { text: None }),
             17 => Deed::Change {
-                input: if choices.one_in(3) { system::Input::Freeze } else { system::Input::Unfreeze },
+                input: if choices.one_in(3) {
+                    system::Input::freeze("a look is needed")
+                } else {
+                    system::Input::unfreeze()
+                },
             },
             18 => Deed::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
             19 => match site.witness.grants().first() {
@@ -547,7 +551,7 @@ impl Deed {
                     | system::Input::RotateKey { .. }
                     | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
                     system::Input::TakeUp { .. } => Actor::engine(),
-                    system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
+                    system::Input::Freeze { .. } | system::Input::Unfreeze { .. } => someone("alice"),
                 };
                 drop(driver.change_system(input, actor).await?);
             }

@@ -114,7 +114,7 @@ async fn a_freeze_outlives_a_restart() {
     let (model, mut server) = solo([one(count("one")), done()]).await;
     let run = server.start_run("solo", "count").await;
     let shown = server.wait_one(&run).await;
-    server.post("/v1/system/freeze", &json!({})).await.ok();
+    server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
     server.choose(&shown, "approve").await;
     let fresh = server.start_run("solo", "count").await;
     server.restart().await;

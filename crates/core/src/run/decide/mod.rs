@@ -62,6 +62,11 @@ impl Draft<'_> {
             Checked::Repeat => return Ok(()),
             Checked::New(offer, seat) => (offer, seat),
         };
+        // Nothing here starts what such an agent does: it goes on as soon as it is told.
+        let goes_on = offer.effect.lets_go_on() && self.run.definition.is_external();
+        if goes_on && self.run.freeze(self.cx.system).is_some() {
+            return Err(Rejection::Frozen);
+        }
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
         problems.extend(Run::check_turn(&interrupt, &offer, decision.text.as_deref().unwrap_or_default()));
@@ -101,6 +106,10 @@ impl Draft<'_> {
 
     /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
     pub(super) fn expire(&mut self) {
+        // No deadline runs out meanwhile; what is due by then does once the freeze is lifted.
+        if self.run.freeze(self.cx.system).is_some() {
+            return;
+        }
         let now = self.now();
         let due: Vec<Interrupt> = self
             .run

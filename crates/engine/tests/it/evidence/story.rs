@@ -48,7 +48,7 @@ async fn tell() -> Story {
     let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
     ask_with_a_key(&stage).await;
     let mut heads = vec![stage.driver.journal().head().await.unwrap()];
-    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     stage.driver.journal().close().await.unwrap();
     for name in [DATABASE, PIN] {
         fs::copy(folder.path().join(name), older.path().join(name)).unwrap();
@@ -56,10 +56,10 @@ async fn tell() -> Story {
     let journal = Arc::new(Sqlite::open(folder.path()).unwrap());
     let stage = Stage::on(journal, stage.world.clone(), stage.clock.clone());
     for _ in 0..2 {
-        stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
-        stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+        stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
+        stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
     }
-    stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+    stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
     heads.push(stage.driver.journal().head().await.unwrap());
     // A kill leaves the files as they are.
     for name in [DATABASE, LOG, PIN] {
@@ -74,8 +74,8 @@ async fn tell() -> Story {
 pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<Noted> {
     let mut heads = Vec::new();
     for _ in 0..2 {
-        stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
-        stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+        stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
+        stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
         let written = stage.driver.journal().append(Append::default()).await.unwrap().position;
         stage.driver.journal().watch().wait_for(|visible| *visible >= written).await.unwrap();
         heads.push(stage.driver.journal().head().await.unwrap().to_string().parse().unwrap());

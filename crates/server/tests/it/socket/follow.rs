@@ -82,7 +82,7 @@ async fn a_client_that_comes_back_with_its_position_misses_nothing() {
     let mut seen = socket.events("all", 1).await;
     drop(socket);
     // Meanwhile things go on, also in streams that are no runs.
-    ok(served.operator().post("/v1/system/freeze", &json!({})).await);
+    ok(served.operator().post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     ok(served.operator().decide(&asked, &json!({"option": "approve"})).await);
 
     let served = served.restart().await;
@@ -148,7 +148,7 @@ async fn an_agent_follows_its_own_runs_and_no_others() {
     }
     let native = operator.post("/v1/runs", &json!({"workflow": "look", "input": {"task": "t"}})).await;
     let others = operator.ask().await;
-    ok(operator.post("/v1/system/freeze", &json!({})).await);
+    ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     let own = agent.ask().await;
     let mut told = Vec::new();
     while told.len() < 3 {

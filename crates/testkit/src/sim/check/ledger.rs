@@ -138,10 +138,10 @@ impl Witnessed {
                 self.may_start(call, *digest, *attempt, at, session, system)?;
                 self.run.calls.get(call).map_or(Ok(()), |call| may_commit(call, fact))?;
             }
-            Fact::TrialStarted { call, .. } if system.frozen || self.run.is_paused() => {
+            Fact::TrialStarted { call, .. } if self.run.freeze(system).is_some() || self.run.is_paused() => {
                 return Err(format!("a trial of {call} starts in a frozen installation or a paused run"));
             }
-            Fact::ModelStarted { step, .. } if system.frozen || self.run.is_paused() => {
+            Fact::ModelStarted { step, .. } if self.run.freeze(system).is_some() || self.run.is_paused() => {
                 return Err(format!(
                     "a model call of {step} starts in a frozen installation or a paused run"
                 ));
@@ -252,7 +252,7 @@ impl Witnessed {
         if by_client {
             return Ok(());
         }
-        if system.frozen || self.run.is_paused() {
+        if self.run.freeze(system).is_some() || self.run.is_paused() {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
         // A commit that was begun and cut off is written to its end: a workspace that is half changed is worse than what

@@ -63,7 +63,7 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let open = b.wait_open(&run, 2).await;
-    b.post("/v1/system/freeze", &json!({})).await.ok();
+    b.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
     assert_eq!(c.get("/v1/system").await.ok()["frozen"], true);
     a.choose(&open[0], "approve_session").await;
     // The grant answers the other one; nothing starts.

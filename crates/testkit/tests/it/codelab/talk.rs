@@ -238,14 +238,14 @@ async fn sessions_are_by_themselves() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_freeze_is_said() {
     let (model, server) = served().await;
-    let freeze = async |verb: &str| server.post(&format!("/v1/system/{verb}"), &json!({})).await.ok();
+    let freeze = async |verb: &str, body: Value| server.post(&format!("/v1/system/{verb}"), &body).await.ok();
     let handoff = Scripted::call("handoff_to_ask", json!({ "message": "it is a question" }));
     model.push("orchestrator", Scripted::Hang(Box::new(handoff)));
     model.push("ask", Scripted::text("There."));
     let mut ide = Ide::connect(&server, "s").await;
     ide.say(&user("Where is it?")).await;
     model.wait_for_requests(1).await;
-    freeze("freeze").await;
+    freeze("freeze", json!({"reason": "a look"})).await;
     // What is under way comes to its end; what would follow it does not begin.
     model.release();
     let frames = ide.until("done").await;
@@ -258,7 +258,7 @@ async fn a_freeze_is_said() {
     assert_eq!(model.requests().len(), 1);
     // Then it goes on by itself.
     model.push("orchestrator", Scripted::text("Hello."));
-    freeze("unfreeze").await;
+    freeze("unfreeze", json!({})).await;
     let frames = ide.until("done").await;
     assert_eq!(kinds(&frames), ["assistant_message", "done"]);
     assert_eq!(frames[1]["status"], "completed");

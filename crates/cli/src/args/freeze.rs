@@ -1,0 +1,16 @@
+//! Arguments of `freeze` and `unfreeze`.
+
+/// What a freeze holds; everything where nothing is named.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct FreezeOf {
+    /// One run: `run_…`
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    /// All runs of the workflow of this name.
+    #[arg(long, value_name = "NAME")]
+    pub workflow: Option<String>,
+    /// What the agent of this name does, in whatever run.
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+}

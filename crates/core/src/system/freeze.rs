@@ -1,0 +1,99 @@
+//! Freezes: what starts nothing, and lets no deadline run out, until somebody lifts it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::RunId;
+use crate::limits;
+use crate::name::is_name;
+use crate::schema::Problem;
+use crate::time::Timestamp;
+
+/// What a freeze holds where that is not the whole installation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Run(RunId),
+    /// All runs of a workflow, by its name.
+    Workflow(String),
+    /// What an agent does, by its name, in whatever run; and what an agent that runs elsewhere has asked for.
+    Agent(String),
+}
+
+/// Who froze it, when, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    pub by: String,
+    pub at: Timestamp,
+    /// `None` in journals that are older than the reason.
+    pub reason: Option<String>,
+}
+
+/// The freezes that stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Freezes {
+    /// Of the whole installation.
+    pub all: Option<Freeze>,
+    pub parts: BTreeMap<Part, Freeze>,
+}
+
+impl Freezes {
+    pub fn of(&self, part: Option<&Part>) -> Option<&Freeze> {
+        part.map_or(self.all.as_ref(), |part| self.parts.get(part))
+    }
+
+    /// What holds a run of a workflow, whoever is at work in it: the widest first.
+    pub fn of_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
+        let of = |part: Part| self.parts.get(&part);
+        let parts = || of(Part::Workflow(workflow.to_owned())).or_else(|| of(Part::Run(run.clone())));
+        self.all.as_ref().or_else(|| if self.parts.is_empty() { None } else { parts() })
+    }
+
+    pub fn of_agent(&self, agent: &str) -> Option<&Freeze> {
+        if self.parts.is_empty() { None } else { self.parts.get(&Part::Agent(agent.to_owned())) }
+    }
+
+    /// Whether something goes on that `before` held.
+    pub fn lifts(&self, before: &Self) -> bool {
+        (before.all.is_some() && self.all.is_none())
+            || before.parts.keys().any(|part| !self.parts.contains_key(part))
+    }
+
+    pub(super) fn set(&mut self, part: Option<&Part>, freeze: Option<Freeze>) {
+        match (part, freeze) {
+            (None, freeze) => self.all = freeze,
+            (Some(part), Some(freeze)) => {
+                self.parts.insert(part.clone(), freeze);
+            }
+            (Some(part), None) => {
+                self.parts.remove(part);
+            }
+        }
+    }
+
+    /// What is wrong with a freeze that is to be set.
+    pub(super) fn check(&self, part: Option<&Part>, reason: &str) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if reason.trim().is_empty() {
+            problems.push(Problem::new("/reason", "is missing: say why, for whoever wants to go on"));
+        }
+        if reason.len() > limits::REASON_BYTES {
+            problems.push(Problem::new("/reason", format!("is longer than {} bytes", limits::REASON_BYTES)));
+        }
+        let (field, name) = match part {
+            Some(Part::Workflow(name)) => ("/workflow", name.as_str()),
+            Some(Part::Agent(name)) => ("/agent", name.as_str()),
+            Some(Part::Run(_)) | None => ("", "ok"),
+        };
+        if !is_name(name, limits::NAME_BYTES) {
+            problems.push(Problem::new(field, "is empty, too long, or holds characters that do not show"));
+        }
+        if part.is_some() && self.parts.len() >= limits::FREEZES {
+            let message =
+                format!("is one too many: {} stand; lift one, or freeze everything", limits::FREEZES);
+            problems.push(Problem::new("/reason", message));
+        }
+        problems
+    }
+}
