@@ -437,8 +437,9 @@ export interface paths {
         put?: never;
         /**
          * Have others decide.
-         * @description Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
-         *     and operators may whatever it is.
+         * @description Where only people and groups are named, they decide in the stage that it is at; how many of them have to agree stays as
+         *     it is. Whoever is asked in that stage may hand it on like this. Admins and operators may also say stages and a quorum of
+         *     their own, which ask for no less than the gate did. Votes that are in are withdrawn: each votes anew.
          */
         post: operations["reassign_interrupt"];
         delete?: never;
@@ -621,7 +622,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the people of the installation, by their ids. */
+        /** List the people of the installation: the operator of this machine, then the others by their ids. */
         get: operations["list_people"];
         put?: never;
         post?: never;
@@ -645,14 +646,14 @@ export interface paths {
         get: operations["read_person"];
         /**
          * Set a person: make them, or change them.
-         * @description What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
-         *     is changed there.
+         * @description What is not said is nothing: send the whole person. One who was read from the people file is changed there; of one whom
+         *     an identity provider has brought its tokens say nothing any more.
          */
         put: operations["set_person"];
         post?: never;
         /**
          * Remove a person.
-         * @description They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+         * @description They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
          *     settle goes to admins and operators.
          */
         delete: operations["remove_person"];
@@ -1273,9 +1274,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop everything from starting.
-         * @description No tool and no model call starts until it is unfrozen. What is under way comes to its end; decisions are
-         *     taken and wait.
+         * Stop everything, or a part of it, from starting.
+         * @description Without `run`, `workflow` or `agent` it is the whole installation. No tool and no model call of it starts, and no deadline
+         *     of it runs out, until it is unfrozen. What is under way comes to its end; decisions are taken and wait. To an agent that
+         *     runs elsewhere nothing is released meanwhile: a decision that would is refused.
          */
         post: operations["freeze"];
         delete?: never;
@@ -1293,7 +1295,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let everything go on. */
+        /**
+         * Let it go on.
+         * @description What was frozen on its own is unfrozen on its own: a run of a frozen workflow in a frozen installation goes on once neither
+         *     is frozen any more.
+         */
         post: operations["unfreeze"];
         delete?: never;
         options?: never;
@@ -1684,6 +1690,44 @@ export interface components {
             result: unknown;
         };
         /**
+         * @description Nothing of a run, a workflow or an agent is to start; nothing at all where none is named.
+         * @example {
+         *       "workflow": "deploy",
+         *       "reason": "The release is broken."
+         *     }
+         */
+        Freeze: {
+            agent?: string | null;
+            /** @description Why, for whoever wants to go on. */
+            reason: string;
+            run?: string | null;
+            workflow?: string | null;
+        };
+        /**
+         * @description What a freeze holds: one of these, or everything where none is named.
+         * @example {
+         *       "workflow": "deploy"
+         *     }
+         */
+        FreezeOf: {
+            /** @description What the agent of this name does, in whatever run; or what an agent that runs elsewhere asks for. */
+            agent?: string | null;
+            run?: string | null;
+            /** @description All runs of the workflow of this name. */
+            workflow?: string | null;
+        };
+        /** @description Nothing of it starts. */
+        Frozen: {
+            agent?: string | null;
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /** @description Not there where it was frozen by an older version. */
+            reason?: string | null;
+            run?: string | null;
+            workflow?: string | null;
+        };
+        /**
          * @description A gate that is set for one run: it can be closed, never opened.
          * @enum {string}
          */
@@ -1794,10 +1838,14 @@ export interface components {
          *     }
          */
         Info: {
+            /** @description What is wrong with the certificate that lies there now. The one from before is used on. */
+            certificate_problem?: string | null;
             /** @description The data folder. */
             data: string;
             /** @description What answers the agents' requests. */
             model: components["schemas"]["Model"];
+            /** @description The address that other machines use, where one is configured. */
+            public_url?: string | null;
             /** @description No model is configured: agents play their scripts. Every surface says so. */
             rehearsal: boolean;
             /** @description How far commands are confined: `none`, `partial` or `full`. */
@@ -3301,6 +3349,8 @@ export interface components {
         };
         /** @description The state of the installation. */
         System: {
+            /** @description What stands: of the whole installation first, then of its parts. */
+            freezes?: components["schemas"]["Frozen"][];
             /** @description No tool and no model call starts. */
             frozen: boolean;
             /**
@@ -5234,7 +5284,7 @@ export interface operations {
             /** @description The login */
             200: {
                 headers: {
-                    /** @description `holdshort_PORT`, HttpOnly, SameSite=Strict */
+                    /** @description `holdshort_PORT`, HttpOnly, SameSite=Strict; where the public URL is https, `__Host-holdshort_PORT` and Secure */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -5367,14 +5417,19 @@ export interface operations {
     };
     list_people: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description All of them */
+            /** @description A page of people */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5383,11 +5438,12 @@ export interface operations {
                     "application/json": components["schemas"]["List_Person"];
                 };
             };
+            400: components["responses"]["invalid_query"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
-            500: components["responses"]["internal"];
+            500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
@@ -6751,7 +6807,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Freeze"];
+            };
+        };
         responses: {
             /** @description The state now */
             200: {
@@ -6778,7 +6838,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FreezeOf"];
+            };
+        };
         responses: {
             /** @description The state now */
             200: {
