@@ -66,7 +66,10 @@ pub use session::{
     Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,
     Utterance,
 };
-pub use system::{ComparedHead, Damage, Freeze, FreezeOf, Frozen, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow};
+pub use system::{
+    ComparedHead, Damage, Freeze, FreezeOf, Frozen, Health, Info, JournalHead, MAX_HEADS, Model, Node,
+    System, Verification, Workflow,
+};
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};

@@ -437,7 +437,7 @@ export interface paths {
         put?: never;
         /**
          * Have others decide.
-         * @description Votes of those who are asked no longer count no more. Whoever has the interrupt on their desk may hand it on, and admins
+         * @description All votes are withdrawn. Whoever has the interrupt on their desk may hand it on, and admins
          *     and operators may whatever it is.
          */
         post: operations["reassign_interrupt"];
@@ -621,7 +621,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the people of the installation, by their ids. */
+        /** List the people of the installation: the operator of this machine, then the others by their ids. */
         get: operations["list_people"];
         put?: never;
         post?: never;
@@ -645,14 +645,14 @@ export interface paths {
         get: operations["read_person"];
         /**
          * Set a person: make them, or change them.
-         * @description What is not said is nothing: send the whole person. One who was read from the people file or from an identity provider
-         *     is changed there.
+         * @description What is not said is nothing: send the whole person. One who was read from the people file is changed there; of one whom
+         *     an identity provider has brought its tokens say nothing any more.
          */
         put: operations["set_person"];
         post?: never;
         /**
          * Remove a person.
-         * @description They decide nothing from here on. Votes of theirs on what is open count no more, and what those who are left can not
+         * @description They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
          *     settle goes to admins and operators.
          */
         delete: operations["remove_person"];
@@ -5367,14 +5367,19 @@ export interface operations {
     };
     list_people: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description All of them */
+            /** @description A page of people */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5383,11 +5388,12 @@ export interface operations {
                     "application/json": components["schemas"]["List_Person"];
                 };
             };
+            400: components["responses"]["invalid_query"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
-            500: components["responses"]["internal"];
+            500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };

@@ -46,11 +46,11 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
             "listening": format!("http://{}", embedded.address),
             "token": embedded.server.token(),
             "agent_token": embedded.server.agent_token(),
-            "login": embedded.server.login_link().await?,
+            "login": embedded.server.login_link()?,
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &model, &data_dir).await?;
+        greet(&embedded, &info, &model, &data_dir)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -80,12 +80,7 @@ fn raise_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-async fn greet(
-    embedded: &Embedded,
-    info: &Info,
-    model: &ModelArgs,
-    data_dir: &DataDir,
-) -> anyhow::Result<()> {
+fn greet(embedded: &Embedded, info: &Info, model: &ModelArgs, data_dir: &DataDir) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
@@ -94,7 +89,7 @@ async fn greet(
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = data_dir.words();
-    line("browser", &invitation(embedded, &data, paint).await?);
+    line("browser", &invitation(embedded, &data, paint)?);
     output::say("");
     output::say("  In another terminal:");
     output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));

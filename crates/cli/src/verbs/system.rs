@@ -30,7 +30,8 @@ pub(super) async fn freeze(scene: &Scene, of: crate::args::FreezeOf, reason: Str
     let FreezeOf { run, workflow, agent } = wire(of)?;
     let body = Freeze { run, workflow, agent, reason };
     let system: System = scene.client()?.post("/v1/system/freeze", &body).await?;
-    let line = format!("Frozen: no tool and no model call of {what} starts. What was under way comes to its end.");
+    let line =
+        format!("Frozen: no tool and no model call of {what} starts. What was under way comes to its end.");
     told(scene, &system, &line)
 }
 

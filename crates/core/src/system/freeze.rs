@@ -90,7 +90,8 @@ impl Freezes {
             problems.push(Problem::new(field, "is empty, too long, or holds characters that do not show"));
         }
         if part.is_some() && self.parts.len() >= limits::FREEZES {
-            let message = format!("is one too many: {} stand; lift one, or freeze everything", limits::FREEZES);
+            let message =
+                format!("is one too many: {} stand; lift one, or freeze everything", limits::FREEZES);
             problems.push(Problem::new("/reason", message));
         }
         problems

@@ -17,8 +17,8 @@ use crate::id::{KeyId, StreamId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
-use keys::{Keys, NewKey};
 use freeze::{Freeze, Freezes, Part};
+use keys::{Keys, NewKey};
 use people::{Away, People, PeopleSource, Person};
 
 /// What happened to the installation.
@@ -181,7 +181,8 @@ impl System {
             }
             Input::Freeze { part, reason } => self.freeze(part, reason)?,
             Input::Unfreeze { part } => {
-                let fact = |part: Option<Part>| part.map_or(Fact::Unfrozen, |part| Fact::PartUnfrozen { part });
+                let fact =
+                    |part: Option<Part>| part.map_or(Fact::Unfrozen, |part| Fact::PartUnfrozen { part });
                 let stands = self.freezes.of(part.as_ref()).is_some();
                 stands.then(|| plain(fact(part))).into_iter().collect()
             }

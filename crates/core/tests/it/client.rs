@@ -5,8 +5,8 @@ use holdshort_core::definition::{Definition, KindGate};
 use holdshort_core::interrupt::{Assignment, Effect, Kind, Refusal};
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
-use holdshort_core::system::Fact;
 use holdshort_core::run::{CallEnd, CallState, ClientOutcome, Input, Rejection};
+use holdshort_core::system::Fact;
 use serde_json::{Value, json};
 
 use crate::turns::paired;

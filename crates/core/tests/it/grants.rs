@@ -319,9 +319,11 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     assert_eq!(world.system.handle(world.now, &Actor::operator("rest"), set()), Err(system::Rejection::Role));
     assert_eq!(world.system.handle(world.now, &Actor::admin("ada", "rest"), set()), Ok(Vec::new()));
     for actor in [Actor::agent("a", "rest"), Actor::engine()] {
-        for input in
-            [system::Input::freeze("a look is needed"), system::Input::unfreeze(), system::Input::SetPolicy { rules: Vec::new() }]
-        {
+        for input in [
+            system::Input::freeze("a look is needed"),
+            system::Input::unfreeze(),
+            system::Input::SetPolicy { rules: Vec::new() },
+        ] {
             assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
         }
     }

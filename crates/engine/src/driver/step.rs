@@ -298,7 +298,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn begin(&self, decided: &mut Decided, loaded: &LoadedRun, system: &System) {
         // Without a lease that stands nothing would be performed; the sweep comes again. What a suspension holds back
         // goes on when the session is resumed.
-        if decided.run.freeze(system).is_some() || decided.session.state != session::State::Open || !self.journal.holds() {
+        if decided.run.freeze(system).is_some()
+            || decided.session.state != session::State::Open
+            || !self.journal.holds()
+        {
             return;
         }
         loop {

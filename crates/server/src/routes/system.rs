@@ -12,8 +12,8 @@ use holdshort_protocol::{Code, Info, List, Model, Node, System};
 use holdshort_store::Leases;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
-use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
 use holdshort_web::body::Body;
+use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::view::word;
 

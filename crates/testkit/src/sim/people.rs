@@ -235,7 +235,11 @@ impl Menu {
             14 | 15 => send(Input::Resume),
             16 if choices.one_in(4) => send(Input::Cancel { text: None }),
             17 => Deed::Change {
-                input: if choices.one_in(3) { system::Input::freeze("a look is needed") } else { system::Input::unfreeze() },
+                input: if choices.one_in(3) {
+                    system::Input::freeze("a look is needed")
+                } else {
+                    system::Input::unfreeze()
+                },
             },
             18 => Deed::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
             19 => match site.witness.grants().first() {
