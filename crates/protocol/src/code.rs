@@ -110,7 +110,7 @@ codes! {
         "Let some of what is open come to its end first.";
     NotAwaited = "not_awaited", 409, "Nothing waits for this",
         "Read the run again: it has gone on.";
-    Frozen = "frozen", 409, "The installation is frozen",
+    Frozen = "frozen", 409, "It is frozen",
         "An operator unfreezes it: POST /v1/system/unfreeze.";
     SessionSuspended = "session_suspended", 409, "The session is suspended",
         "Resume it first: `holdshort resume ses_…`, or POST /v1/sessions/{id}/resume.";

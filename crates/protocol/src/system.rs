@@ -35,6 +35,7 @@ pub struct FreezeOf {
 
 /// Nothing of a run, a workflow or an agent is to start; nothing at all where none is named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy", "reason": "The release is broken."}))]
 pub struct Freeze {
     #[serde(default, skip_serializing_if = "Option::is_none")]

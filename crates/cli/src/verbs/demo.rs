@@ -92,7 +92,7 @@ async fn play(
             repository,
             &start,
             data_dir,
-            &invitation(embedded, &data_dir.words(), Paint::stdout()).await?,
+            &invitation(embedded, &data_dir.words(), Paint::stdout())?,
             unnamed,
         );
         // On a line of its own, however long: it is there to be copied.

@@ -47,9 +47,9 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
 }
 
 /// How a browser gets in to a server that has just started. The link goes to a terminal, and into no file.
-pub(super) async fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
+pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));
     }
-    Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link().await?))
+    Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link()?))
 }

@@ -51,7 +51,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
             "listening": listening,
             "token": embedded.server.token(),
             "agent_token": embedded.server.agent_token(),
-            "login": embedded.server.login_link().await?,
+            "login": embedded.server.login_link()?,
         });
         if let Some(url) = public_url {
             started["public_url"] = url.into();
@@ -62,7 +62,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         output::document(&started)?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &listening, &info, &model, &data_dir).await?;
+        greet(&embedded, &listening, &info, &model, &data_dir)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -92,7 +92,7 @@ fn raise_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-async fn greet(
+fn greet(
     embedded: &Embedded,
     listening: &str,
     info: &Info,
@@ -110,7 +110,7 @@ async fn greet(
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = data_dir.words();
-    line("browser", &invitation(embedded, &data, paint).await?);
+    line("browser", &invitation(embedded, &data, paint)?);
     output::say("");
     output::say("  In another terminal:");
     output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));

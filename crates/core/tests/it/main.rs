@@ -18,6 +18,7 @@ mod effects;
 mod endings;
 mod events;
 mod external;
+mod freezes;
 mod gates;
 mod grants;
 mod handoffs;

@@ -225,7 +225,7 @@ impl Served {
 
     /// The code of a fresh login link.
     pub(crate) async fn code(&self) -> String {
-        let link = self.server.login_link().await.unwrap();
+        let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
         link.strip_prefix(&start).unwrap().to_owned()
     }

@@ -6,9 +6,9 @@
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
 use holdshort_core::session::State;
-use holdshort_core::system;
 use holdshort_engine::Clock;
 
+use super::freezes;
 use super::history::short;
 use super::journal::Write;
 use super::leases::LEASE_MS;
@@ -122,19 +122,22 @@ impl Sim {
             return Some(format!("n{} is still at {action} of {run}, which has ended", held.node));
         }
         let now = self.clock.now();
-        let is_frozen = site.witness.system().freezes.all.is_some();
+        let system = site.witness.system();
         let is_open = |run: &Run| run.session().is_some_and(|id| site.witness.state(id) == State::Open);
         let under_way = |run: &Run, action: &ActionId| {
             let mut jobs = site.world.jobs.iter().filter(|held| held.job.run == run.id);
             jobs.any(|held| held.job.action == *action && self.nodes.iter().any(|node| node.id == held.node))
         };
         let mut left = site.witness.runs().filter(|run| run.ended.is_none()).flat_map(|run| {
-            let is_held = is_frozen || !is_open(run);
-            let due = run.actions().into_iter().filter(move |action| match action {
-                Action::Inspect { .. } => true,
-                Action::Try { .. } | Action::CallTool { .. } => !is_held,
-                Action::CallModel { not_before, .. } => {
-                    !is_held && not_before.is_none_or(|at| at.ms_since(now) == 0)
+            let is_open = is_open(run);
+            let due = run.actions().into_iter().filter(move |action| {
+                let goes_on = is_open && !freezes::hold(system, run, freezes::agent(run, action));
+                match action {
+                    Action::Inspect { .. } => true,
+                    Action::Try { .. } | Action::CallTool { .. } => goes_on,
+                    Action::CallModel { not_before, .. } => {
+                        goes_on && not_before.is_none_or(|at| at.ms_since(now) == 0)
+                    }
                 }
             });
             let started = run.started().filter(|(_, epoch)| *epoch >= run.epoch).map(|(action, _)| action);
@@ -153,11 +156,8 @@ impl Sim {
         let (queued, jobs, deed, all_ended) = {
             let site = lock(&self.site);
             let at_work = || site.witness.runs().filter(|run| run.ended.is_none());
-            let deed = if site.witness.system().freezes.all.is_some() {
-                Some(Deed::Change { input: system::Input::unfreeze() })
-            } else {
-                at_work().find_map(|run| settle::settle(run, &site))
-            };
+            let settled = || at_work().find_map(|run| settle::settle(run, &site));
+            let deed = freezes::lift(site.witness.system()).or_else(settled);
             (site.queue.len() > 0, site.world.jobs.len(), deed, at_work().next().is_none())
         };
         if queued {

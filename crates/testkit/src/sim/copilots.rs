@@ -8,11 +8,11 @@ use holdshort_core::interrupt::{About, Decision, Interrupt};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall};
 use holdshort_core::routing::Mode;
 use holdshort_core::run::{Input, Run};
-use holdshort_core::system;
 use holdshort_core::tool::{PhaseTool, Runs, Spec};
 use serde_json::{Value, json};
 
 use super::choices::Choices;
+use super::freezes;
 use super::people::{Deed, decision, someone};
 use super::settle::settle;
 use super::site::Site;
@@ -229,8 +229,8 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
 
 /// What a person does who wants to get on: they answer what they are asked, and let go on what rests.
 pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
-    if site.witness.system().freezes.all.is_some() {
-        return Some(Deed::Change { input: system::Input::unfreeze() });
+    if let Some(deed) = freezes::lift(site.witness.system()) {
+        return Some(deed);
     }
     let at_work = || site.witness.runs().filter(|run| run.ended.is_none());
     let resting = at_work().find(|run| run.is_paused());

@@ -14,6 +14,7 @@ pub mod command;
 mod copilots;
 mod faults;
 mod founders;
+mod freezes;
 mod history;
 mod journal;
 mod leases;
@@ -37,8 +38,8 @@ mod world;
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM, TALKS_FROM,
-    TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM,
+    TALKS_FROM, TRIALS_FROM,
 };
 pub use shrink::shrink;
 

@@ -21,12 +21,12 @@ use super::history::short;
 use super::models::{self, COMMANDS};
 use super::node::Node;
 use super::ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM, TALKS_FROM,
-    TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM,
+    TALKS_FROM, TRIALS_FROM,
 };
 use super::site::{Shared, Site, lock};
 use super::world::WORKSPACE;
-use super::{copilots, questions, workflows};
+use super::{copilots, freezes, questions, workflows};
 
 /// Runs of one simulation.
 const RUNS: usize = 8;
@@ -185,6 +185,10 @@ impl Menu {
             return self.talk(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
+        if self.seed >= FREEZES_FROM && choices.one_in(10) {
+            let run = *choices.pick(&all);
+            return freezes::deed(run, site.witness.system(), choices);
+        }
         if self.seed >= QUESTIONS_FROM && choices.one_in(12) {
             let run = *choices.pick(&all);
             if let Some(deed) = questions::amended(run, choices) {

@@ -28,3 +28,6 @@ pub const COPILOTS_FROM: u64 = 600_000_000_000_000;
 /// In seeds from here on agents ask in every way, by a tool or in their replies: questions are gathered, timed, held and
 /// reused, and answers corrected and erased. Larger than all before.
 pub const QUESTIONS_FROM: u64 = 700_000_000_000_000;
+
+/// In seeds from here on people also freeze runs, workflows and agents. Larger than all before.
+pub const FREEZES_FROM: u64 = 800_000_000_000_000;

@@ -37,6 +37,9 @@ const WITH_COPILOTS: usize = 60;
 /// With questions in every form. One in four plays copilots.
 const WITH_QUESTIONS: usize = 80;
 
+/// With freezes of runs, workflows and agents.
+const WITH_FREEZES: usize = 60;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -55,7 +58,8 @@ fn fixed_seeds() {
         .chain(with_trials)
         .chain(with_interruptions)
         .chain(with_copilots)
-        .chain(with_questions);
+        .chain(with_questions)
+        .chain((sim::FREEZES_FROM..).take(WITH_FREEZES));
     let seeds: Vec<u64> =
         failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer).collect();
     let next = AtomicUsize::new(0);

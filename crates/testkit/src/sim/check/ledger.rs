@@ -16,6 +16,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{OnCrash, Precondition, Runs};
 use serde_json::{Value, json};
 
+use super::super::freezes;
 use super::Witnessed;
 use super::commits::{Commits, may_commit};
 
@@ -91,6 +92,9 @@ impl Witnessed {
                 if !standing.is_open() {
                     return Err("an interrupt was resolved twice".to_owned());
                 }
+                if *cause == Cause::Expiry && freezes::hold(system, &self.run, None) {
+                    return Err("a deadline ran out in what is frozen".to_owned());
+                }
                 let is_vote = |seq: &u64| standing.votes.iter().any(|vote| vote.seq == *seq);
                 let is_given = matches!(cause, Cause::Decision | Cause::Reused(_));
                 if is_given != decision.as_ref().is_some_and(is_vote) {
@@ -138,10 +142,10 @@ impl Witnessed {
                 self.may_start(call, *digest, *attempt, at, session, system)?;
                 self.run.calls.get(call).map_or(Ok(()), |call| may_commit(call, fact))?;
             }
-            Fact::TrialStarted { call, .. } if self.run.freeze(system).is_some() || self.run.is_paused() => {
+            Fact::TrialStarted { call, .. } if self.is_held(system, freezes::of_call(&self.run, call)) => {
                 return Err(format!("a trial of {call} starts in a frozen installation or a paused run"));
             }
-            Fact::ModelStarted { step, .. } if self.run.freeze(system).is_some() || self.run.is_paused() => {
+            Fact::ModelStarted { step, .. } if self.is_held(system, freezes::of_step(&self.run, step)) => {
                 return Err(format!(
                     "a model call of {step} starts in a frozen installation or a paused run"
                 ));
@@ -223,6 +227,11 @@ impl Witnessed {
         }
     }
 
+    /// Whether nothing of the run, or of this agent in it, may start.
+    fn is_held(&self, system: &System, agent: Option<&str>) -> bool {
+        self.run.is_paused() || freezes::hold(system, &self.run, agent)
+    }
+
     fn may_start(
         &self,
         id: &str,
@@ -252,7 +261,7 @@ impl Witnessed {
         if by_client {
             return Ok(());
         }
-        if self.run.freeze(system).is_some() || self.run.is_paused() {
+        if self.is_held(system, freezes::of_call(&self.run, id)) {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
         // A commit that was begun and cut off is written to its end: a workspace that is half changed is worse than what

@@ -1,0 +1,71 @@
+//! Freezes of a run, a workflow, an agent; and what they do to deadlines.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::KindGate;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::run::{Begin, Input, Rejection};
+use holdshort_core::system;
+use holdshort_core::system::freeze::Part;
+
+use crate::world::{World, allow, calls, command, definition, of_system};
+
+/// A part is held, and the rest goes on; whatever else is frozen.
+#[test]
+fn a_part_is_frozen_by_itself() {
+    let mut definition = definition();
+    definition.gates.rules = vec![allow(&["*"])];
+    let script = || vec![calls(&[command("make x")])];
+    let mut world = World::started(definition.clone(), script());
+    let named = |workflow: &str, agent: &str, run: &str| {
+        [
+            Part::Workflow(workflow.to_owned()),
+            Part::Agent(agent.to_owned()),
+            Part::Run(run.parse().expect("an id")),
+        ]
+    };
+    let agent = world.run.steps["work"].agent.clone();
+    let own = named(&world.run.definition.name, &agent, &world.run.id.to_string());
+    let others = named("other", "other", "run_01k6f0000000000000000000cc");
+    for (own, other) in own.into_iter().zip(others) {
+        world = World::started(definition.clone(), script());
+        let freeze = |world: &mut World, part: &Part| {
+            let input = system::Input::Freeze { part: Some(part.clone()), reason: "a look".to_owned() };
+            let actor = Actor::operator("rest");
+            let events = world.system.handle(world.now, &actor, input).expect("an operator may");
+            world.append(events)
+        };
+        assert_eq!(freeze(&mut world, &other), ["part_frozen"]);
+        let model = || Input::Begin { begins: vec![Begin::Model { step: "work".to_owned(), turn: 0 }] };
+        let begun = |world: &World| world.handle(&Actor::engine(), model()).map(|events| events.len());
+        assert_eq!(begun(&world), Ok(1), "{other:?} holds something else");
+        freeze(&mut world, &own);
+        let held = begun(&world);
+        assert!(matches!(held, Err(Rejection::Frozen) | Ok(0)), "{own:?}: {held:?}");
+        let lift = system::Input::Unfreeze { part: Some(own.clone()) };
+        let before = world.system.freezes.clone();
+        let events = world.system.handle(world.now, &Actor::operator("rest"), lift).expect("an operator may");
+        world.append(events);
+        assert!(world.system.freezes.lifts(&before));
+        assert_eq!(begun(&world), Ok(1), "{own:?} is lifted");
+    }
+}
+
+/// Neither does a deadline run out meanwhile; what is due by then does once it goes on.
+#[test]
+fn no_deadline_runs_out_in_what_is_frozen() {
+    let mut definition = definition();
+    definition
+        .gates
+        .kinds
+        .insert(Kind::ToolApproval, KindGate { expires_in_ms: Some(1_000), ..KindGate::default() });
+    let mut world = World::started(definition, vec![calls(&[command("make x")])]);
+    world.work();
+    let id = world.open(Kind::ToolApproval);
+    world.system.apply(&of_system(system::Fact::Frozen));
+    world.pass_ms(2_000);
+    world.send(Input::Tick);
+    assert!(world.run.interrupts[&id].is_open());
+    world.system.apply(&of_system(system::Fact::Unfrozen));
+    world.send(Input::Tick);
+    assert!(!world.run.interrupts[&id].is_open());
+}

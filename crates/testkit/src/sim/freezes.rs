@@ -1,0 +1,60 @@
+//! Freezes of runs, workflows and agents: who sets them, who lifts them, and an account of its own of what they hold.
+
+use holdshort_core::run::{Action, Run};
+use holdshort_core::system::freeze::Part;
+use holdshort_core::system::{Input, System};
+
+use super::choices::Choices;
+use super::people::Deed;
+
+/// A part of this run is frozen, or something that is goes on.
+pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
+    let standing: Vec<&Part> = system.freezes.parts.keys().collect();
+    if !standing.is_empty() && !choices.one_in(3) {
+        return Deed::Change { input: Input::Unfreeze { part: Some((*choices.pick(&standing)).clone()) } };
+    }
+    let agents: Vec<&String> = run.steps.values().map(|step| &step.agent).collect();
+    let part = match choices.below(3) {
+        0 => Part::Run(run.id.clone()),
+        1 if !agents.is_empty() => Part::Agent((*choices.pick(&agents)).clone()),
+        _ => Part::Workflow(run.definition.name.clone()),
+    };
+    Deed::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
+}
+
+/// Somebody lifts a freeze; `None` where none stands.
+pub(super) fn lift(system: &System) -> Option<Deed> {
+    let part = match (&system.freezes.all, system.freezes.parts.keys().next()) {
+        (Some(_), _) => None,
+        (None, Some(part)) => Some(part.clone()),
+        (None, None) => return None,
+    };
+    Some(Deed::Change { input: Input::Unfreeze { part } })
+}
+
+/// Whether a freeze holds a run, and its agent where one is named: counted over all that stand.
+pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
+    let holds = |part: &Part| match part {
+        Part::Run(id) => *id == run.id,
+        Part::Workflow(name) => *name == run.definition.name,
+        Part::Agent(name) => Some(name.as_str()) == agent,
+    };
+    system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
+}
+
+/// Whose doing an action is.
+pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
+    match action {
+        Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),
+        Action::CallModel { step, .. } => of_step(run, step),
+        Action::Inspect { .. } => None,
+    }
+}
+
+pub(super) fn of_call<'r>(run: &'r Run, call: &str) -> Option<&'r str> {
+    run.calls.get(call).map(|call| call.agent.as_str())
+}
+
+pub(super) fn of_step<'r>(run: &'r Run, step: &str) -> Option<&'r str> {
+    run.steps.get(step).map(|step| step.agent.as_str())
+}
