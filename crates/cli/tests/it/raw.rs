@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The name in the certificates of these tests.
 pub(crate) const NAME: &str = "holdshort.example";
 /// Nothing here takes so long.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 pub(crate) struct Answer {

@@ -75,8 +75,7 @@ impl Interrupt {
                     let of = [vote.by.as_str(), vote.principal()];
                     of.contains(&who) || of.contains(&seat.principal(who))
                 };
-                self.assignment.distinct
-                    && votes.iter().filter(|vote| vote.seat.stage != stage).any(|vote| is_same(vote))
+                self.assignment.distinct && votes.iter().filter(|vote| vote.seat.stage != stage).any(is_same)
             };
             if let Some(seat) = free.into_iter().find(|seat| !sits_elsewhere(seat)) {
                 return Ok(seat);

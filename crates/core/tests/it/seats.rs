@@ -195,12 +195,14 @@ fn a_vote_may_be_taken_back_after_the_delegation_has_ended() {
     assert!(world.run.interrupts[&id].votes.is_empty());
 }
 
+/// What becomes of somebody.
+type Change = fn(&mut World);
+
 /// A seat that would not be the same today holds no vote.
 #[test]
 fn a_vote_goes_with_the_seat_that_it_was_cast_in() {
     let legal = stages(vec![of_groups(&["legal"], 2)]);
     let open = stages(vec![of_people(&[], 2)]);
-    type Change = fn(&mut World);
     let table: [(&str, &Assignment, &str, Change, usize); 5] = [
         ("another group", &legal, "anna", |world| set(world, "anna", &[Role::Reviewer], &["finance"]), 0),
         ("an auditor now", &legal, "anna", |world| set(world, "anna", &[Role::Auditor], &["legal"]), 0),

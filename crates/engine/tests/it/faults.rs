@@ -99,7 +99,7 @@ async fn a_freeze_whose_answer_got_lost_is_a_freeze() {
     let (journal, stage) = failing();
     let run = stage.play().await;
     let shown = stage.only_open(&run).await.opened.interrupt;
-    assert!(!stage.driver.system().await.unwrap().freezes.all.is_some());
+    assert!(stage.driver.system().await.unwrap().freezes.all.is_none());
     journal.fail([Fault::LostAnswer]);
     let lost = stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await;
     assert!(matches!(lost, Err(Error::Store(_))), "{lost:?}");

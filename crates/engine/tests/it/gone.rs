@@ -31,7 +31,7 @@ async fn a_freeze_that_is_written_late_is_lifted_by_an_unfreeze() {
     let (journal, stage) = stage(vec![Say::Text("Done.")]);
     journal.fail([Fault::Held]);
     goes_away(stage.driver.change_system(system::Input::freeze("a look is needed"), operator()));
-    assert!(!stage.driver.system().await.unwrap().freezes.all.is_some(), "it is not written yet");
+    assert!(stage.driver.system().await.unwrap().freezes.all.is_none(), "it is not written yet");
     journal.write_held().await.remove(0).unwrap();
     assert!(stage.driver.system().await.unwrap().freezes.all.is_some());
     stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();

@@ -176,7 +176,7 @@ impl Served {
     ) -> Result<Self, StartError> {
         let mut options = options(&folder.path().join("data"));
         change(&mut options);
-        Ok(Self { server: start_tuned(options.clone(), tuning).await?, options, tuning, folder })
+        Ok(Self { server: Box::pin(start_tuned(options.clone(), tuning)).await?, options, tuning, folder })
     }
 
     /// On a folder that another one has left.
@@ -198,14 +198,19 @@ impl Served {
     pub(crate) async fn restart(self) -> Self {
         let Self { server, options, tuning, folder } = self;
         server.stop().await;
-        Self { server: start_tuned(options.clone(), tuning).await.unwrap(), options, tuning, folder }
+        Self {
+            server: Box::pin(start_tuned(options.clone(), tuning)).await.unwrap(),
+            options,
+            tuning,
+            folder,
+        }
     }
 
     /// Stops, and does not start again: why.
     pub(crate) async fn restart_refused(self) -> String {
         let Self { server, options, tuning, folder: _folder } = self;
         server.stop().await;
-        start_tuned(options, tuning).await.err().expect("it does not start").to_string()
+        Box::pin(start_tuned(options, tuning)).await.err().expect("it does not start").to_string()
     }
 
     pub(crate) async fn stop(self) -> TempDir {
@@ -224,7 +229,7 @@ impl Served {
     }
 
     /// The code of a fresh login link.
-    pub(crate) async fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
         link.strip_prefix(&start).unwrap().to_owned()
@@ -232,7 +237,7 @@ impl Served {
 
     /// A browser that is signed in.
     pub(crate) async fn browser(&self) -> Api {
-        let response = self.api(None).redeem(&self.code().await).await;
+        let response = self.api(None).redeem(&self.code()).await;
         assert_eq!(response.status(), 200);
         let cookie = response.headers()["set-cookie"].to_str().unwrap();
         let cookie = cookie.split(';').next().unwrap().to_owned();

@@ -84,7 +84,7 @@ async fn cookie_and_secret_count_together_and_nothing_else_does() {
 async fn a_login_outlives_the_server_and_not_the_token() {
     let served = Served::new().await;
     let login = served.browser().await.login().clone();
-    let code = served.code().await;
+    let code = served.code();
 
     let served = served.restart_here().await;
     ok(served.signed_in(login.clone()).get("/v1/login").await);
@@ -107,7 +107,7 @@ async fn only_the_operator_makes_links_and_only_our_pages_redeem_them() {
     let left = served.operator().delete("/v1/login").await;
     assert_eq!(refusal(&left), (404, "not_found", vec![]), "a token has no login to end");
 
-    let code = served.code().await;
+    let code = served.code();
     let enter = || served.api(None).request(Method::POST, "/v1/login").json(&json!({"code": code}));
     for (header, value) in [
         ("origin", "http://evil.example"),

@@ -7,6 +7,12 @@ use holdshort_core::system::{Input, System};
 use super::choices::Choices;
 use super::people::Deed;
 
+/// Everything is frozen, or goes on.
+pub(super) fn of_all(choices: &mut Choices) -> Deed {
+    let freezes = choices.one_in(3);
+    Deed::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
+}
+
 /// A part of this run is frozen, or something that is goes on.
 pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();

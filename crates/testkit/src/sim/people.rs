@@ -238,13 +238,7 @@ impl Menu {
             13 => send(Input::Pause),
             14 | 15 => send(Input::Resume),
             16 if choices.one_in(4) => send(Input::Cancel { text: None }),
-            17 => Deed::Change {
-                input: if choices.one_in(3) {
-                    system::Input::freeze("a look is needed")
-                } else {
-                    system::Input::unfreeze()
-                },
-            },
+            17 => freezes::of_all(choices),
             18 => Deed::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
             19 => match site.witness.grants().first() {
                 Some((session, grant)) => Deed::Revoke { session: session.clone(), grant: grant.clone() },
