@@ -6,6 +6,7 @@ use holdshort_core::message::FailureKind;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::system;
+use holdshort_core::system::freeze::Part;
 use holdshort_engine::{Clock, Error};
 use holdshort_store::{Blob, Bodies, Tables};
 use holdshort_testkit::clock::START;
@@ -55,7 +56,7 @@ async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
     assert_eq!(stage.status(&run).await, Status::Completed);
 }
 
-/// A frozen installation tries no model again: those runs stay due, also where they are more than are read at once.
+/// In a frozen workflow no model is tried again: those runs stay due, also where they are more than are read at once.
 #[tokio::test]
 async fn what_stays_due_keeps_nothing_behind_it() {
     const STAY: usize = 501;
@@ -68,7 +69,9 @@ async fn what_stays_due_keeps_nothing_behind_it() {
     let run = stage.start_with(&expiring().replace("solo", "asker"), None).await;
     stage.world.settle().await;
     assert_eq!(stage.open(&run).await.len(), 1);
-    stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
+    let part = Some(Part::Workflow("solo".to_owned()));
+    let freeze = system::Input::Freeze { part, reason: "a look is needed".to_owned() };
+    stage.driver.change_system(freeze, operator()).await.unwrap();
     stage.clock.advance_ms(600_000);
     assert_eq!(stage.driver.catch_up().await.unwrap(), STAY + 1);
     assert_eq!(stage.open(&run).await.len(), 0, "it expired");

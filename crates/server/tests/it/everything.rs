@@ -42,7 +42,7 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     let two = operator.ask().await;
     ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     for asked in [&two, &one] {
-        ok(operator.decide(asked, &json!({"option": "approve"})).await);
+        ok(operator.decide(asked, &json!({"option": "reject"})).await);
     }
     let frames = take(&mut stream, 11).await;
     let (first, second) = (text(&one, "run"), text(&two, "run"));
@@ -110,7 +110,7 @@ async fn an_agent_reads_what_happened_in_its_own_runs() {
     operator.ask().await;
     ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     let own = agent.ask().await;
-    ok(operator.decide(&own, &json!({"option": "approve"})).await);
+    ok(operator.decide(&own, &json!({"option": "reject"})).await);
     let frames = take(&mut stream, 5).await;
     assert!(frames.iter().all(|frame| frame.data["run"] == own["run"]), "{frames:?}");
     let page = read(&agent, "").await;

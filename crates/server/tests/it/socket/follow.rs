@@ -83,7 +83,7 @@ async fn a_client_that_comes_back_with_its_position_misses_nothing() {
     drop(socket);
     // Meanwhile things go on, also in streams that are no runs.
     ok(served.operator().post("/v1/system/freeze", &json!({"reason": "a look"})).await);
-    ok(served.operator().decide(&asked, &json!({"option": "approve"})).await);
+    ok(served.operator().decide(&asked, &json!({"option": "reject"})).await);
 
     let served = served.restart().await;
     let mut socket = Socket::operator(&served).await;
