@@ -139,22 +139,22 @@ impl Interrupt {
             return Err(Refusal::AlreadyResolved);
         }
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
+        // Who names others leaves it as it stands: what was emptied may ask for fewer than the gate did.
+        let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
         match to {
             HandedTo::Names { approvers, groups } => {
                 if let Some(stage) = assignment.stages.get_mut(now) {
-                    (stage.approvers, stage.groups) = (approvers, groups);
+                    *stage = stage.handed_to(approvers, groups);
                 }
             }
-            HandedTo::Whole(whole) => {
-                if let Some(why) = gate.asks_for_more_than(&whole) {
-                    return Err(Refusal::Invalid(vec![Problem::new("/assignment", why)]));
-                }
-                assignment = whole;
-            }
+            HandedTo::Whole(whole) => assignment = whole,
         }
         assignment.self_approval &= gate.self_approval;
         assignment.distinct |= gate.distinct && gate.stages.len() > 1;
-        Ok(assignment)
+        match floor.asks_for_more_than(&assignment) {
+            Some(why) => Err(Refusal::Invalid(vec![Problem::new("/assignment", why)])),
+            None => Ok(assignment),
+        }
     }
 
     /// Whether `from` may be decided for by `to`.

@@ -104,6 +104,12 @@ pub struct Lack {
 }
 
 impl Stage {
+    /// The same of others: as many of them have to agree as before.
+    pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
+        let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
+        Self { approvers, groups, required, ..self.clone() }
+    }
+
     /// These people, one of whom is enough.
     pub fn of(approvers: Vec<String>) -> Self {
         Self { approvers, ..Self::default() }
@@ -181,7 +187,8 @@ impl Stage {
         places
     }
 
-    fn needed(&self) -> usize {
+    /// How many different people have to agree at least.
+    pub(super) fn needed(&self) -> usize {
         let named = if self.roles == Represented::All {
             self.approvers.len().max(self.groups.len().min(1))
         } else {
@@ -232,12 +239,16 @@ impl Assignment {
 
     /// Why another one asks for less than this; `None` where it does not.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
-        let votes = |of: &Self| of.stages.iter().map(|stage| u64::from(stage.required.max(1))).sum::<u64>();
+        let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
+        // Whoever agrees in several stages is one of them where that is allowed.
+        let people = |of: &Self| {
+            if of.distinct { votes(of) } else { of.stages.iter().map(Stage::needed).max().unwrap_or(1) }
+        };
         if other.stages.len() < self.stages.len() {
             return Some(format!("has fewer stages than its gate asks for: {}", self.stages.len()));
         }
-        if votes(other) < votes(self) {
-            return Some(format!("asks for fewer people than its gate does: {}", votes(self)));
+        if votes(other) < votes(self) || people(other) < people(self) {
+            return Some(format!("asks for fewer people than its gate does: {}", people(self)));
         }
         let all = |of: &Self| of.stages.iter().filter(|stage| stage.roles == Represented::All).count();
         (all(other) < all(self)).then(|| "does not ask for each that is named, as its gate does".to_owned())

@@ -143,7 +143,7 @@ impl Interrupt {
         };
         let own = sits.then(|| Seat { stage, in_place_of: None, groups: of.groups_of(&actor.id, people) });
         let others = self.stood_in_for(&actor.id, people, now);
-        let others = others.into_iter().filter(|id| people.can_decide(id) && of.is_for(id, people));
+        let others = others.into_iter().filter(|id| of.is_for(id, people));
         let in_place_of =
             |id: &str| Seat { stage, in_place_of: Some(id.to_owned()), groups: of.groups_of(id, people) };
         own.into_iter().chain(others.map(in_place_of)).collect()
@@ -158,8 +158,9 @@ impl Interrupt {
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
             for from in from.chain(people.stands_in_for(next, now)) {
-                // A delegate who delegates back, or in a circle, stands in for nobody new.
-                if from != id && found.insert(from) {
+                // A delegate who delegates back, or in a circle, stands in for nobody new; nor does one whom somebody
+                // named who has left.
+                if from != id && people.can_decide(from) && found.insert(from) {
                     news.push(from);
                 }
             }

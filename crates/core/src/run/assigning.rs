@@ -11,7 +11,7 @@ use super::{Fact, Run};
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Stage, Voter};
+use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Represented, Stage, Voter};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
 
@@ -122,7 +122,7 @@ impl Draft<'_> {
         while let Some(lack) = instead.lack(&self.cx.system.people, self.run.starter()) {
             let stage = instead.stages.get_mut(lack.stage)?;
             if !stage.is_open() {
-                *stage = Stage { name: stage.name.take(), required: stage.required, ..Stage::default() };
+                *stage = Stage { roles: Represented::Any, ..stage.handed_to(Vec::new(), Vec::new()) };
             } else if stage.required > 1 {
                 stage.required -= 1;
             } else if instead.distinct && instead.stages.len() > 1 {

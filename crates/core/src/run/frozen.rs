@@ -16,8 +16,13 @@ impl Run {
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         let agent = match begin {
             Begin::Model { step, .. } => self.steps.get(step).map(|step| &step.agent),
-            Begin::Trial { call } | Begin::Tool { call, .. } => self.calls.get(call).map(|call| &call.agent),
+            Begin::Trial { call } | Begin::Tool { call, .. } => return self.is_of_frozen(call, system),
         };
         agent.is_some_and(|agent| system.freezes.of_agent(agent).is_some())
+    }
+
+    /// The same of a call.
+    pub fn is_of_frozen(&self, call: &str, system: &System) -> bool {
+        self.calls.get(call).is_some_and(|call| system.freezes.of_agent(&call.agent).is_some())
     }
 }

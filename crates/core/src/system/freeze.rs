@@ -89,7 +89,8 @@ impl Freezes {
         if !is_name(name, limits::NAME_BYTES) {
             problems.push(Problem::new(field, "is empty, too long, or holds characters that do not show"));
         }
-        if part.is_some() && self.parts.len() >= limits::FREEZES {
+        let is_new = part.is_some_and(|part| !self.parts.contains_key(part));
+        if is_new && self.parts.len() >= limits::FREEZES {
             let message =
                 format!("is one too many: {} stand; lift one, or freeze everything", limits::FREEZES);
             problems.push(Problem::new("/reason", message));

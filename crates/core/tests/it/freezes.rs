@@ -61,8 +61,15 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     let mut world = World::started(definition, vec![calls(&[command("make x")])]);
     world.work();
     let id = world.open(Kind::ToolApproval);
-    world.system.apply(&of_system(system::Fact::Frozen));
     world.pass_ms(2_000);
+    let agent = world.run.steps["work"].agent.clone();
+    for part in [Part::Agent(agent), Part::Run(world.run.id.clone())] {
+        world.system.apply(&of_system(system::Fact::PartFrozen { part: part.clone() }));
+        world.send(Input::Tick);
+        assert!(world.run.interrupts[&id].is_open(), "{part:?}");
+        world.system.apply(&of_system(system::Fact::PartUnfrozen { part }));
+    }
+    world.system.apply(&of_system(system::Fact::Frozen));
     world.send(Input::Tick);
     assert!(world.run.interrupts[&id].is_open());
     world.system.apply(&of_system(system::Fact::Unfrozen));

@@ -52,10 +52,16 @@ fn nobody_asks_for_less_than_the_gate() {
     let two = Assignment { self_approval: false, ..stages(vec![legal.clone()]) };
     let in_turn = stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]);
     let all = stages(vec![Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) }]);
+    let each_of = |of: &[&str]| Stage { roles: Represented::All, ..of_people(of, 1) };
+    let each = stages(vec![each_of(&["anna", "ben", "dirk"])]);
+    let one_twice =
+        Assignment { distinct: false, ..stages(vec![of_people(&["olga"], 1), of_people(&["olga"], 1)]) };
     let table = [
         ("fewer people", &two, stages(vec![of_people(&["cleo"], 1)])),
         ("fewer stages", &in_turn, stages(vec![of_groups(&["legal"], 2)])),
         ("any of those who all had to", &all, stages(vec![of_groups(&["legal", "finance"], 2)])),
+        ("one person, twice", &two, one_twice),
+        ("fewer than all who are named", &each, stages(vec![each_of(&["cleo"])])),
     ];
     for (about, gate, whole) in table {
         let (mut world, id) = gated(gate.clone());
@@ -63,6 +69,15 @@ fn nobody_asks_for_less_than_the_gate() {
         assert!(is_invalid(&told), "{about}: {told:?}");
         assert_eq!(world.run.interrupts[&id].assignment, *gate, "{about}");
     }
+
+    // As many as before, also where that was each that was named.
+    let (mut world, id) = gated(each.clone());
+    let told = hand_on(&mut world, &id, "anna", to_names(&["cleo"], &[]));
+    assert!(is_invalid(&told), "three have to agree: {told:?}");
+    let (mut world, id) = gated(each);
+    leave(&mut world.system, "anna");
+    world.send(Input::PeopleChanged);
+    assert_eq!(world.run.interrupts[&id].assignment.stages, [of_people(&[], 3)]);
 
     // What it does not say stays as the gate has it.
     let (mut world, id) = gated(two.clone());
@@ -180,6 +195,17 @@ fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     decide(&mut world, &id, "ben", choose("approve")).expect("ben decides for anna");
     let standing = &world.run.interrupts[&id];
     assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
+}
+
+/// Whom they trusted is there no more, and so are those whom that one named.
+#[test]
+fn a_delegation_ends_with_whoever_it_went_through() {
+    let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
+    delegate(&mut world, &id, "anna", "ben").expect("it is taken");
+    delegate(&mut world, &id, "ben", "cleo").expect("it is theirs meanwhile");
+    leave(&mut world.system, "ben");
+    let told = decide(&mut world, &id, "cleo", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::NotAnApprover)));
 }
 
 #[test]

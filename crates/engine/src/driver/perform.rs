@@ -90,7 +90,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let run = self.load(run).await?;
         let session = self.session(run.session().ok_or(Error::NotFound)?).await?;
         let system = self.system().await?;
-        Ok(run.freeze(&system).is_none() && run.may_follow(call, url, &session, &system, self.clock.now()))
+        Ok(run.freeze(&system).is_none()
+            && !run.is_of_frozen(call, &system)
+            && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
     fn deliver(self: &Arc<Self>, run: RunId, action: ActionId) -> Deliver {

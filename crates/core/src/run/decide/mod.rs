@@ -63,7 +63,8 @@ impl Draft<'_> {
             Checked::New(offer, seat) => (offer, seat),
         };
         // Nothing here starts what such an agent does: it goes on as soon as it is told.
-        let goes_on = offer.effect.lets_go_on() && self.run.definition.is_external();
+        let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
+        let goes_on = !stops && self.run.definition.is_external();
         if goes_on && self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);
         }
@@ -115,6 +116,10 @@ impl Draft<'_> {
             .run
             .open_interrupts()
             .filter(|(_, interrupt)| interrupt.opened.expires_at.is_some_and(|at| at <= now))
+            .filter(|(_, interrupt)| {
+                let agent = interrupt.opened.agent.as_deref();
+                agent.is_none_or(|agent| self.cx.system.freezes.of_agent(agent).is_none())
+            })
             .map(|(_, interrupt)| interrupt.clone())
             .collect();
         for interrupt in due {
