@@ -202,9 +202,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     if system.people.is_removed(&principal.id) {
         return Err(removed(&principal.id));
     }
-    // Somebody whom the token gives no role here is nobody of ours, whatever their name: it may be of an issuer for agents.
-    let of_provider = system.people.get(&principal.id).is_some_and(|is| is.source == PeopleSource::Provider);
-    if !of_provider && !principal.is_person() {
+    if !is_known && !principal.is_person() {
         let access = Access::Issued { id: principal.id.clone(), is: None, until, since: system.seq };
         return Ok(Some((principal, access)));
     }

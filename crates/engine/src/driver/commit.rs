@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
-use holdshort_core::interrupt::Assignment;
+use holdshort_core::interrupt::{Assignment, Cause};
 use holdshort_core::projection::SessionRow;
 use holdshort_core::run::{Action, ActionId, Authority, Fact};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
@@ -52,6 +52,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
         let (mut released_by_vote, mut starts, mut resumes, mut asks) = (false, false, false, false);
+        let mut runs_out = false;
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
@@ -67,8 +68,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             erased.extend(events.iter().map(|seq| (run_stream.clone(), *seq)));
                             touched.insert(interrupt);
                         }
-                        Fact::InterruptResolved { interrupt, .. }
-                        | Fact::InterruptClaimed { interrupt, .. }
+                        Fact::InterruptResolved { interrupt, cause, .. } => {
+                            touched.insert(interrupt);
+                            runs_out |= *cause == Cause::Expiry;
+                        }
+                        Fact::InterruptClaimed { interrupt, .. }
                         | Fact::InterruptReleased { interrupt }
                         | Fact::VoteWithdrawn { interrupt, .. }
                         | Fact::AnswerCorrected { interrupt } => {
@@ -181,10 +185,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ..Append::default()
         };
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
-        // run starts or resumes in a session that is suspended, and nothing is written down as released by a grant or
+        // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is written down as released by a grant or
         // a rule that is gone. Where others write too, what is kept of these streams may be old: nothing is decided on
         // it.
-        let guarded = !begun.is_empty() || released_by_vote || starts || resumes || asks || self.is_shared();
+        let guarded = !begun.is_empty()
+            || released_by_vote
+            || starts
+            || resumes
+            || asks
+            || runs_out
+            || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }

@@ -92,7 +92,9 @@ impl Witnessed {
                 if !standing.is_open() {
                     return Err("an interrupt was resolved twice".to_owned());
                 }
-                if *cause == Cause::Expiry && freezes::hold(system, &self.run, None) {
+                if *cause == Cause::Expiry
+                    && freezes::hold(system, &self.run, standing.opened.agent.as_deref())
+                {
                     return Err("a deadline ran out in what is frozen".to_owned());
                 }
                 let is_vote = |seq: &u64| standing.votes.iter().any(|vote| vote.seq == *seq);
