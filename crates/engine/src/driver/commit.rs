@@ -51,18 +51,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
-        let (mut released_by_vote, mut starts, mut resumes, mut asks) = (false, false, false, false);
-        let mut runs_out = false;
+        // What was decided on how the session and the installation stood: they must stand so still.
+        let (mut starts, mut relies) = (false, false);
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
                     run_events.push(event::seal(event, &mut run_chain, &mut draw));
                     match fact {
                         Fact::RunStarted { .. } => starts = true,
-                        Fact::RunResumed | Fact::RunUnsuspended => resumes = true,
                         Fact::InterruptOpened(opened) => {
                             touched.insert(&opened.interrupt);
-                            asks |= opened.assignment != Assignment::default();
+                            relies |= opened.assignment != Assignment::default();
                         }
                         Fact::AnswerErased { interrupt, events } => {
                             erased.extend(events.iter().map(|seq| (run_stream.clone(), *seq)));
@@ -70,7 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         }
                         Fact::InterruptResolved { interrupt, cause, .. } => {
                             touched.insert(interrupt);
-                            runs_out |= *cause == Cause::Expiry;
+                            relies |= *cause == Cause::Expiry;
                         }
                         Fact::InterruptClaimed { interrupt, .. }
                         | Fact::InterruptReleased { interrupt }
@@ -82,9 +81,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::InterruptReassigned { interrupt, .. }
                         | Fact::InterruptDelegated { interrupt, .. } => {
                             touched.insert(interrupt);
-                            asks = true;
+                            relies = true;
                         }
-                        Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
+                        Fact::RunResumed
+                        | Fact::RunUnsuspended
+                        | Fact::ToolAuthorised { by: Authority::Gate(_), .. } => relies = true,
                         Fact::ToolStarted { call, attempt, .. } => {
                             begun.push(Action::CallTool { call: call.clone(), attempt: *attempt }.id());
                         }
@@ -185,16 +186,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ..Append::default()
         };
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
-        // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is written down as released by a grant or
-        // a rule that is gone. Where others write too, what is kept of these streams may be old: nothing is decided on
-        // it.
-        let guarded = !begun.is_empty()
-            || released_by_vote
-            || starts
-            || resumes
-            || asks
-            || runs_out
-            || self.is_shared();
+        // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is
+        // written down as released by a grant or a rule that is gone. Where others write too, what is kept of these
+        // streams may be old: nothing is decided on it.
+        let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }
