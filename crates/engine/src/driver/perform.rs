@@ -91,7 +91,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let session = self.session(run.session().ok_or(Error::NotFound)?).await?;
         let system = self.system().await?;
         Ok(run.freeze(&system).is_none()
-            && !run.is_of_frozen(call, &system)
+            && !run.is_call_of_frozen_agent(call, &system)
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 

@@ -9,8 +9,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::{Kind, mark};
 use holdshort_core::run::Input;
-use holdshort_core::system::people::{PeopleSource, Person};
-use holdshort_core::system::{self, Fact, System};
+use holdshort_core::system::{Fact, System};
 use holdshort_store::{InterruptFilter, Journal};
 
 use super::Driver;
@@ -32,15 +31,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_to_each(&runs, &Input::Revote).await
     }
 
-    /// These are all people that a source knows: those whom it named before and does not any more have left. Open asks are
-    /// looked at later, by `keep_up`.
-    pub async fn set_people(
-        self: &Arc<Self>,
-        source: PeopleSource,
-        people: Vec<(String, Person)>,
-    ) -> Result<(), Error> {
+    /// Has `keep_up` look at all assignments that name anybody.
+    pub(super) fn look_later(&self) {
         self.relook.store(true, Ordering::Release);
-        self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
     /// Looks at assignments that name somebody whom these events are about, or of which votes are in. The change stands
@@ -48,7 +41,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
             tracing::warn!(%error, "assignments can not be looked at");
-            self.relook.store(true, Ordering::Release);
+            self.look_later();
         }
     }
 
@@ -74,7 +67,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::INVOLVED].map(str::to_owned);
         let looked = self.look_at_assignments(marks.to_vec()).await;
         if looked.is_err() {
-            self.relook.store(true, Ordering::Release);
+            self.look_later();
         }
         looked
     }

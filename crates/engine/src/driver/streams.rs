@@ -8,6 +8,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
 use holdshort_core::session::Session;
+use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_core::system::{self, System};
 use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 
@@ -130,7 +131,7 @@ impl Streams {
 }
 
 /// What an input changed about the installation.
-pub(super) struct Written {
+struct Written {
     before: Arc<System>,
     events: Vec<Event>,
     now: Arc<System>,
@@ -207,7 +208,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    pub(super) async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {
+    /// These are all people that a source knows: those whom it named before and does not any more have left. Open asks are
+    /// looked at later, by `keep_up`.
+    pub async fn set_people(
+        self: &Arc<Self>,
+        source: PeopleSource,
+        people: Vec<(String, Person)>,
+    ) -> Result<(), Error> {
+        self.look_later();
+        self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
+    }
+
+    async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {
         // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
