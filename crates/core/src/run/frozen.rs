@@ -12,17 +12,17 @@ impl Run {
         system.freezes.of_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Whether it is an agent that is frozen who would begin this.
+    /// Whether an agent would begin this that is frozen.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
-        let agent = match begin {
-            Begin::Model { step, .. } => self.steps.get(step).map(|step| &step.agent),
-            Begin::Trial { call } | Begin::Tool { call, .. } => return self.is_of_frozen(call, system),
-        };
-        agent.is_some_and(|agent| system.freezes.of_agent(agent).is_some())
+        match begin {
+            Begin::Model { step, .. } => {
+                self.steps.get(step).is_some_and(|step| system.freezes.of_agent(&step.agent).is_some())
+            }
+            Begin::Trial { call } | Begin::Tool { call, .. } => self.is_call_of_frozen_agent(call, system),
+        }
     }
 
-    /// The same of a call.
-    pub fn is_of_frozen(&self, call: &str, system: &System) -> bool {
+    pub fn is_call_of_frozen_agent(&self, call: &str, system: &System) -> bool {
         self.calls.get(call).is_some_and(|call| system.freezes.of_agent(&call.agent).is_some())
     }
 }

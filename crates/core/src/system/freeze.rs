@@ -46,12 +46,12 @@ impl Freezes {
     /// What holds a run of a workflow, whoever is at work in it: the widest first.
     pub fn of_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         let of = |part: Part| self.parts.get(&part);
-        let parts = || of(Part::Workflow(workflow.to_owned())).or_else(|| of(Part::Run(run.clone())));
-        self.all.as_ref().or_else(|| if self.parts.is_empty() { None } else { parts() })
+        let of_workflow = || of(Part::Workflow(workflow.to_owned()));
+        self.all.as_ref().or_else(of_workflow).or_else(|| of(Part::Run(run.clone())))
     }
 
     pub fn of_agent(&self, agent: &str) -> Option<&Freeze> {
-        if self.parts.is_empty() { None } else { self.parts.get(&Part::Agent(agent.to_owned())) }
+        self.parts.get(&Part::Agent(agent.to_owned()))
     }
 
     /// Whether something goes on that `before` held.
@@ -81,12 +81,12 @@ impl Freezes {
         if reason.len() > limits::REASON_BYTES {
             problems.push(Problem::new("/reason", format!("is longer than {} bytes", limits::REASON_BYTES)));
         }
-        let (field, name) = match part {
-            Some(Part::Workflow(name)) => ("/workflow", name.as_str()),
-            Some(Part::Agent(name)) => ("/agent", name.as_str()),
-            Some(Part::Run(_)) | None => ("", "ok"),
+        let named = match part {
+            Some(Part::Workflow(name)) => Some(("/workflow", name)),
+            Some(Part::Agent(name)) => Some(("/agent", name)),
+            Some(Part::Run(_)) | None => None,
         };
-        if !is_name(name, limits::NAME_BYTES) {
+        if let Some((field, _)) = named.filter(|(_, name)| !is_name(name, limits::NAME_BYTES)) {
             problems.push(Problem::new(field, "is empty, too long, or holds characters that do not show"));
         }
         let is_new = part.is_some_and(|part| !self.parts.contains_key(part));
