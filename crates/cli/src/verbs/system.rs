@@ -3,6 +3,7 @@
 use holdshort_protocol::{Freeze, FreezeOf, Frozen, System};
 
 use super::Scene;
+use crate::args;
 use crate::called::spelled;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
@@ -25,54 +26,51 @@ pub(super) async fn warn(client: &Client) {
     }
 }
 
-pub(super) async fn freeze(scene: &Scene, of: crate::args::FreezeOf, reason: String) -> anyhow::Result<Exit> {
-    let what = named(&of);
-    let FreezeOf { run, workflow, agent } = wire(of)?;
+pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) -> anyhow::Result<Exit> {
+    let of = wire(of)?;
+    let what = part(&of).unwrap_or_else(|| "anything".to_owned());
+    let FreezeOf { run, workflow, agent } = of;
     let body = Freeze { run, workflow, agent, reason };
     let system: System = scene.client()?.post("/v1/system/freeze", &body).await?;
     let line =
         format!("Frozen: no tool and no model call of {what} starts. What was under way comes to its end.");
-    told(scene, &system, &line)
+    told(scene, &system, &[line])
 }
 
-pub(super) async fn unfreeze(scene: &Scene, of: crate::args::FreezeOf) -> anyhow::Result<Exit> {
+pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Result<Exit> {
     let system: System = scene.client()?.post("/v1/system/unfreeze", &wire(of)?).await?;
-    let still: Vec<String> = system.freezes.iter().map(still).collect();
-    let line = if still.is_empty() { "It goes on.".to_owned() } else { still.join("\n") };
-    told(scene, &system, &line)
+    if system.freezes.is_empty() {
+        return told(scene, &system, &["It goes on.".to_owned()]);
+    }
+    told(scene, &system, &system.freezes.iter().map(line).collect::<Vec<_>>())
 }
 
-fn told(scene: &Scene, system: &System, line: &str) -> anyhow::Result<Exit> {
+fn told(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit> {
     if scene.json {
         document(system)?;
     } else {
-        say_all(&line.lines().map(str::to_owned).collect::<Vec<_>>());
+        say_all(lines);
     }
     Ok(Exit::Ok)
 }
 
-fn named(of: &crate::args::FreezeOf) -> String {
-    let crate::args::FreezeOf { run, workflow, agent } = of;
-    let of = |kind: &str, name: &Option<String>| name.as_ref().map(|name| format!("{kind} {name}"));
-    of("run", run)
-        .or_else(|| of("workflow", workflow))
-        .or_else(|| of("agent", agent))
-        .unwrap_or_else(|| "anything".to_owned())
+/// A freeze that stands.
+fn line(frozen: &Frozen) -> String {
+    let Frozen { run, workflow, agent, reason, by, at } = frozen.clone();
+    let what = part(&FreezeOf { run, workflow, agent }).unwrap_or_else(|| "everything".to_owned());
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("frozen since {at} by {by}: {what}{reason}")
 }
 
-/// A freeze that stands, as a line.
-pub(super) fn still(frozen: &Frozen) -> String {
-    let Frozen { run, workflow, agent, .. } = frozen.clone();
-    let what = match named(&crate::args::FreezeOf { run, workflow, agent }).as_str() {
-        "anything" => "everything".to_owned(),
-        part => part.to_owned(),
-    };
-    let reason = frozen.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("frozen since {} by {}: {what}{reason}", frozen.at, frozen.by)
+/// The part that is named; `None` for everything.
+fn part(of: &FreezeOf) -> Option<String> {
+    let FreezeOf { run, workflow, agent } = of;
+    let named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();
+    named.filter_map(|(kind, name)| Some(format!("{kind} {}", name.as_ref()?))).next()
 }
 
-fn wire(of: crate::args::FreezeOf) -> anyhow::Result<FreezeOf> {
-    let crate::args::FreezeOf { run, workflow, agent } = of;
+fn wire(of: args::FreezeOf) -> anyhow::Result<FreezeOf> {
+    let args::FreezeOf { run, workflow, agent } = of;
     let run = run.map(|run| id_of(&run, "run").map(str::to_owned)).transpose()?;
     Ok(FreezeOf { run, workflow, agent })
 }
