@@ -59,7 +59,7 @@ pub struct Options {
     pub front: Front,
 }
 
-/// Why a server does not start. Nothing was changed, and nothing runs.
+/// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(

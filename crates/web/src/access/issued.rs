@@ -1,0 +1,141 @@
+//! Tokens of issuers: whose they are, and the people who come with one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::limits::PEOPLE;
+use holdshort_core::system::people::{PeopleSource, Person};
+use holdshort_core::system::{Input, Rejection, System};
+use holdshort_core::time::Timestamp;
+use holdshort_engine::Error;
+use holdshort_identity::Principal;
+use holdshort_identity::jwt::{Issuers, Refusal, Verified};
+use holdshort_protocol::Code;
+
+use super::{Access, Standing};
+use crate::app::{App, detached};
+use crate::problem::{Answer, Refused};
+
+/// When the newest token of each person was issued that was shown here. In memory alone: the journal holds that of the
+/// last one that changed something.
+#[derive(Default)]
+pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
+
+impl Newest {
+    /// Whether one was issued later than then.
+    fn is_later(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
+        let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
+    }
+
+    fn taken(&self, id: &str, issued_at: Option<Timestamp>) {
+        let Some(issued_at) = issued_at else { return };
+        let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if newest.len() >= PEOPLE && !newest.contains_key(id) {
+            newest.clear();
+        }
+        let newest = newest.entry(id.to_owned()).or_insert(issued_at);
+        *newest = issued_at.max(*newest);
+    }
+}
+
+/// Whose token of an issuer it is, and what it is let in by; `None` where it is no such token.
+pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
+    if app.issuers.is_empty() || !Issuers::could_be(token) {
+        return Ok(None);
+    }
+    let now = app.now();
+    let Verified { principal, until, issued_at } = match app.issuers.verify(token, now).await {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            tracing::debug!(%refusal, "a token is refused");
+            return match refusal {
+                Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
+                Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
+                // The issuer has signed it, so whoever shows it may be told.
+                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject | Refusal::Roles => {
+                    Err(Refused::new(Code::Unauthenticated, format!("the token: {refusal}")))
+                }
+                Refusal::Malformed
+                | Refusal::Algorithm
+                | Refusal::NoKey
+                | Refusal::Signature
+                | Refusal::Type
+                | Refusal::Critical => Ok(None),
+            };
+        }
+    };
+    // An issuer may call somebody like one of ours; they are somebody else all the same.
+    let system = app.driver.system().await?;
+    let name = principal.id.to_ascii_lowercase();
+    let is_known = system.people.get(&principal.id).is_some();
+    let elsewhere = if is_known && !principal.is_agent() {
+        None
+    } else {
+        system.whose(&name, now).or_else(|| system.whose(&principal.id, now))
+    };
+    if let Some(who) = elsewhere {
+        let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
+        return Err(Refused::new(Code::ForbiddenRole, why));
+    }
+    if system.people.is_removed(&principal.id) {
+        return Err(removed(&principal.id));
+    }
+    if !is_known && !principal.is_person() {
+        let access = Access::Issued { id: principal.id.clone(), is: None, until, since: system.seq };
+        return Ok(Some((principal, access)));
+    }
+    let system = taken_up(app, system, &principal, issued_at).await?;
+    let is = Standing::of(&system.people, &principal.id);
+    let access = Access::Issued { id: principal.id.clone(), is: Some(is.clone()), until, since: system.seq };
+    let Standing { roles, groups } = is;
+    Ok(Some((Principal { roles, groups, ..principal }, access)))
+}
+
+fn removed(id: &str) -> Refused {
+    Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
+}
+
+/// A person as the token says, among the people from here on. Where the people file or an admin says who somebody is, that
+/// counts, and what the token says of roles and groups does not; nor does it where a later token has said something else.
+async fn taken_up(
+    app: &App,
+    system: Arc<System>,
+    principal: &Principal,
+    issued_at: Option<Timestamp>,
+) -> Answer<Arc<System>> {
+    let id = &principal.id;
+    if app.newest.is_later(id, issued_at) {
+        return Ok(system);
+    }
+    let person = Person {
+        roles: principal.roles.clone(),
+        groups: principal.groups.clone(),
+        time_zone: None,
+        language: None,
+        source: PeopleSource::Provider,
+        issued_at,
+        name: principal.name.clone(),
+        addresses: BTreeMap::new(),
+        away: None,
+    };
+    let system = if system.people.get(id).is_some_and(|known| known.is_as(&person)) {
+        system
+    } else {
+        let (driver, input) = (app.driver.clone(), Input::TakeUp { id: id.clone(), person });
+        // Also where the client goes away: who is among the people is in all that depends on it.
+        let taken = detached(async move { driver.change_system(input, Actor::engine()).await }).await;
+        taken.map_err(|error| match error {
+            Error::System(Rejection::Removed(id)) => removed(&id),
+            Error::System(Rejection::Invalid(problems)) => {
+                let why: Vec<String> =
+                    problems.iter().map(|it| format!("{} {}", it.pointer, it.message)).collect();
+                Refused::new(Code::Unauthenticated, format!("the token: {}", why.join("; ")))
+            }
+            error => error.into(),
+        })?
+    };
+    app.newest.taken(id, issued_at);
+    Ok(system)
+}
