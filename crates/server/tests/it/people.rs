@@ -39,6 +39,26 @@ pub(crate) async fn approve(api: &Api, asked: &Value) -> Said {
     api.decide(asked, &json!({"option": "approve"})).await
 }
 
+/// A server with a people file, and with a workflow `own` whose one checkpoint is assigned like this.
+pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfile::TempDir) {
+    let gate = format!("        assignment: {assignment}");
+    let workflow = [
+        "name: own",
+        "phases:",
+        "  - id: look",
+        "    kind: checkpoint",
+        "    message: Is it good?",
+        "    gates:",
+        "      checkpoint:",
+        &gate,
+    ]
+    .join("\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(&file, people).expect("it is written");
+    (Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await, folder)
+}
+
 /// `anna` and `ben` are of legal, `cleo` of finance.
 pub(crate) async fn peopled() -> Served {
     let served = Served::new().await;
@@ -427,22 +447,9 @@ async fn many_vote_at_once() {
 
 #[tokio::test]
 async fn a_gate_of_a_workflow_names_people_of_the_file() {
-    let workflow = [
-        "name: own",
-        "phases:",
-        "  - id: look",
-        "    kind: checkpoint",
-        "    message: Is it good?",
-        "    gates:",
-        "      checkpoint:",
-        "        assignment: {groups: [legal], quorum: {required: 2}, self_approval: false}",
-    ]
-    .join("\n");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("people.yaml");
     let people = "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
-    std::fs::write(&file, people).expect("it is written");
-    let served = Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await;
+    let (served, folder) =
+        looked_at("{groups: [legal], quorum: {required: 2}, self_approval: false}", people).await;
     let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
     let start = json!({"workflow": "own", "input": {"task": "t"}});
     let run = created(served.operator().post("/v1/runs", &start).await);
@@ -460,7 +467,8 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
             .await;
     assert_eq!(code(&changed), (409, "other_source"));
     // Ben leaves the file: a run that needs two of legal does not start, nor does a server with such a workflow.
-    std::fs::write(&file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
+    let file = folder.path().join("people.yaml");
+    std::fs::write(file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
     let refused = served.restart_refused().await;
     assert!(refused.contains("needs 2, and 1"), "{refused}");
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, said, text};
-use crate::people::{approve, code, peopled};
+use crate::people::{approve, code, looked_at, peopled};
 use crate::socket::{Came, Socket};
 
 impl Served {
@@ -129,21 +129,8 @@ async fn people_come_in_pages() {
 /// Four eyes: whoever started it does not release it, and may stop it.
 #[tokio::test]
 async fn own_work_is_refused() {
-    let workflow = [
-        "name: own",
-        "phases:",
-        "  - id: look",
-        "    kind: checkpoint",
-        "    message: Is it good?",
-        "    gates:",
-        "      checkpoint:",
-        "        assignment: {self_approval: false}",
-    ]
-    .join("\n");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("people.yaml");
-    std::fs::write(&file, "people:\n  anna: {roles: [operator]}\n").expect("it is written");
-    let served = Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await;
+    let people = "people:\n  anna: {roles: [operator]}\n";
+    let (served, _folder) = looked_at("{self_approval: false}", people).await;
     let anna = served.signed_in_as("anna").await;
     let start = json!({"workflow": "own", "input": {"task": "t"}});
     let run = created(anna.post("/v1/runs", &start).await);

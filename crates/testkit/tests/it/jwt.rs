@@ -7,8 +7,9 @@ use holdshort_testkit::issuer::{Answer, KeyServer, Signer, now, set};
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio_tungstenite::connect_async;
+use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 /// A server that believes this issuer, which it fetches keys from as often as it may.
 async fn believing(keys: &KeyServer) -> TestServer {
@@ -194,17 +195,7 @@ async fn what_is_open_ends_with_the_token() {
     let (mut socket, _) = connect_async(&*url).await.expect("a socket");
     let hello = json!({"type": "hello", "token": short});
     socket.send(Message::text(hello.to_string())).await.expect("it is open");
-    let (mut last, mut code) = (Value::Null, 0);
-    while let Some(message) = socket.next().await {
-        match message.expect("a message") {
-            Message::Text(text) => last = serde_json::from_str(&text).expect("JSON"),
-            Message::Close(close) => {
-                code = close.map_or(0, |close| close.code.into());
-                break;
-            }
-            _ => {}
-        }
-    }
+    let (last, code) = closed(&mut socket).await;
     assert_eq!((&last["problem"]["code"], code), (&json!("access_ended"), 4401));
     let (status, refused) = get(&server, &short, "/v1/login").await;
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
@@ -353,17 +344,23 @@ async fn what_is_open_ends_with_what_the_person_was() {
             _ => ask(&server, server.token(), Method::DELETE, &path, &json!({})).await.0,
         };
         assert!((200..300).contains(&done), "{end}: {done}");
-        let (mut last, mut code) = (Value::Null, 0);
-        while let Some(message) = socket.next().await {
-            match message.expect("a message") {
-                Message::Text(text) => last = serde_json::from_str(&text).expect("JSON"),
-                Message::Close(close) => {
-                    code = close.map_or(0, |close| close.code.into());
-                    break;
-                }
-                _ => {}
-            }
-        }
+        let (last, code) = closed(&mut socket).await;
         assert_eq!((&last["problem"]["code"], code), (&json!("access_ended"), 4401), "{end}");
     }
+}
+
+/// The last frame of a socket that is ended, and the code that it is closed with.
+async fn closed(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> (Value, u16) {
+    let (mut last, mut code) = (Value::Null, 0);
+    while let Some(message) = socket.next().await {
+        match message.expect("a message") {
+            Message::Text(text) => last = serde_json::from_str(&text).expect("JSON"),
+            Message::Close(close) => {
+                code = close.map_or(0, |close| close.code.into());
+                break;
+            }
+            _ => {}
+        }
+    }
+    (last, code)
 }
