@@ -65,8 +65,8 @@ fn line(frozen: &Frozen) -> String {
 /// The part that is named; `None` for everything.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
-    let named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();
-    named.filter_map(|(kind, name)| Some(format!("{kind} {}", name.as_ref()?))).next()
+    let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();
+    named.find_map(|(kind, name)| Some(format!("{kind} {}", name.as_ref()?)))
 }
 
 fn wire(of: args::FreezeOf) -> anyhow::Result<FreezeOf> {
