@@ -111,7 +111,7 @@ codes! {
     NotAwaited = "not_awaited", 409, "Nothing waits for this",
         "Read the run again: it has gone on.";
     Frozen = "frozen", 409, "It is frozen",
-        "An operator unfreezes it: POST /v1/system/unfreeze.";
+        "GET /v1/system says what is frozen, by whom and why. An operator lifts it: POST /v1/system/unfreeze, or `holdshort unfreeze`.";
     SessionSuspended = "session_suspended", 409, "The session is suspended",
         "Resume it first: `holdshort resume ses_…`, or POST /v1/sessions/{id}/resume.";
     SessionClosed = "session_closed", 409, "The session is closed",

@@ -39,7 +39,7 @@ export const people = {
   "assigned.delegate": "Delegate",
 
   "reassign.title": "Who is to decide instead?",
-  "reassign.how": "From then on nobody else is asked. Votes of those who still are stay.",
+  "reassign.how": "From then on nobody else is asked, and as many have to agree as before. All votes are withdrawn.",
   "reassign.person": "Person",
   "reassign.group": "Group",
   "reassign.text": "Why (optional)",

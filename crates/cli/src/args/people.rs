@@ -66,7 +66,7 @@ pub(crate) struct Reassign {
     /// A group whose people are to decide; may be said several times.
     #[arg(long, value_name = "NAME")]
     pub group: Vec<String>,
-    /// How many of them have to agree [default: 1].
+    /// How many of them have to agree [default: as many as before].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub required: Option<u32>,
     /// Each person that is named, and somebody of each group, has to agree.
