@@ -216,7 +216,9 @@ impl From<DecisionRefusal> for Refused {
             DecisionRefusal::Role => Self::new(Code::ForbiddenRole, said),
             DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
             DecisionRefusal::OwnWork => Self::new(Code::OwnWork, said),
-            DecisionRefusal::NotYourStage { .. } => Self::new(Code::NotYourStage, said),
+            DecisionRefusal::NotYourStage { .. } | DecisionRefusal::NeededElsewhere => {
+                Self::new(Code::NotYourStage, said)
+            }
             DecisionRefusal::NoVote => Self::new(Code::NoVote, said),
             DecisionRefusal::Expired => Self::new(Code::Expired, said),
             DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),

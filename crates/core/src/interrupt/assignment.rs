@@ -166,22 +166,39 @@ impl Stage {
         people.deciding().filter(|id| self.is_for(id, people)).collect()
     }
 
-    /// The places that have to be taken, each with who could: of a stage where each that is named has to agree, one for
-    /// each person, and one for each group that is of one person alone.
-    fn places<'p>(&self, candidates: &BTreeSet<&'p str>, people: &'p People) -> Vec<BTreeSet<&'p str>> {
+    /// Who of the candidates could speak for each that is named and has to agree, beside those who have.
+    fn speakers<'p>(
+        &self,
+        candidates: &BTreeSet<&'p str>,
+        agreed: &[Ballot<'_>],
+        people: &'p People,
+    ) -> Vec<BTreeSet<&'p str>> {
+        let speaks = |id: &str, name: &str| {
+            if self.approvers.iter().any(|person| person == name) {
+                id == name
+            } else {
+                people.is_in(id, name)
+            }
+        };
+        let of = |name: &str| candidates.iter().copied().filter(|id| speaks(id, name)).collect();
+        self.missing(agreed).into_iter().map(of).collect()
+    }
+
+    /// The places that have to be taken beside those who agree, each with who could: of a stage where each that is named has
+    /// to agree, one for each person, and one for each group that is of one person alone.
+    fn places<'p>(
+        &self,
+        candidates: &BTreeSet<&'p str>,
+        agreed: &[Ballot<'_>],
+        people: &'p People,
+    ) -> Vec<BTreeSet<&'p str>> {
         let mut places: Vec<BTreeSet<&str>> = Vec::new();
-        if self.roles == Represented::All {
-            let of_person = |name: &String| candidates.get(name.as_str()).copied().into_iter().collect();
-            let of_group =
-                |group: &String| candidates.iter().copied().filter(|id| people.is_in(id, group)).collect();
-            let named = self.approvers.iter().map(of_person).chain(self.groups.iter().map(of_group));
-            for place in named.filter(|place: &BTreeSet<&str>| place.len() == 1) {
-                if !places.contains(&place) {
-                    places.push(place);
-                }
+        for place in self.speakers(candidates, agreed, people) {
+            if place.len() == 1 && !places.contains(&place) {
+                places.push(place);
             }
         }
-        while places.len() < self.needed() {
+        while places.len() < self.needed().saturating_sub(Self::different(agreed)) {
             places.push(candidates.clone());
         }
         places
@@ -316,6 +333,29 @@ impl Assignment {
         problems
     }
 
+    /// Whether those who are known here and have not agreed yet are enough for what lacks. `barred`: whose own work it is.
+    pub fn is_in_reach(&self, agreed: &[Ballot<'_>], people: &People, barred: &BTreeSet<&str>) -> bool {
+        let mut places = Vec::new();
+        for (i, stage) in self.stages.iter().enumerate() {
+            let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
+            let counts = |id: &str| {
+                let is_theirs = |one: &&Ballot<'_>| one.by == id || one.seat.principal(one.by) == id;
+                agreed.iter().filter(is_theirs).any(|one| self.distinct || one.seat.stage == i)
+            };
+            let free = |id: &&str| !counts(id) && !barred.contains(id);
+            let candidates: BTreeSet<&str> = stage.candidates(people).into_iter().filter(free).collect();
+            if stage.speakers(&candidates, &here, people).iter().any(BTreeSet::is_empty) {
+                return false;
+            }
+            let of_stage = stage.places(&candidates, &here, people);
+            if short_of(&of_stage.iter().map(|place| (i, place.clone())).collect::<Vec<_>>()).is_some() {
+                return false;
+            }
+            places.extend(of_stage.into_iter().map(|place| (i, place)));
+        }
+        !self.distinct || short_of(&places).is_none()
+    }
+
     /// Why those who are there can not meet it; `None` where they can. `starter`: whoever started the run.
     pub fn lack(&self, people: &People, starter: Option<&str>) -> Option<Lack> {
         let starter = starter.filter(|_| !self.self_approval);
@@ -344,7 +384,7 @@ impl Assignment {
             }
         }
         let places = |(i, stage): (usize, &Stage)| {
-            stage.places(&stages[i], people).into_iter().map(move |place| (i, place)).collect::<Vec<_>>()
+            stage.places(&stages[i], &[], people).into_iter().map(move |place| (i, place)).collect::<Vec<_>>()
         };
         let places: Vec<_> = self.stages.iter().enumerate().flat_map(places).collect();
         let short = self.distinct.then(|| short_of(&places)).flatten();

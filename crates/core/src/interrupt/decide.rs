@@ -47,6 +47,8 @@ pub enum Refusal {
     OwnWork,
     #[error("it is at stage {stage} now, which is for others to decide")]
     NotYourStage { stage: usize },
+    #[error("too few people would be left for another stage: somebody else has to agree at this one")]
+    NeededElsewhere,
     #[error("you have no vote on it")]
     NoVote,
     #[error("nobody decided in time: the interrupt has expired")]

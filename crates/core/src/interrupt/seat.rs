@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
+use super::{Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
 use crate::actor::{Actor, Role};
 use crate::rights::{self, Extent, Permission};
 use crate::system::people::People;
@@ -77,14 +77,45 @@ impl Interrupt {
                 };
                 self.assignment.distinct && votes.iter().filter(|vote| vote.seat.stage != stage).any(is_same)
             };
-            if let Some(seat) = free.into_iter().find(|seat| !sits_elsewhere(seat)) {
-                return Ok(seat);
+            let mut seats = free.into_iter().filter(|seat| !sits_elsewhere(seat)).peekable();
+            if seats.peek().is_some() {
+                let is_counted = releases || self.is_gathered(offer);
+                let leaves_enough =
+                    |seat: &Seat| !is_counted || self.leaves_enough(voter, offer, edit_of, seat);
+                return seats.find(leaves_enough).ok_or(Refusal::NeededElsewhere);
             }
         }
         if only_own {
             return Err(Refusal::OwnWork);
         }
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
+    }
+
+    /// Whether the people who would be left could still settle it, were this vote cast; or could not before.
+    fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
+        let who = voter.actor.id.as_str();
+        let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
+        if is_new && !self.assignment.self_approval {
+            // It does not count, and what was there before it can still be agreed on.
+            return true;
+        }
+        let mut barred = BTreeSet::new();
+        if !self.assignment.self_approval {
+            barred.extend(voter.starter);
+            barred.extend(edit_of.and_then(|seq| self.authors.get(&seq)).map(String::as_str));
+        }
+        let is_replaced =
+            |vote: &Vote| vote.by == who && (self.assignment.distinct || vote.seat.stage == seat.stage);
+        let mut agreed = self.agreeing(offer, edit_of);
+        agreed.retain(|vote| !is_replaced(vote));
+        let mut ballots = self.counted(&agreed);
+        let is_in_reach =
+            |ballots: &[Ballot<'_>]| self.assignment.is_in_reach(ballots, voter.people, &barred);
+        if !is_in_reach(&ballots) {
+            return true;
+        }
+        ballots.push(Ballot { by: who, seat });
+        is_in_reach(&ballots)
     }
 
     /// What a vote of somebody would count as who agrees with those who voted, or is the first.
@@ -166,6 +197,21 @@ impl Interrupt {
             }
         }
         found
+    }
+
+    /// Everybody whose vote counts, where those who did not agree are too few for what lacks and would be enough if nobody had:
+    /// somebody has left, and one who has agreed is needed at another stage.
+    pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
+        let mut barred = BTreeSet::new();
+        if !self.assignment.self_approval {
+            barred.extend(starter);
+        }
+        let votes = self.leading();
+        let is_in_reach = |ballots: &[Ballot<'_>]| self.assignment.is_in_reach(ballots, people, &barred);
+        if is_in_reach(&self.counted(&votes)) || !is_in_reach(&[]) {
+            return BTreeSet::new();
+        }
+        votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
     /// Those whose votes count no more: they have left, or their seat would not be the same today.

@@ -25,6 +25,8 @@ pub enum Withdrawn {
     Left,
     /// Others decide now.
     Reassigned,
+    /// Somebody has left, and too few would be there for another stage if this vote stood.
+    NeededElsewhere,
 }
 
 /// Why others decide.
@@ -145,6 +147,9 @@ impl Draft<'_> {
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, Withdrawn::Left);
+        }
+        for by in self.interrupt(id)?.out_of_reach(&self.cx.system.people, self.run.starter()) {
+            self.withdraw(id, by, Withdrawn::NeededElsewhere);
         }
         Ok(())
     }

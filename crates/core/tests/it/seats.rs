@@ -329,3 +329,56 @@ fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     let told = decide(&mut world, &id, "dirk", choose("approve"));
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
 }
+
+/// Ben is in both stages, and the second has nobody else: his vote in the first would leave nobody for it.
+#[test]
+fn who_is_needed_at_a_later_stage_does_not_agree_before() {
+    let in_turn = || stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben"], 1)]);
+    let (mut world, id) = gated(in_turn());
+    let told = decide(&mut world, &id, "ben", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::NeededElsewhere)));
+    decide(&mut world, &id, "anna", choose("approve")).expect("ben is left");
+    decide(&mut world, &id, "ben", choose("approve")).expect("it is his stage");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Saying no needs nobody else.
+    let (mut world, id) = gated(in_turn());
+    decide(&mut world, &id, "ben", choose("reject")).expect("it ends there");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Where one person may agree in several stages nobody is used up.
+    let (mut world, id) = gated(Assignment { distinct: false, ..in_turn() });
+    decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
+    decide(&mut world, &id, "ben", choose("approve")).expect("he agrees again");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Two of three are needed before, and the third has to be left: the second to agree may not be the one for the end.
+    let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben", "cleo"], 2), of_people(&["ben"], 1)]));
+    decide(&mut world, &id, "anna", choose("approve")).expect("ben and cleo are left");
+    let told = decide(&mut world, &id, "ben", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::NeededElsewhere)));
+    decide(&mut world, &id, "cleo", choose("approve")).expect("ben is left");
+
+    // Each that is named has to agree: those of one stage are not those of the other.
+    let each = Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) };
+    let (mut world, id) = gated(stages(vec![each, of_people(&["dirk"], 1)]));
+    let told = decide(&mut world, &id, "dirk", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::NeededElsewhere)));
+    decide(&mut world, &id, "anna", choose("approve")).expect("it is taken");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("it is taken");
+    decide(&mut world, &id, "dirk", choose("approve")).expect("it is his stage");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
+/// Ben agreed in the first stage while cleo was there for the second. She leaves: all vote anew, and anna takes the first.
+#[test]
+fn a_vote_that_leaves_nobody_for_another_stage_counts_no_more() {
+    let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben", "cleo"], 1)]));
+    decide(&mut world, &id, "ben", choose("approve")).expect("cleo is left");
+    leave(&mut world.system, "cleo");
+    let told = world.send(Input::PeopleChanged);
+    assert_eq!(told, ["vote_withdrawn ben"]);
+    decide(&mut world, &id, "anna", choose("approve")).expect("it is taken");
+    decide(&mut world, &id, "ben", choose("approve")).expect("it is his stage");
+    assert!(!world.run.interrupts[&id].is_open());
+}
