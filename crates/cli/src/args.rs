@@ -329,6 +329,13 @@ pub(crate) enum Verb {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// Copy the journal into a folder of its own, also while a server uses it
+    Backup {
+        /// Where to; it must be empty or not there yet. It is a data folder: `holdshort serve --data FOLDER`.
+        folder: PathBuf,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
     /// Write the journal, or some runs, into a file; no server may use it meanwhile
     Export(Export),
     /// Take over what such a file holds; what is there already stays as it is

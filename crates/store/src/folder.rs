@@ -49,6 +49,12 @@ pub(crate) fn claim_to_read(folder: &Path) -> Result<Option<Lock>, Error> {
     }
 }
 
+/// Makes a folder, or takes one that is there; whether it is empty.
+pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
+    make(folder).map_err(from_io)?;
+    Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
+}
+
 /// The file of the database, whether it is there or not.
 pub(crate) fn database_of(folder: &Path) -> PathBuf {
     folder.join(DATABASE)

@@ -4,6 +4,7 @@ mod answers;
 mod assign;
 mod attach;
 mod audit;
+mod backup;
 mod chat;
 mod coach;
 mod decide;
@@ -95,6 +96,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         }
         Verb::Nodes => nodes::nodes(&scene).await,
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
+        Verb::Backup { folder, store } => backup::backup(&scene, &folder, &store).await,
         Verb::Export(export) => transfer::export(&scene, export).await,
         Verb::Import(import) => transfer::import(&scene, import).await,
         Verb::Doctor { config, model } => doctor::doctor(&scene, config, model).await,

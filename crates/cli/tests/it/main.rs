@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod audit;
+mod backup;
 mod browser;
 mod called;
 mod cards;

@@ -6,6 +6,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Begin, Input, Rejection};
 use holdshort_core::session;
 use holdshort_core::system;
+use holdshort_core::system::freeze::Part;
 use serde_json::json;
 
 use crate::world::{World, allow, assigned, calls, choose, command, definition, one_shot, rule, says, write};
@@ -320,13 +321,17 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     assert_eq!(world.system.handle(world.now, &Actor::admin("ada", "rest"), set()), Ok(Vec::new()));
     for actor in [Actor::agent("a", "rest"), Actor::engine()] {
         for input in [
-            system::Input::freeze("a look is needed"),
+            system::Input::Freeze { part: Some(Part::Agent("a".to_owned())), reason: "a look".to_owned() },
             system::Input::unfreeze(),
             system::Input::SetPolicy { rules: Vec::new() },
         ] {
             assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
         }
     }
+    let freeze =
+        |actor: &Actor| world.system.handle(world.now, actor, system::Input::freeze("a look is needed"));
+    assert_eq!(freeze(&Actor::agent("a", "rest")), Err(system::Rejection::Role));
+    assert!(freeze(&Actor::engine()).is_ok(), "the engine freezes what was restored from a backup");
 }
 
 /// A grant is for one tool in one workspace.

@@ -6,7 +6,7 @@ mod preview;
 mod trial;
 mod undo;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -14,7 +14,7 @@ use holdshort_core::system::Input;
 use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
-use holdshort_store::{Location, Store};
+use holdshort_store::{Location, Store, sqlite};
 use holdshort_tools::Step;
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
@@ -67,6 +67,10 @@ where
     E: From<Error>,
 {
     let Setup { data, people, library, model, sandbox_program, store, rehearsing } = setup;
+    let copied_at = match &store {
+        Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
+        Location::Database(_) => None,
+    };
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
     let begun = async {
@@ -104,6 +108,9 @@ where
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
     }
+    if let Some(at) = copied_at {
+        freeze_copy(&driver, &driver.executor().data, &at).await?;
+    }
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {
         tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
@@ -114,6 +121,17 @@ where
     }
     let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
     Ok(Engine { driver, previews, library, sandbox, upkeep })
+}
+
+/// What the agents did since a backup was made is not in it, and would be done again: a person looks first.
+async fn freeze_copy(driver: &Arc<RealDriver>, data: &Path, at: &str) -> Result<(), Error> {
+    let reason = format!(
+        "restored from a backup of {at}: what was done since is not known here, and may be done again"
+    );
+    driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await?;
+    sqlite::taken_up(data)?;
+    tracing::warn!(%at, "the data folder is a backup: everything is frozen until a person lifts it");
+    Ok(())
 }
 
 /// Everybody, once the people of the file are taken up.

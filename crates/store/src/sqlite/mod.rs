@@ -4,6 +4,7 @@
 //! and `read`, `list`, `rows` answer; `schema` and `wal` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
 
 mod append;
+mod backup;
 mod bodies;
 mod chain;
 mod column;
@@ -33,6 +34,7 @@ use std::time::SystemTime;
 use holdshort_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+pub use self::backup::{NotCopied, back_up, copied_at, taken_up};
 pub(crate) use self::error::from_io;
 use self::pin::{Evidence, Pin};
 use self::pool::Pool;

@@ -1,0 +1,53 @@
+//! `backup`: a copy of the journal, made beside the server that uses it.
+
+use std::path::Path;
+
+use anyhow::Context;
+use holdshort_server::journal_head;
+use holdshort_store::Error;
+use holdshort_store::sqlite::{self, NotCopied};
+use serde_json::json;
+
+use super::Scene;
+use crate::args::StoreArgs;
+use crate::called::spelled;
+use crate::data_dir::DataDir;
+use crate::exit::{Exit, damage, usage};
+use crate::output::{count, document, say};
+use crate::shell::quoted;
+
+pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow::Result<Exit> {
+    if at.store.is_some() {
+        return Err(usage("a database is backed up with `pg_dump`, also while servers use it"));
+    }
+    let from = DataDir::of(scene.reach.data.as_deref())?;
+    if !from.holds_journal() {
+        return Err(usage(format!("{} holds no journal", from.path.display())));
+    }
+    let into = std::path::absolute(into)?;
+    let (source, copy) = (from.path.clone(), into.clone());
+    let copied = tokio::task::spawn_blocking(move || sqlite::back_up(&source, &copy)).await?;
+    let head = match copied {
+        Ok(head) => head,
+        Err(NotCopied::NotEmpty) => {
+            return Err(usage(format!("{} is not empty: name a folder that is new", into.display())));
+        }
+        Err(NotCopied::Store(Error::Corrupt(why))) => return Err(damage(why)),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} was not backed up", from.path.display()));
+        }
+    };
+    let events = head.events;
+    let noted = journal_head(head).head;
+    if scene.json {
+        document(&json!({ "folder": into, "events": events, "head": noted }))?;
+        return Ok(Exit::Ok);
+    }
+    let shown = quoted(&into.to_string_lossy());
+    say(&format!("Copied {} into {}. The head is {noted}", count(events, "event"), into.display()));
+    say(&spelled(&format!("  Check it:   `holdshort audit verify --data {shown}`")));
+    say(&spelled(&format!(
+        "  Restore it: `holdshort serve --data {shown}` starts frozen, until `holdshort unfreeze`"
+    )));
+    Ok(Exit::Ok)
+}
