@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::id::InterruptId;
+use crate::json;
 use crate::projection::AnswerRow;
+use crate::schema;
 use crate::time::Timestamp;
 
 /// Bytes of a subject. A longer one, an empty one, or one with control characters counts as none: two subjects must
@@ -67,6 +69,18 @@ pub fn words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<S
 /// The words of what somebody searches for.
 pub fn searched(text: &str) -> Vec<String> {
     words([text], SEARCHED_WORDS)
+}
+
+/// Whether an answer has the form that a question asks for: words, or data that fits its schema.
+pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
+    let data = match schema {
+        None => return !row.is_data,
+        Some(schema) if schema::is_of_text(schema) => {
+            (!row.is_data).then(|| Value::String(row.answer.clone()))
+        }
+        Some(_) => row.is_data.then(|| json::parse(row.answer.as_bytes()).ok()).flatten(),
+    };
+    data.zip(schema).is_some_and(|(data, schema)| schema::check(schema, &data, "").is_empty())
 }
 
 /// Of rows of one subject those whose question is the same or like it, best first, the newest of equal ones; each answer

@@ -51,7 +51,34 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// The same value with everything that a reader might refuse as text: what is written can always be read.
+/// The same value as it is read again once it was written: keys in the order of RFC 8785, and a number without a fraction
+/// as an integer. Two values that are written alike are equal, and show alike.
+#[must_use]
+pub fn as_read_again(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
+        Value::Array(items) => items.into_iter().map(as_read_again).collect(),
+        Value::Object(map) => in_order(map.into_iter().map(|(key, item)| (key, as_read_again(item)))),
+        Value::Null | Value::Bool(_) | Value::String(_) => value,
+    }
+}
+
+/// By UTF-16 code units, as RFC 8785 has it.
+fn in_order(pairs: impl Iterator<Item = (String, Value)>) -> Value {
+    let mut pairs: Vec<(String, Value)> = pairs.collect();
+    pairs.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+    Value::Object(pairs.into_iter().collect())
+}
+
+/// A number that was written as `14.0` is read as `14`.
+fn whole(number: &Number) -> Option<Number> {
+    let value = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a safe number without a fraction")]
+    is_safe(number).then(|| Number::from(value as i64))
+}
+
+/// The same value with everything that a reader might refuse as text, [as it is read again](as_read_again): what is written
+/// can always be read.
 pub fn made_safe(value: Value) -> Value {
     // The journal wraps what comes from outside in a few levels of its own.
     const DEPTH: usize = MAX_DEPTH + 16;
@@ -60,10 +87,9 @@ pub fn made_safe(value: Value) -> Value {
             Value::Number(number) if !is_safe(&number) => Value::String(number.to_string()),
             Value::Array(_) | Value::Object(_) if depth == 0 => Value::String(value.to_string()),
             Value::Array(items) => items.into_iter().map(|item| make(item, depth - 1)).collect(),
-            Value::Object(map) => {
-                Value::Object(map.into_iter().map(|(key, item)| (key, make(item, depth - 1))).collect())
-            }
-            Value::Null | Value::Bool(_) | Value::String(_) | Value::Number(_) => value,
+            Value::Object(map) => in_order(map.into_iter().map(|(key, item)| (key, make(item, depth - 1)))),
+            Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
+            Value::Null | Value::Bool(_) | Value::String(_) => value,
         }
     }
     make(value, DEPTH)

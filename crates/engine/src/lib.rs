@@ -9,6 +9,7 @@ mod clock;
 mod driver;
 mod error;
 mod executor;
+pub mod metrics;
 pub mod real;
 pub mod rebuild;
 pub mod transfer;

@@ -72,10 +72,13 @@ pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
     // What only surrounds it may be anything.
     let own = fs::canonicalize(path).ok();
+    let named: Vec<Named> = found.iter().filter_map(Named::of).collect();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
     let all = found.into_iter().chain(others).collect();
-    let problems =
-        Library::new(&holdshort_tools::catalogue(), &people.deciders(), all).err().unwrap_or_default();
+    let problems = match Library::new(&holdshort_tools::catalogue(), &people.deciders(), all) {
+        Ok(library) => named.iter().flat_map(|named| named.lacks(&library, people)).collect(),
+        Err(problems) => problems,
+    };
     let rehearsals: Vec<String> = files
         .iter()
         .filter(|file| Path::new(file).ends_with(WORKFLOW))
@@ -83,6 +86,35 @@ pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
         .collect();
     let is_of_these = |problem: &Problem| files.contains(&problem.file) || rehearsals.contains(&problem.file);
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
+}
+
+/// Where a file says the name of its workflow.
+struct Named {
+    file: String,
+    name: String,
+    line: u64,
+}
+
+impl Named {
+    fn of((file, text, _): &Override) -> Option<Self> {
+        let mut lines = (1..).zip(text.lines());
+        let (line, name) = lines.find_map(|(line, text)| Some((line, text.strip_prefix("name:")?)))?;
+        let name = name.split(" #").next()?.trim().trim_matches(['"', '\'']);
+        Some(Self { file: file.clone(), name: name.to_owned(), line })
+    }
+
+    /// Why its gates could not be decided on, told at its name.
+    fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
+        let problem = |message| Problem {
+            file: self.file.clone(),
+            line: self.line,
+            column: 1,
+            path: "gates".to_owned(),
+            message,
+            suggestion: None,
+        };
+        lacks(library, &self.name, people).into_iter().map(problem).collect()
+    }
 }
 
 fn file(path: &Path) -> Result<Override, Error> {

@@ -137,3 +137,8 @@ pub const WORKFLOW_FILES: usize = 1_000;
 /// How often the calls of a client that left are tried to be let go, and the time between two tries.
 pub const LET_GO_ATTEMPTS: usize = 60;
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
+
+/// Rows of each list that `/metrics` counts at most.
+pub const METRICS_ROWS: usize = 10_000;
+/// Of these read at once.
+pub const METRICS_PAGE: usize = 1_000;

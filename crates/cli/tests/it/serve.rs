@@ -183,3 +183,27 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     let decided = home.json(&["show", id]);
     assert_eq!(decided["resolution"]["edit"], json!({"hour": 9}));
 }
+
+/// The people are looked at, too: a gate that they can never meet is told at its workflow.
+#[test]
+fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
+    let home = Home::new();
+    let at = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(
+        at("people.yaml"),
+        "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n",
+    )
+    .unwrap();
+    std::fs::write(
+        at("three.yaml"),
+        "name: three\nphases: [{id: look, kind: checkpoint, message: Look.}]\n\
+         gates: {checkpoint: {assignment: {groups: [legal], quorum: {required: 3}}}}\n",
+    )
+    .unwrap();
+    let ran = home.run(&["workflows", "check", &at("three.yaml"), "--people", &at("people.yaml")]);
+    let told = format!(
+        "{}:1:1: the workflow `three` waits for ever: `gates.checkpoint` needs 3, and 2 may decide\n",
+        at("three.yaml")
+    );
+    assert_eq!((ran.code, ran.out), (2, told));
+}

@@ -66,14 +66,27 @@ impl Interrupt {
         let is_gathered =
             |vote: &&Vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
         if agreed.first().is_some_and(is_gathered) {
-            let told = agreed.iter().map(|vote| {
-                let given = Given { text: vote.text.clone(), edit: vote.edit.clone() };
-                format!("{}: {}", vote.by, given.shown())
+            let told = agreed.iter().flat_map(|vote| {
+                let words = vote.text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
+                let data = (!vote.edit.is_null()).then(|| vote.edit.to_string());
+                data.into_iter().chain(words).map(|said| format!("{}: {said}", vote.by))
             });
             return Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null };
         }
         let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
         Given { text: self.said(), edit }
+    }
+
+    /// What each of several people answered, in the order in which they did; empty where one answer counts.
+    pub fn each_given(&self) -> Vec<(&str, Given)> {
+        let is_gathered =
+            |vote: &&Vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
+        if self.kept.erased || self.kept.corrected.is_some() {
+            return Vec::new();
+        }
+        let given = |vote: &'_ Vote| Given { text: vote.text.clone(), edit: vote.edit.clone() };
+        let agreed = self.agreed().into_iter().filter(is_gathered);
+        agreed.map(|vote| (vote.by.as_str(), given(vote))).collect()
     }
 
     /// Whether it is a question that was answered, by a person or by an earlier answer.

@@ -65,6 +65,9 @@ pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Chan
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
+/// What an agent reads where an answer stood that was erased since.
+const ERASED: &str = "The answer was erased.";
+
 impl Run {
     /// An interrupt takes up an event that is about it.
     pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
@@ -84,7 +87,8 @@ impl Run {
         let Some(interrupt) = self.interrupts.get_mut(id).map(Arc::make_mut) else { return };
         interrupt.apply(event, seq);
         if let About::Call(call) = interrupt.opened.about.clone() {
-            self.call(&call, |call| (call.result, call.outcome) = (None, Value::Null));
+            let told = Some(ERASED.into());
+            self.call(&call, |call| (call.result, call.outcome) = (told, Value::Null));
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Call, CallEnd, CallState, Run};
 use crate::asking::RECORD;
 use crate::gate::Verdict;
 use crate::handoff::FINISH;
-use crate::interrupt::{About, Interrupt, Kind, Outcome, Resolution};
+use crate::interrupt::{About, Given, Interrupt, Kind, Outcome, Resolution};
 use crate::schema;
 use crate::tool::{Opens, Runs};
 
@@ -135,6 +135,15 @@ impl Run {
         })
     }
 
+    /// What agents asked and assumed, as a result holds it: also of a run that has none, since it failed or was cancelled.
+    /// Null where they asked and assumed nothing.
+    pub fn asked_and_assumed(&self) -> Value {
+        let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
+        let told = told.into_iter().filter(|(_, told)| !told.is_empty());
+        let told: Map<String, Value> = told.map(|(key, told)| (key.to_owned(), Value::Array(told))).collect();
+        if told.is_empty() { Value::Null } else { Value::Object(told) }
+    }
+
     /// What agents asked, with what came of it, in the order in which it was asked. The end of the run holds a copy of every
     /// answer: what erases one has to erase it there, too.
     pub(super) fn questions(&self) -> Vec<Value> {
@@ -225,14 +234,30 @@ fn told(interrupt: &Interrupt) -> Value {
         if interrupt.kept.erased {
             told["erased"] = json!(true);
         } else {
-            let edit = interrupt.settled_by().map(|vote| vote.edit.clone()).filter(|edit| !edit.is_null());
-            told["answer"] = edit.unwrap_or_else(|| json!(interrupt.said()));
+            let given = interrupt.answer().unwrap_or_else(|| interrupt.given());
+            told["answer"] = if given.edit.is_null() { json!(given.text) } else { given.edit };
+            let each: Vec<Value> = interrupt.each_given().into_iter().map(each_told).collect();
+            if !each.is_empty() {
+                told["answers"] = Value::Array(each);
+            }
         }
         if let Some(source) = interrupt.settled_by().and_then(|vote| vote.from.as_ref()) {
             told["from"] = json!(source);
         }
         told["by"] = json!(resolution.by);
         told["at"] = json!(resolution.at.to_string());
+    }
+    told
+}
+
+/// What one of several people answered.
+fn each_told((by, given): (&str, Given)) -> Value {
+    if given.edit.is_null() {
+        return json!({ "by": by, "answer": given.text });
+    }
+    let mut told = json!({ "by": by, "answer": given.edit });
+    if let Some(text) = given.text.filter(|text| !text.is_empty()) {
+        told["text"] = json!(text);
     }
     told
 }

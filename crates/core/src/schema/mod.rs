@@ -42,7 +42,7 @@ const BACKTRACKS: usize = 2_000;
 /// A match that reaches the limit is decided neither way: the validator refuses a value whose check depends on it.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
-    jsonschema::options().with_pattern_options(patterns)
+    jsonschema::options().with_pattern_options(patterns).should_validate_formats(false)
 }
 
 /// Whether the linear engine can not run this pattern.
@@ -112,12 +112,15 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     {
         return vec![Problem::new(base, why)];
     }
-    compiled
-        .validator
-        .iter_errors(value)
-        .take(MAX_PROBLEMS)
-        .map(|error| Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(&error))))
-        .collect()
+    let mut errors = compiled.validator.iter_errors(value);
+    let problem = |error: ValidationError<'_>| {
+        Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(&error)))
+    };
+    let mut problems: Vec<Problem> = errors.by_ref().take(MAX_PROBLEMS).map(problem).collect();
+    if errors.next().is_some() {
+        problems.push(Problem::new(base, format!("holds more problems than these {MAX_PROBLEMS}")));
+    }
+    problems
 }
 
 fn told(error: &ValidationError<'_>) -> String {

@@ -10,7 +10,7 @@ use holdshort_core::interrupt::{
 use holdshort_core::run::{Config, Input, Rejection};
 use holdshort_core::system::people::Away;
 use holdshort_core::system::{Fact, System};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, choose_with, command, definition, edit, of_system, person};
 
@@ -413,6 +413,27 @@ fn several_people_answer_a_question() {
     assert_eq!(standing.given().text.as_deref(), Some("anna: Yes.\nben: No."));
 }
 
+/// The result names each with theirs; data keeps the words that came beside it.
+#[test]
+fn each_of_several_answers_stands_in_the_result() {
+    let schema = json!({ "type": "object" });
+    let (mut world, id) = asked_for(2, json!({ "question": "How many?", "response_schema": schema }));
+    let answer = |n: u8, text: &str| Decision {
+        text: Some(text.to_owned()),
+        edit: json!({ "n": n }),
+        ..choose("answer")
+    };
+    decide(&mut world, &id, "anna", answer(1, "about")).expect("it is taken");
+    decide(&mut world, &id, "ben", answer(2, "")).expect("it is taken");
+    let given = world.run.interrupts[&id].given();
+    assert_eq!(given.text.as_deref(), Some("anna: {\"n\":1}\nanna: about\nben: {\"n\":2}"));
+    let told = &world.run.asked_and_assumed()["questions"][0];
+    assert_eq!(
+        told["answers"],
+        json!([{ "by": "anna", "answer": { "n": 1 }, "text": "about" }, { "by": "ben", "answer": { "n": 2 } }])
+    );
+}
+
 #[test]
 fn one_of_several_answers_where_one_is_enough() {
     let (mut world, id) = asked(1);
@@ -421,7 +442,13 @@ fn one_of_several_answers_where_one_is_enough() {
 }
 
 fn asked(required: u32) -> (World, InterruptId) {
+    asked_for(required, json!({ "question": "Is it so?" }))
+}
+
+fn asked_for(required: u32, arguments: Value) -> (World, InterruptId) {
     let mut definition = definition();
+    let ask = definition.tools.get_mut("ask_human").expect("it is there");
+    ask.parameters["properties"]["response_schema"] = json!({ "type": "object" });
     let gate = holdshort_core::definition::KindGate {
         assignment: Some(stages(vec![of_groups(&["legal"], required)])),
         ..Default::default()
@@ -429,8 +456,7 @@ fn asked(required: u32) -> (World, InterruptId) {
     definition.gates.kinds.insert(Kind::Question, gate);
     let mut world = World::new(definition);
     people(&mut world.system);
-    let ask = ("ask_human", json!({ "question": "Is it so?" }));
-    let mut world = world.with("work", vec![calls(&[ask])]);
+    let mut world = world.with("work", vec![calls(&[("ask_human", arguments)])]);
     world.start(Config::default());
     world.work();
     let id = world.open(Kind::Question);

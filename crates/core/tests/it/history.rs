@@ -373,3 +373,42 @@ fn only_an_answer_is_taken_from_history() {
         assert_eq!(sources, if is_taken { vec![(Some(source.clone()), false)] } else { vec![] });
     }
 }
+
+/// As a client sends it: keys in no order, an integer with a point. It is kept as it will be read again.
+#[test]
+fn an_answer_of_data_shows_as_it_is_read_again() {
+    let asked_for = json!({ "question": "When?", "response_schema": { "type": "object" } });
+    let mut world = asked(&json!("athlete-7"), asks(Asking::default()), asked_for);
+    let edit: Value =
+        serde_json::from_str(r#"{"hour":14.0,"day":"tue","near":{"b":1e2,"a":-0.0}}"#).expect("JSON");
+    world.decide(Kind::Question, Decision { edit, ..choose("answer") });
+    assert_eq!(rows(&world)[0].answer, r#"{"day":"tue","hour":14,"near":{"a":0,"b":100}}"#);
+    crate::events::reread(&world);
+}
+
+#[test]
+fn what_is_suggested_has_the_form_that_is_asked_for() {
+    let data = |text: &str| AnswerRow { is_data: true, ..kept(1, "When?", text, 1) };
+    let (of_object, of_text) = (json!({ "type": "object" }), json!({ "type": "string", "maxLength": 3 }));
+    for (row, schema, fits) in [
+        (kept(1, "When?", "tue", 1), None, true),
+        (data(r#"{"day":"tue"}"#), None, false),
+        (data(r#"{"day":"tue"}"#), Some(&of_object), true),
+        (data("14"), Some(&of_object), false),
+        (kept(1, "When?", "{}", 1), Some(&of_object), false),
+        (kept(1, "When?", "tue", 1), Some(&of_text), true),
+        (kept(1, "When?", "tuesday", 1), Some(&of_text), false),
+    ] {
+        assert_eq!(history::has_form(&row, schema), fits, "{} {schema:?}", row.answer);
+    }
+}
+
+#[test]
+fn a_run_without_a_result_tells_what_it_asked() {
+    let mut world = ill("athlete-7");
+    world.decide(Kind::Question, choose("cancel"));
+    assert_eq!(world.run.row().expect("it began").status, holdshort_core::projection::Status::Cancelled);
+    let told = world.run.asked_and_assumed();
+    assert_eq!(told["questions"][0]["question"], json!("Were you ill in May?"));
+    assert_eq!(told["questions"][0]["outcome"], json!("cancelled"));
+}

@@ -247,6 +247,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 AppendError::Store(error) => Err(error.into()),
             };
         }
+        self.metrics.committed(&events, &run);
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;
         loaded.run = Arc::new(run);

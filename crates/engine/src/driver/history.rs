@@ -6,13 +6,14 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{Given, Kind, Refusal};
+use holdshort_core::interrupt::{Decision, Given, Kind, Refusal};
 use holdshort_core::json;
 use holdshort_core::projection::AnswerRow;
 use holdshort_core::run::{Fact, Input, Rejection, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::system::System;
 use holdshort_store::{AnswerFilter, Journal, Search};
+use serde_json::Value;
 
 use super::Driver;
 use super::run_cache::LoadedRun;
@@ -26,6 +27,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         subject: &str,
         question: &str,
         itself: &InterruptId,
+        schema: Option<&Value>,
     ) -> Result<Vec<AnswerRow>, Error> {
         let mut rows = self.answers_to(subject, question).await?;
         let words = history::searched(question);
@@ -37,6 +39,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let like = self.journal().answers(&like, None, history::COMPARED).await?.items;
         let known: Vec<InterruptId> = rows.iter().map(|row| row.interrupt.clone()).collect();
         rows.extend(like.into_iter().filter(|row| !known.contains(&row.interrupt)));
+        rows.retain(|row| history::has_form(row, schema));
         Ok(history::suggestions(question, itself, rows))
     }
 
@@ -94,6 +97,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let problem = match row.filter(|row| Some(&*row.subject) == run.kept_for()) {
             None => "names no answer that is kept for the subject of this run",
             Some(row) if row.erased => "names an answer that was erased meanwhile",
+            Some(row) if !is_taken(&row, decision) => {
+                "names an answer that says something else: leave it out, or take that answer as it is"
+            }
             Some(_) => return Ok(()),
         };
         let problem = Problem::new("/from", problem);
@@ -125,6 +131,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         self.send(run, input, actor).await.map(drop)
     }
+}
+
+/// Whether a decision gives the answer of a row, as data or as the text of that data.
+fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
+    let text = decision.text.as_deref().unwrap_or_default();
+    if !row.is_data {
+        return decision.edit.is_null() && text == row.answer;
+    }
+    let data = json::parse(row.answer.as_bytes()).map(json::as_read_again).ok();
+    let edit =
+        if decision.edit.is_null() { json::parse(text.as_bytes()).ok() } else { Some(decision.edit.clone()) };
+    data.is_some() && edit.map(json::as_read_again) == data
 }
 
 /// The answer of a row. `None`: its data can not be read.

@@ -35,6 +35,7 @@ pub use model_calls::{ModelCall, ModelOutcome};
 pub use sessions::{OpenSession, OpenedSession};
 pub use start::{StartRun, StartedRun, TakesFront};
 
+use crate::metrics::Metrics;
 use crate::{Clock, Error, Executor};
 use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
@@ -48,6 +49,7 @@ pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
     executor: E,
+    metrics: Metrics,
     cache: RunCache,
     streams: Streams,
     beginnings: Beginnings,
@@ -72,6 +74,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             journal,
             clock,
             executor,
+            metrics: Metrics::default(),
             cache: RunCache::default(),
             streams: Streams::default(),
             beginnings: Beginnings::default(),
@@ -87,6 +90,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     pub fn journal(&self) -> &Arc<J> {
         &self.journal
+    }
+
+    /// What this process has committed.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     pub fn clock(&self) -> &C {

@@ -264,6 +264,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.streams.forget(&stream);
         match appended {
             Ok(_) => {
+                self.metrics.appended();
                 self.streams.told(&stream, chain.seq);
                 self.tell(&stream, chain.seq);
                 Ok(Some(chain))

@@ -87,7 +87,8 @@ pub(super) async fn suggest(app: &App, asked: &Asked, shown: &mut Interrupt) -> 
     let Some(subject) = history::subject(&started.content.data) else { return Ok(()) };
     let question = shown.payload.get("question").and_then(|question| question.as_str());
     let question = question.unwrap_or(&shown.title);
-    let rows = app.driver.suggestions(subject, question, &asked.interrupt).await?;
+    let schema = shown.response_schema.as_ref();
+    let rows = app.driver.suggestions(subject, question, &asked.interrupt, schema).await?;
     shown.suggestions_from_history = rows.iter().map(view::answer::suggestion).collect();
     Ok(())
 }

@@ -12,6 +12,7 @@ mod interrupts;
 mod keys;
 mod links;
 mod logins;
+mod metrics;
 mod people;
 mod plans;
 mod runs;
@@ -115,6 +116,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(system::nodes)))
         .routes(needs(all(Audit), routes!(audit::verify)))
         .routes(needs(all(Audit), routes!(audit::head)))
+        .routes(needs(all(Audit), routes!(metrics::measure)))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))

@@ -22,6 +22,7 @@ mod keys;
 mod links;
 mod lists;
 mod logins;
+mod metrics;
 mod native;
 mod openapi;
 mod people;

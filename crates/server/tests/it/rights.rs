@@ -116,6 +116,7 @@ async fn each_route_lets_in_whom_the_table_says() {
 
 /// What each route needs, once more and by hand: a permission that is changed by mistake shows here.
 const NEEDS: &[(&str, &str, &str)] = &[
+    ("get /metrics", "audit", "all"),
     ("get /v1/answers", "read", "all"),
     ("delete /v1/answers/{interrupt}", "steer", "all"),
     ("post /v1/answers/{interrupt}/correct", "steer", "all"),

@@ -335,3 +335,43 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     })
     .await;
 }
+
+/// A client writes its keys in no order; what is kept is what an audit computes from the journal.
+#[tokio::test]
+async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
+    const Q: &str = "When will you run?";
+    let (model, mut server) = server().await;
+    let typed = ("ask_human", json!({"question": Q, "response_schema": {"type": "object"}}));
+    let begin = async |script: Vec<_>| {
+        model.script("solo", script);
+        let body = json!({"workflow": "solo", "input": {"task": "ask", "subject": "athlete-7"}});
+        server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned()
+    };
+    let run = begin(vec![one(typed.clone()), done()]).await;
+    let asked = question(&server, &run).await;
+    let path = format!("/v1/interrupts/{}/decisions", asked["id"].as_str().unwrap());
+    let body = r#"{"option": "answer", "edit": {"hour": 14.0, "day": "tue"}}"#;
+    let request = server.request(Method::POST, &path).header("content-type", "application/json").body(body);
+    server.send(request).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(kept(&server, "?subject=athlete-7").await[0]["answer"], json!({"day": "tue", "hour": 14}));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], json!(true));
+
+    // A question for words is not shown data; one for data is, and takes it as it is alone.
+    let other = begin(vec![one(ask(Q)), done()]).await;
+    let shown = question(&server, &other).await;
+    assert_eq!(suggested(&shown), [Value::Null; 0]);
+    let cancel = json!({"option": "cancel"});
+    server.decide(&shown, &cancel).await.ok();
+    let result = server.get(&format!("/v1/runs/{other}/result")).await.ok();
+    assert_eq!(result["result"]["questions"][0]["question"], json!(Q), "{result}");
+    let other = begin(vec![one(typed), done()]).await;
+    let shown = question(&server, &other).await;
+    assert_eq!(suggested(&shown), [json!({"day": "tue", "hour": 14})]);
+    let taken = |edit: Value| json!({"option": "answer", "edit": edit, "from": asked["id"]});
+    let refused = server.decide(&shown, &taken(json!({"day": "wed"}))).await;
+    assert_eq!(refused.refusal(), (422, "invalid_request"));
+    server.decide(&shown, &taken(json!({"hour": 14, "day": "tue"}))).await.ok();
+    server.restart().await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], json!(true));
+}

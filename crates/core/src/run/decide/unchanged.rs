@@ -14,11 +14,13 @@ use crate::strict::Strict;
 /// The decision as it counts. It is compared with what the interrupt shows, which stays what it was: the same
 /// decision again is the same again.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
+    let edit = json::as_read_again(decision.edit.clone());
+    let decision = &Decision { edit, ..decision.clone() };
     if interrupt.offers(&decision.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome) {
         return Decision { edit: in_order(&decision.edit), ..decision.clone() };
     }
     if let Some(edit) = data_in_words(interrupt, decision) {
-        return Decision { edit, text: None, ..decision.clone() };
+        return Decision { edit: json::as_read_again(edit), text: None, ..decision.clone() };
     }
     let approves = decision.option == "edit"
         && interrupt.offers("approve").is_some()

@@ -1,0 +1,165 @@
+//! What this process has committed, counted for `/metrics`. Looks at events after the append, and decides nothing.
+//!
+//! Each node counts what it wrote itself, so the sum over all nodes is the whole. Names and units are those of
+//! OpenMetrics 1.0: counters end in `_total`, times are seconds.
+
+use holdshort_core::event::{Event, Fact};
+use holdshort_core::interrupt::Outcome;
+use holdshort_core::run::{Fact as Of, Run};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+/// Upper ends, in seconds: from ten seconds to a week.
+pub const WAITS: [f64; 9] = [10.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0, 259_200.0, 604_800.0];
+
+type Labels<const N: usize> = [(&'static str, String); N];
+type Counted<const N: usize> = Family<Labels<N>, Counter>;
+
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    appends: Counter,
+    opened: Counted<1>,
+    resolved: Counted<2>,
+    waited: Family<Labels<1>, Histogram>,
+    decisions: Counted<1>,
+    runs_started: Counter,
+    runs_ended: Counted<1>,
+    model_calls: Counted<1>,
+    tokens: Counted<2>,
+    tool_calls: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let waited: Family<Labels<1>, Histogram> = Family::new_with_constructor(|| Histogram::new(WAITS));
+        let mut metrics = Self {
+            registry: Registry::with_prefix("holdshort"),
+            appends: Counter::default(),
+            opened: Family::default(),
+            resolved: Family::default(),
+            waited,
+            decisions: Family::default(),
+            runs_started: Counter::default(),
+            runs_ended: Family::default(),
+            model_calls: Family::default(),
+            tokens: Family::default(),
+            tool_calls: Counter::default(),
+        };
+        let Self {
+            registry,
+            appends,
+            opened,
+            resolved,
+            waited,
+            decisions,
+            runs_started,
+            runs_ended,
+            model_calls,
+            tokens,
+            tool_calls,
+        } = &mut metrics;
+        registry.register("appends", "Transactions of the journal", appends.clone());
+        registry.register("interrupts_opened", "Interrupts that were opened", opened.clone());
+        registry.register("interrupts_resolved", "Interrupts that were resolved", resolved.clone());
+        registry.register(
+            "interrupt_waiting_seconds",
+            "From the opening of an interrupt to its resolution",
+            waited.clone(),
+        );
+        registry.register("decisions", "Decisions of people, votes among them", decisions.clone());
+        registry.register("runs_started", "Runs that were started", runs_started.clone());
+        registry.register("runs_ended", "Runs that ended", runs_ended.clone());
+        registry.register("model_calls", "Requests to models, by how they ended", model_calls.clone());
+        registry.register("model_tokens", "Tokens that models read and wrote", tokens.clone());
+        registry.register("tool_calls", "Tool calls that were started", tool_calls.clone());
+        metrics
+    }
+}
+
+impl Metrics {
+    /// All of them.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// One append, whatever it holds.
+    pub(crate) fn appended(&self) {
+        self.appends.inc();
+    }
+
+    /// Events of a run that are written. `run`: as it is after them.
+    pub(crate) fn committed(&self, events: &[Event], run: &Run) {
+        self.appended();
+        for event in events {
+            let Fact::Run(fact) = &event.fact else { continue };
+            match fact {
+                Of::InterruptOpened(opened) => {
+                    self.opened.get_or_create(&[("kind", opened.kind.as_str().to_owned())]).inc();
+                }
+                Of::InterruptResolved { interrupt, outcome, .. } => {
+                    let Some(found) = run.interrupts.get(interrupt) else { continue };
+                    let kind = ("kind", found.opened.kind.as_str().to_owned());
+                    self.resolved
+                        .get_or_create(&[kind.clone(), ("outcome", word(*outcome).to_owned())])
+                        .inc();
+                    let waited = event.at.as_millis().saturating_sub(found.opened_at.as_millis());
+                    self.waited.get_or_create(&[kind]).observe(seconds(waited));
+                }
+                Of::DecisionMade { interrupt, .. } => {
+                    let Some(found) = run.interrupts.get(interrupt) else { continue };
+                    self.decisions.get_or_create(&[("kind", found.opened.kind.as_str().to_owned())]).inc();
+                }
+                Of::RunStarted { .. } => {
+                    self.runs_started.inc();
+                }
+                Of::RunCompleted { .. } => self.ended("completed"),
+                Of::RunFailed { .. } => self.ended("failed"),
+                Of::RunCancelled { .. } => self.ended("cancelled"),
+                Of::ModelReplied { model, usage, .. } => {
+                    self.called("replied");
+                    for (direction, tokens) in
+                        [("input", usage.input_tokens), ("output", usage.output_tokens)]
+                    {
+                        let labels = [("model", model.clone()), ("direction", direction.to_owned())];
+                        self.tokens.get_or_create(&labels).inc_by(tokens);
+                    }
+                }
+                Of::ModelFailed { .. } => self.called("failed"),
+                Of::ModelLost { .. } => self.called("lost"),
+                Of::ModelStopped { .. } => self.called("stopped"),
+                Of::ToolStarted { .. } => {
+                    self.tool_calls.inc();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn ended(&self, outcome: &str) {
+        self.runs_ended.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+
+    fn called(&self, outcome: &str) {
+        self.model_calls.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Approved => "approved",
+        Outcome::Rejected => "rejected",
+        Outcome::Answered => "answered",
+        Outcome::Expired => "expired",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Superseded => "superseded",
+    }
+}
+
+/// Of milliseconds. A week is far below what a float holds exactly.
+#[expect(clippy::cast_precision_loss, reason = "a time for a histogram")]
+pub fn seconds(ms: i64) -> f64 {
+    ms as f64 / 1_000.0
+}

@@ -1,0 +1,100 @@
+//! `/metrics`: what this server did, and how the journal stands now, as OpenMetrics 1.0.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use holdshort_core::projection::Status;
+use holdshort_engine::Clock;
+use holdshort_engine::metrics::{WAITS, seconds};
+use holdshort_store::{InterruptFilter, Leases, RunFilter, Tables};
+use holdshort_web::auth::Caller;
+use holdshort_web::limits::{METRICS_PAGE, METRICS_ROWS, POLLS, STREAMS};
+use holdshort_web::problem::Answer;
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::openapi::Reads;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
+
+/// Measure the server.
+///
+/// Counters are of this server since it was started; the sum over all nodes is the whole. Gauges tell how the journal
+/// stands now, and are the same on each node. Of open interrupts and of runs that live at most 10,000 are counted.
+#[utoipa::path(
+    get, path = "/metrics", tag = "system", operation_id = "measure",
+    responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)
+)]
+pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
+    let app = &caller.app;
+    let mut now = Registry::with_prefix("holdshort");
+    let (open, by_age, runs) = (Gauges::<1>::default(), Gauges::<1>::default(), Gauges::<1>::default());
+    let (nodes, leases) = (Gauge::<i64>::default(), Gauge::<i64>::default());
+    let (streams, polls) = (Gauge::<i64>::default(), Gauge::<i64>::default());
+    now.register("interrupts_open", "Interrupts that wait for somebody, by kind", open.clone());
+    now.register(
+        "interrupts_open_older_than",
+        "Interrupts that have waited for longer than so many seconds",
+        by_age.clone(),
+    );
+    now.register("runs", "Runs that live, by status", runs.clone());
+    now.register("nodes", "Servers that are alive", nodes.clone());
+    now.register("leases", "Runs that this server drives", leases.clone());
+    now.register("streams", "Streams and sockets that are open at this server", streams.clone());
+    now.register("long_polls", "Long polls that wait at this server", polls.clone());
+
+    let (journal, at) = (app.journal(), app.driver.clock().now());
+    for age in WAITS {
+        drop(by_age.get_or_create(&[("seconds", age.to_string())]));
+    }
+    let filter = InterruptFilter { open: Some(true), ..InterruptFilter::default() };
+    let (mut after, mut rows) = (None, 0);
+    while rows < METRICS_ROWS {
+        let page = journal.interrupts(&filter, after.as_ref(), METRICS_PAGE).await?;
+        for row in &page.items {
+            open.get_or_create(&[("kind", row.kind.as_str().to_owned())]).inc();
+            let waited = seconds(at.as_millis().saturating_sub(row.created_at.as_millis()));
+            for age in WAITS.into_iter().filter(|age| waited > *age) {
+                by_age.get_or_create(&[("seconds", age.to_string())]).inc();
+            }
+        }
+        rows += page.items.len();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    for status in Status::ALL.into_iter().filter(|status| !status.is_terminal()) {
+        let gauge = runs.get_or_create(&[("status", status.as_str().to_owned())]).clone();
+        let filter = RunFilter { status: Some(status), ..RunFilter::default() };
+        let (mut after, mut rows) = (None, 0);
+        while rows < METRICS_ROWS {
+            let page = journal.runs(&filter, after.as_ref(), METRICS_PAGE).await?;
+            rows += page.items.len();
+            gauge.inc_by(i64::try_from(page.items.len()).unwrap_or(i64::MAX));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    for node in journal.nodes().await? {
+        nodes.inc_by(i64::from(node.alive));
+        if node.here {
+            leases.set(i64::try_from(node.runs).unwrap_or(i64::MAX));
+        }
+    }
+    let taken = |of: usize, free: usize| i64::try_from(of.saturating_sub(free)).unwrap_or(i64::MAX);
+    streams.set(taken(STREAMS as usize, app.streams.available_permits()));
+    polls.set(taken(POLLS, app.polls.available_permits()));
+
+    let mut told = String::new();
+    // A string takes whatever is written.
+    let _ = text::encode_registry(&mut told, app.driver.metrics().registry());
+    let _ = text::encode_registry(&mut told, &now);
+    let _ = text::encode_eof(&mut told);
+    Ok(([(CONTENT_TYPE, OPEN_METRICS)], told).into_response())
+}

@@ -1,0 +1,52 @@
+//! `/metrics`: what a scraper reads.
+
+use holdshort_core::actor::Role;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::harness::{Served, ok, shown};
+
+/// The value of a line, by its name and labels.
+fn value(told: &str, name: &str) -> f64 {
+    let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
+}
+
+#[tokio::test]
+async fn what_waits_and_what_was_decided_is_counted() {
+    let served = Served::new().await;
+    let operator = served.operator();
+    let asked = operator.ask().await;
+    operator.ask().await;
+    ok(operator.decide(&asked, &json!({"option": "approve"})).await);
+    let told = shown(operator.request(Method::GET, "/metrics")).await;
+    let kind = told.header("content-type").to_owned();
+    assert_eq!((told.status, &*kind), (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    let told = told.text;
+    for (name, expected) in [
+        ("holdshort_interrupts_open{kind=\"tool_approval\"}", 1.0),
+        ("holdshort_interrupts_open_older_than{seconds=\"10\"}", 0.0),
+        ("holdshort_interrupts_opened_total{kind=\"tool_approval\"}", 2.0),
+        ("holdshort_interrupts_resolved_total{kind=\"tool_approval\",outcome=\"approved\"}", 1.0),
+        ("holdshort_interrupt_waiting_seconds_count{kind=\"tool_approval\"}", 1.0),
+        ("holdshort_decisions_total{kind=\"tool_approval\"}", 1.0),
+        ("holdshort_nodes", 1.0),
+        ("holdshort_leases", 0.0),
+    ] {
+        assert!((value(&told, name) - expected).abs() < f64::EPSILON, "{name} in\n{told}");
+    }
+    assert!(value(&told, "holdshort_appends_total") >= 3.0, "{told}");
+    assert!(value(&told, "holdshort_runs_started_total") >= 1.0, "{told}");
+    assert!(told.ends_with("# EOF\n"), "{told}");
+}
+
+/// It tells of what is everybody's: who reads it sees no text of anybody, and may be a service that changes nothing.
+#[tokio::test]
+async fn an_auditor_may_scrape_and_an_agent_may_not() {
+    const AUDITOR: &str = "auditor-00000000000000000000000000";
+    let served = Served::with_tokens(&[(AUDITOR, Role::Auditor)]).await;
+    let status = async |api: crate::harness::Api| shown(api.request(Method::GET, "/metrics")).await.status;
+    assert_eq!(status(served.api(Some(AUDITOR))).await, 200);
+    assert_eq!(status(served.agent()).await, 403);
+    assert_eq!(status(served.api(None)).await, 401);
+}
