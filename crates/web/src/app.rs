@@ -35,6 +35,7 @@ use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::rate::Rates;
 use crate::secrets;
+use crate::sign_in::SignIns;
 use crate::tokens::Tokens;
 
 pub struct App {
@@ -49,6 +50,7 @@ pub struct App {
     pub tokens: Tokens,
     pub logins: Logins,
     pub issuers: Issuers,
+    pub sign_ins: SignIns,
     pub links: Links,
     /// What links begin with: the public address, or the one that it listens on.
     pub base: String,

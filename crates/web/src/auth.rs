@@ -26,7 +26,7 @@ use holdshort_store::{RunFilter, Tables};
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::Asked;
-use crate::logins::Issued;
+use crate::logins::{Issued, Login};
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
@@ -52,6 +52,10 @@ impl AuthState {
         }
         self.0.journal().next_deadline().await?;
         Ok(())
+    }
+
+    pub(crate) fn app(&self) -> &Arc<App> {
+        &self.0
     }
 
     /// How long clients are waited for.
@@ -105,7 +109,9 @@ impl AuthState {
         let asked = app.asked(&claim.interrupt).await?;
         let people = &app.driver.system().await?.people;
         let role = rights::acting(&people.roles(&claim.person), Permission::Decide);
-        let Some(role) = role.filter(|_| !people.is_barred(&claim.person)) else {
+        // Whoever left and came back is given links anew.
+        let has_left = claim.made_at.is_some_and(|made_at| people.has_left(&claim.person, made_at));
+        let Some(role) = role.filter(|_| !people.is_barred(&claim.person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
@@ -239,6 +245,11 @@ impl Caller {
         .may(needs)
     }
 
+    /// The login that let them in, if it was one.
+    pub fn login(&self) -> Option<&Login> {
+        if let Access::Login { login, .. } = &*self.access { Some(login) } else { None }
+    }
+
     /// When what let them in ends, if nobody ends it before.
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.access.expires_at()
@@ -359,6 +370,9 @@ impl Caller {
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
+    }
+    if let Some(login) = app.logins.find_token(token, app.now()) {
+        return access::by_login(app, login).await;
     }
     match access::by_key(app, token, Principal::of_key).await? {
         Some(found) => Ok(Some(found)),

@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
@@ -36,7 +36,9 @@ pub mod patient_stream;
 pub mod problem;
 pub mod query;
 pub mod rate;
+pub mod seal;
 pub mod secrets;
+pub mod sign_in;
 pub mod tokens;
 pub mod view;
 pub mod wait;

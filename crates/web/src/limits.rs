@@ -110,6 +110,15 @@ pub const LOGINS_OF_PERSON: usize = 100;
 /// How long a login lasts: 30 days.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
+/// How long somebody has to sign in at the provider: 10 minutes.
+pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
+/// How long the browser that comes back from there has to redeem what it is given: a minute.
+pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
+/// Sign-ins that are remembered as done, so that none is done twice. The provider takes no code twice, either.
+pub const SIGN_INS: usize = 10_000;
+/// A place of this server that somebody goes to after a sign-in.
+pub const SIGN_IN_TO_BYTES: usize = 1_000;
+
 /// How long a decision link is good for where nothing is said: 7 days.
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
 /// The longest that a decision link can be good for: 30 days.

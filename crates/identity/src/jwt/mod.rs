@@ -34,7 +34,11 @@ use jwks::{Jwks, NoKey};
 
 /// The issuers whose tokens let somebody in.
 #[derive(Default)]
-pub struct Issuers(Vec<Issuer>);
+pub struct Issuers {
+    all: Vec<Issuer>,
+    /// Other issuers, with the prefix of each: their people are nobody else's.
+    others: Vec<(String, String)>,
+}
 
 struct Issuer {
     jwt: Jwt,
@@ -106,11 +110,19 @@ impl Issuers {
             };
             issuers.push(Issuer { jwt: jwt.clone(), keys });
         }
-        Ok(Self(issuers))
+        let others = configured.iter().map(|jwt| (jwt.issuer.clone(), jwt.prefix.clone())).collect();
+        Ok(Self { all: issuers, others })
+    }
+
+    /// Beside another issuer, whose people these tokens can not name.
+    #[must_use]
+    pub fn beside(mut self, issuer: &str, prefix: &str) -> Self {
+        self.others.push((issuer.to_owned(), prefix.to_owned()));
+        self
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether it could be a token: three parts of base64url.
@@ -138,7 +150,7 @@ impl Issuers {
         let (header, claimed) = header.zip(claimed).ok_or(Refusal::Malformed)?;
         let of = claimed.get("iss").and_then(Value::as_str);
         let issuer =
-            self.0.iter().find(|issuer| Some(&*issuer.jwt.issuer) == of).ok_or(Refusal::Malformed)?;
+            self.all.iter().find(|issuer| Some(&*issuer.jwt.issuer) == of).ok_or(Refusal::Malformed)?;
         let algorithm = issuer.algorithm(&header)?;
         let key = match &issuer.keys {
             Keys::Secret(key) => key.clone(),
@@ -158,10 +170,8 @@ impl Issuers {
         let claims = token.map_err(|error| refusal(&error))?.claims;
         let verified = issuer.understand(&claims, now)?;
         let id = &verified.principal.id;
-        let is_others = self.0.iter().any(|other| {
-            other.jwt.issuer != issuer.jwt.issuer
-                && !other.jwt.prefix.is_empty()
-                && id.starts_with(&other.jwt.prefix)
+        let is_others = self.others.iter().any(|(other, prefix)| {
+            *other != issuer.jwt.issuer && !prefix.is_empty() && id.starts_with(prefix)
         });
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }

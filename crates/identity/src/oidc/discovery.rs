@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::Trouble;
 use super::config::{Oidc, check_url};
 use crate::fetch::{Ask, fetch};
-use crate::jwt::Issuers;
+use crate::jwt::{Issuers, Jwt};
 use crate::limits::{
     DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
 };
@@ -49,7 +49,7 @@ struct Known {
 }
 
 impl Discovery {
-    pub(super) async fn said(&self, config: &Oidc, guard: &Guard) -> Result<Arc<Said>, Trouble> {
+    pub(super) async fn said(&self, config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Arc<Said>, Trouble> {
         if let Some(said) = self.fresh() {
             return Ok(said);
         }
@@ -64,7 +64,7 @@ impl Discovery {
             }
             known.tried = Some(Instant::now());
         }
-        let asked = timeout(PROVIDER_TIME, ask(config, guard)).await;
+        let asked = timeout(PROVIDER_TIME, ask(config, others, guard)).await;
         let said = asked.unwrap_or_else(|_| Err(format!("it took longer than {} s", PROVIDER_TIME.as_secs())));
         let mut known = self.lock();
         match said {
@@ -94,7 +94,7 @@ fn kept(known: &Known) -> Option<Arc<Said>> {
     known.said.as_ref().filter(|(_, at)| at.elapsed() < DISCOVERY_KEPT).map(|(said, _)| said.clone())
 }
 
-async fn ask(config: &Oidc, guard: &Guard) -> Result<Said, String> {
+async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, String> {
     // OpenID Connect Discovery 1.0, 4: the path is appended, without a slash at the end of the issuer.
     let place = format!("{}/.well-known/openid-configuration", config.issuer.trim_end_matches('/'));
     let url = Url::parse(&place).map_err(|error| error.to_string())?;
@@ -105,10 +105,10 @@ async fn ask(config: &Oidc, guard: &Guard) -> Result<Said, String> {
         return Err(format!("its configuration is answered with {}", came.status));
     }
     let value = json::parse(&came.body).map_err(|error| format!("its configuration is no JSON: {error}"))?;
-    understand(config, &value)
+    understand(config, others, &value)
 }
 
-fn understand(config: &Oidc, value: &Value) -> Result<Said, String> {
+fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, String> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     // Another's document would send people, codes and the secret elsewhere.
     if text("issuer") != Some(&config.issuer) {
@@ -132,6 +132,7 @@ fn understand(config: &Oidc, value: &Value) -> Result<Said, String> {
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
     let tokens = Issuers::open(&[config.tokens(keys.as_str())]).map_err(|wrong| wrong.to_string())?;
+    let tokens = others.iter().fold(tokens, |tokens, it| tokens.beside(&it.issuer, &it.prefix));
     Ok(Said {
         authorization: needed("authorization_endpoint")?,
         token: needed("token_endpoint")?,

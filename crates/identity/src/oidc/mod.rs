@@ -7,6 +7,7 @@
 mod config;
 mod discovery;
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,8 +38,10 @@ use discovery::{Discovery, Said};
 /// A provider that signs people in.
 pub struct Provider {
     config: Oidc,
+    /// Issuers of tokens, whose people its own tokens can not name.
+    others: Vec<Jwt>,
     secret: Option<ClientSecret>,
-    guard: Guard,
+    way: Arc<Way>,
     discovery: Discovery,
 }
 
@@ -145,8 +148,9 @@ impl Provider {
         let guard = Guard::new(&networks).map_err(|error| wrong(error.to_string()))?;
         Ok(Self {
             config: config.clone(),
+            others: issuers.to_vec(),
             secret: secret.map(ClientSecret::new),
-            guard,
+            way: Arc::new(Way { issuer: config.issuer.clone(), guard }),
             discovery: Discovery::default(),
         })
     }
@@ -197,7 +201,7 @@ impl Provider {
         let response = client
             .exchange_code(AuthorizationCode::new(code))
             .set_pkce_verifier(PkceCodeVerifier::new(verifier))
-            .request_async(&|request| self.send(request))
+            .request_async(&self.way())
             .await
             .map_err(|error| trouble(&error))?;
         self.signed_in(&said, &response, Some(nonce), now).await
@@ -211,7 +215,7 @@ impl Provider {
         let began: StandardDeviceAuthorizationResponse = client
             .exchange_device_code()
             .add_scopes(self.scopes())
-            .request_async(&|request| self.send(request))
+            .request_async(&self.way())
             .await
             .map_err(|error| trouble(&error))?;
         Ok(Device {
@@ -245,7 +249,7 @@ impl Provider {
                 std::future::pending::<()>()
             }
         };
-        let http = |request| self.send(request);
+        let http = self.way();
         let asked = client.exchange_device_access_token(&began).request_async(&http, pause, None);
         let response = tokio::select! {
             biased;
@@ -268,7 +272,7 @@ impl Provider {
     }
 
     async fn said(&self) -> Result<Arc<Said>, Trouble> {
-        self.discovery.said(&self.config, &self.guard).await
+        self.discovery.said(&self.config, &self.others, &self.way.guard).await
     }
 
     fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
@@ -290,24 +294,13 @@ impl Provider {
         }
     }
 
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Away> {
-        let (parts, body) = request.into_parts();
-        let url = Url::parse(&parts.uri.to_string()).map_err(|_| Away)?;
-        let ask = Ask { method: parts.method, url, headers: parts.headers, body };
-        let away = |why: String| {
-            tracing::warn!(issuer = self.config.issuer, why, "the provider that signs people in does not answer");
-            Away
-        };
-        let came = timeout(PROVIDER_TIME, fetch(&self.guard, ask, PROVIDER_TIME, PROVIDER_BYTES)).await;
-        let came = came.map_err(|_| away("it took too long".to_owned()))?;
-        let came = came.map_err(|error| away(error.to_string()))?;
-        if came.status >= 500 {
-            return Err(away(format!("it answers {}", came.status)));
+    /// How the library asks.
+    fn way(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
+        let way = self.way.clone();
+        move |request| {
+            let way = way.clone();
+            Box::pin(async move { way.send(request).await })
         }
-        let mut response = HttpResponse::new(came.body);
-        *response.status_mut() = came.status.try_into().map_err(|_| Away)?;
-        *response.headers_mut() = came.headers;
-        Ok(response)
     }
 
     /// Whom a token is of. `nonce`: of a browser's sign-in; the device flow has none.
@@ -343,6 +336,36 @@ impl Provider {
 fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     let is_shared = claims.get("aud").and_then(Value::as_array).is_some_and(|audience| audience.len() > 1);
     is_shared && !claims.contains_key("azp")
+}
+
+/// How it is reached.
+struct Way {
+    issuer: String,
+    guard: Guard,
+}
+
+type Sent = Pin<Box<dyn Future<Output = Result<HttpResponse, Away>> + Send>>;
+
+impl Way {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Away> {
+        let (parts, body) = request.into_parts();
+        let url = Url::parse(&parts.uri.to_string()).map_err(|_| Away)?;
+        let ask = Ask { method: parts.method, url, headers: parts.headers, body };
+        let away = |why: String| {
+            tracing::warn!(issuer = self.issuer, why, "the provider that signs people in does not answer");
+            Away
+        };
+        let came = timeout(PROVIDER_TIME, fetch(&self.guard, ask, PROVIDER_TIME, PROVIDER_BYTES)).await;
+        let came = came.map_err(|_| away("it took too long".to_owned()))?;
+        let came = came.map_err(|error| away(error.to_string()))?;
+        if came.status >= 500 {
+            return Err(away(format!("it answers {}", came.status)));
+        }
+        let mut response = HttpResponse::new(came.body);
+        *response.status_mut() = came.status.try_into().map_err(|_| Away)?;
+        *response.headers_mut() = came.headers;
+        Ok(response)
+    }
 }
 
 /// No answer came.

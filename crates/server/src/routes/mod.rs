@@ -16,6 +16,7 @@ mod people;
 mod plans;
 mod runs;
 mod sessions;
+mod sign_in;
 mod socket;
 pub(crate) mod steer;
 mod system;
@@ -100,6 +101,10 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Administer), routes!(keys::rotate)))
         .routes(needs(all(SignIn), routes!(logins::invite)))
         .routes(routes!(logins::enter))
+        .routes(routes!(sign_in::provider))
+        .routes(routes!(sign_in::begin))
+        .routes(routes!(sign_in::progress))
+        .routes(needs(any(Read), routes!(logins::leave_everywhere)))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
         .routes(needs(all(Read), routes!(people::list)))
         .routes(needs(any(Read), routes!(people::read)))
