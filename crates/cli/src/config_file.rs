@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use holdshort_identity::jwt::{self, Jwt};
+use holdshort_identity::oidc::Oidc;
 use holdshort_server::{AGENT_REQUESTS, Front, Proxies, PublicUrl, TlsFiles, network};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -57,6 +58,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct Identity {
     jwt: Vec<Jwt>,
+    oidc: Option<Oidc>,
 }
 
 /// What counts, and from where each part of it comes.
@@ -69,6 +71,7 @@ pub(crate) struct Settled {
     pub store: StoreArgs,
     pub agent_requests: u32,
     pub issuers: Vec<Jwt>,
+    pub provider: Option<Oidc>,
     pub front: Front,
     /// Of each key; never a secret.
     pub told: Vec<Told>,
@@ -169,6 +172,8 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let named: Vec<&str> = issuers.iter().map(|jwt| &*jwt.issuer).collect();
     let named = (!named.is_empty()).then(|| named.join(", "));
     telling.pick("identity.jwt", None, None, named, None, Clone::clone);
+    let provider =
+        telling.pick("identity.oidc", None, None, file.identity.oidc, None, |it| it.issuer.clone());
     Ok(Settled {
         listen: listen.unwrap_or(default),
         workflows,
@@ -177,6 +182,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         store,
         agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
         issuers,
+        provider,
         front,
         told: telling.told,
     })
@@ -257,10 +263,13 @@ fn read(path: &Path) -> anyhow::Result<File> {
         [&mut file.workflows, &mut file.people, &mut file.store_file, &mut file.tls_cert, &mut file.tls_key]
             .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
-    for path in paths.chain(of_issuers).flatten() {
+    let of_provider = file.identity.oidc.iter_mut().map(|oidc| &mut oidc.client_secret_file);
+    for path in paths.chain(of_issuers).chain(of_provider).flatten() {
         *path = folder.join(&path);
     }
     jwt::check(&file.identity.jwt).map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
+    let provider = file.identity.oidc.as_ref().map_or(Ok(()), |oidc| oidc.check(&file.identity.jwt));
+    provider.map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
     if let Some(secret) = &file.store_file {
         if file.store.is_some() {
             return Err(usage(format!("{shown}: name one of `store` and `store_file`")));

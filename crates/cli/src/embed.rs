@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
+use holdshort_identity::oidc::Oidc;
 use holdshort_server::{Front, Options, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
@@ -31,6 +32,8 @@ pub(crate) struct Plan {
     pub agent_requests: u32,
     /// Whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
+    /// Where people sign in.
+    pub provider: Option<Oidc>,
     /// How other machines reach it.
     pub front: Front,
     pub hooks: Hooks,
@@ -63,6 +66,7 @@ impl Embedded {
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             issuers: plan.issuers,
+            provider: plan.provider,
             front: plan.front,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };

@@ -172,9 +172,8 @@ impl Logins {
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        let counts = |code: &Code| {
-            code.expires_at > now && !people.is_signed_out(&code.invited.person, code.made_at)
-        };
+        let counts =
+            |code: &Code| code.expires_at > now && !people.is_signed_out(&code.invited.person, code.made_at);
         let Some(Code { invited, .. }) = found.filter(counts) else { return Ok(None) };
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
         let digest = Digest::of(cookie.as_bytes());
@@ -237,9 +236,8 @@ impl Logins {
         }
         let secret = Digest::of(token.as_bytes());
         let logins = self.kept.borrow().clone();
-        let is_it = |login: &&Login| {
-            login.cookie.is_none() && login.secret == secret && login.expires_at > now
-        };
+        let is_it =
+            |login: &&Login| login.cookie.is_none() && login.secret == secret && login.expires_at > now;
         logins.iter().find(is_it).cloned()
     }
 

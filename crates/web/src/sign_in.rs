@@ -96,7 +96,11 @@ pub struct Begun {
 pub enum Progress {
     /// Ask again after so many milliseconds.
     Pending(u64),
-    SignedIn { person: String, role: Role, token: Token },
+    SignedIn {
+        person: String,
+        role: Role,
+        token: Token,
+    },
 }
 
 impl SignIns {
@@ -135,7 +139,8 @@ impl SignIns {
 
     /// The sign-in that this browser began, and that this answer is of.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
-        let mut began = cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
+        let mut began =
+            cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
         let Some(first) = began.next() else {
             return Err(failed("this browser has begun no sign-in, or it has come to its end already"));
         };
@@ -291,7 +296,8 @@ impl AuthState {
         let SignedIn { verified, sub, sid } = signed_in.map_err(|it| refused(&it))?;
         let (principal, _) = Box::pin(access::let_in(app, verified)).await?;
         // Agents have keys: they sign in nowhere.
-        let role = rights::acting(&app.driver.system().await?.people.signs_in(&principal.id), Permission::Read);
+        let role =
+            rights::acting(&app.driver.system().await?.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
             let why = format!("the provider gives `{}` no role of people here", principal.id);
             Refused::new(Code::ForbiddenRole, why)
@@ -317,8 +323,19 @@ mod tests {
             assert!(own_place(text).is_some(), "{text}");
         }
         let others = [
-            "", "inbox", "https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
-            "/ /evil", "/.//evil.example", "/inbox/..//evil.example", "javascript:alert(1)", "/login/oidc", "/v1/login",
+            "",
+            "inbox",
+            "https://evil.example/",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/\t/evil.example",
+            "/ /evil",
+            "/.//evil.example",
+            "/inbox/..//evil.example",
+            "javascript:alert(1)",
+            "/login/oidc",
+            "/v1/login",
             "/\u{e9}",
         ];
         for text in others {

@@ -69,6 +69,7 @@ pub(super) async fn bring_along(
         database: None,
         agent_requests: AGENT_REQUESTS,
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

@@ -48,6 +48,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         database: None,
         agent_requests: AGENT_REQUESTS,
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

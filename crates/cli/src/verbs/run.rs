@@ -73,6 +73,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         database: None,
         agent_requests: AGENT_REQUESTS,
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

@@ -107,11 +107,16 @@ pub struct Wrong {
 /// Whether these issuers can be told apart, and each is whole.
 pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     if issuers.len() > ISSUERS {
-        return Err(Wrong { table: TABLE, at: "all".to_owned(), why: format!("there are at most {ISSUERS}") });
+        return Err(Wrong {
+            table: TABLE,
+            at: "all".to_owned(),
+            why: format!("there are at most {ISSUERS}"),
+        });
     }
     for (index, jwt) in issuers.iter().enumerate() {
-        let wrong =
-            |key: &str, why: &str| Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), why: why.to_owned() });
+        let wrong = |key: &str, why: &str| {
+            Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), why: why.to_owned() })
+        };
         if let Err((key, why)) = jwt.check() {
             return wrong(key, why);
         }

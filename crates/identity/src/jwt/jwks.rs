@@ -193,7 +193,11 @@ impl Jwks {
                 let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
                 let ask = Ask { method: Method::GET, url: url.clone(), headers, body: Vec::new() };
                 let came = fetch(guard, ask, JWKS_TIME, JWKS_BYTES).await?;
-                if (200..300).contains(&came.status) { Ok(came.body) } else { Err(Failed::Status(came.status)) }
+                if (200..300).contains(&came.status) {
+                    Ok(came.body)
+                } else {
+                    Err(Failed::Status(came.status))
+                }
             }
         }
     }

@@ -101,12 +101,19 @@ impl Issuers {
         let mut issuers = Vec::new();
         for jwt in configured {
             let keys = match (&jwt.secret_file, Jwks::new(jwt)?) {
-                (Some(path), None) => Keys::Secret(
-                    secret(path)
-                        .map_err(|why| Wrong { table: config::TABLE, at: format!("`secret_file` {}", path.display()), why })?,
-                ),
+                (Some(path), None) => Keys::Secret(secret(path).map_err(|why| Wrong {
+                    table: config::TABLE,
+                    at: format!("`secret_file` {}", path.display()),
+                    why,
+                })?),
                 (None, Some(jwks)) => Keys::Public(Box::new(jwks)),
-                _ => return Err(Wrong { table: config::TABLE, at: jwt.issuer.clone(), why: "has no keys".to_owned() }),
+                _ => {
+                    return Err(Wrong {
+                        table: config::TABLE,
+                        at: jwt.issuer.clone(),
+                        why: "has no keys".to_owned(),
+                    });
+                }
             };
             issuers.push(Issuer { jwt: jwt.clone(), keys });
         }

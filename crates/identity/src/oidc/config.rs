@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::jwt::{self, Claims, Jwt, Wrong, is_of_this_machine};
 use crate::limits::{
-    JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_SECONDS, NAME_BYTES, SESSION_MOST_SECONDS,
-    SESSION_SECONDS,
+    JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_SECONDS, NAME_BYTES,
+    SESSION_MOST_SECONDS, SESSION_SECONDS,
 };
 
 /// An OpenID provider at which people sign in.
@@ -96,14 +96,16 @@ impl Oidc {
 
     /// Whether it is whole, and its people can be told apart from those of other issuers.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
-        let wrong = |key: &str, why: String| {
-            Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), why })
-        };
+        let wrong =
+            |key: &str, why: String| Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), why });
         if let Err(why) = check_url(&self.issuer) {
             return wrong("issuer", why.to_owned());
         }
         if self.client_id.is_empty() {
-            return wrong("client_id", "is empty; the provider says it when this server is registered".to_owned());
+            return wrong(
+                "client_id",
+                "is empty; the provider says it when this server is registered".to_owned(),
+            );
         }
         if self.name.as_ref().is_some_and(|name| !is_name(name, NAME_BYTES)) {
             return wrong("name", format!("is a line of at most {NAME_BYTES} bytes that shows what it is"));

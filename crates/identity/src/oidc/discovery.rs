@@ -17,9 +17,7 @@ use super::Trouble;
 use super::config::{Oidc, check_url};
 use crate::fetch::{Ask, fetch};
 use crate::jwt::{Issuers, Jwt};
-use crate::limits::{
-    DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
-};
+use crate::limits::{DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME};
 
 /// What it said.
 pub(super) struct Said {
@@ -49,7 +47,12 @@ struct Known {
 }
 
 impl Discovery {
-    pub(super) async fn said(&self, config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Arc<Said>, Trouble> {
+    pub(super) async fn said(
+        &self,
+        config: &Oidc,
+        others: &[Jwt],
+        guard: &Guard,
+    ) -> Result<Arc<Said>, Trouble> {
         if let Some(said) = self.fresh() {
             return Ok(said);
         }
@@ -65,7 +68,8 @@ impl Discovery {
             known.tried = Some(Instant::now());
         }
         let asked = timeout(PROVIDER_TIME, ask(config, others, guard)).await;
-        let said = asked.unwrap_or_else(|_| Err(format!("it took longer than {} s", PROVIDER_TIME.as_secs())));
+        let said =
+            asked.unwrap_or_else(|_| Err(format!("it took longer than {} s", PROVIDER_TIME.as_secs())));
         let mut known = self.lock();
         match said {
             Ok(said) => {
@@ -74,7 +78,11 @@ impl Discovery {
                 Ok(said)
             }
             Err(why) => {
-                tracing::warn!(issuer = config.issuer, why, "the provider that signs people in can not be asked");
+                tracing::warn!(
+                    issuer = config.issuer,
+                    why,
+                    "the provider that signs people in can not be asked"
+                );
                 kept(&known).ok_or(Trouble::Unavailable)
             }
         }

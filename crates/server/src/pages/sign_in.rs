@@ -19,7 +19,10 @@ pub(super) struct Begin {
     to: Option<String>,
 }
 
-pub(super) async fn begin(State(auth): State<AuthState>, query: Result<Query<Begin>, QueryRejection>) -> Response {
+pub(super) async fn begin(
+    State(auth): State<AuthState>,
+    query: Result<Query<Begin>, QueryRejection>,
+) -> Response {
     let to = query.ok().and_then(|Query(begin)| begin.to);
     match auth.begin_sign_in(to.as_deref()).await {
         Ok(Go { to, cookie }) => (AppendHeaders([(SET_COOKIE, cookie)]), see(&to)).into_response(),

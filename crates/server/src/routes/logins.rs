@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::header::SET_COOKIE;
 use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use holdshort_core::system::Input;
 use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem};
