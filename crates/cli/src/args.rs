@@ -433,6 +433,12 @@ pub(crate) struct Serve {
     /// as many. Beyond that they are told to wait. People are not counted [default: 200].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub agent_requests: Option<u32>,
+    /// Requests of signing in that may come from one address in a minute [default: 120].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub sign_in_rate: Option<u32>,
+    /// Decisions that one person may make in a minute [default: 6000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub decision_rate: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Front, Options, Server, StartError, Tuning};
+use holdshort_server::{Front, Options, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub database: Option<postgres::Config>,
     /// A second, of each agent.
     pub agent_requests: u32,
+    /// How often somebody may sign in, and decide.
+    pub per_minute: PerMinute,
     /// Whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
     /// Where people sign in.
@@ -65,6 +67,7 @@ impl Embedded {
             people: plan.people,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
+            per_minute: plan.per_minute,
             issuers: plan.issuers,
             provider: plan.provider,
             front: plan.front,

@@ -140,7 +140,7 @@ codes! {
         "Close some, or try again later.";
     TooManyConnections = "too_many_connections", 429, "Agents have too many connections open",
         "Close some, or use one for many requests; try again as `Retry-After` says.";
-    TooManyRequests = "too_many_requests", 429, "Agents make too many requests",
+    TooManyRequests = "too_many_requests", 429, "Too many requests come",
         "Wait as long as `Retry-After` says; wait for a resolution with `?wait=25` or a stream, not by asking again.";
     Internal = "internal", 500, "The server made a mistake",
         "Report it with the server's log; the journal is as it was.";

@@ -26,6 +26,7 @@ use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::Links;
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
+use holdshort_web::quota::{Allowances, PerMinute};
 use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
 use holdshort_web::sign_in::SignIns;
@@ -59,6 +60,8 @@ pub struct Options {
     pub sandbox_program: PathBuf,
     /// Requests a second that each agent may make, on average.
     pub agent_requests: u32,
+    /// How often somebody may sign in, and decide.
+    pub per_minute: PerMinute,
     /// Issuers whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
     /// Where people sign in.
@@ -246,6 +249,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             agents: tuning.agent_connections.unwrap_or(quotas.agents),
         }),
         agents: Rates::new(options.agent_requests),
+        allowances: Allowances::new(options.per_minute),
         used: Used::default(),
         newest: Newest::default(),
         standing,

@@ -33,6 +33,7 @@ use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::quota::Allowances;
 use crate::rate::Rates;
 use crate::secrets;
 use crate::sign_in::SignIns;
@@ -62,6 +63,7 @@ pub struct App {
     pub pace: Pace,
     pub connections: Arc<Connections>,
     pub agents: Rates,
+    pub allowances: Allowances,
     pub used: Used,
     pub newest: Newest,
     /// The installation, as whatever stays open is told of it.

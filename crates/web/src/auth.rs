@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
@@ -30,6 +30,7 @@ use crate::logins::{Issued, Login};
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::quota::Meter;
 use crate::view::assignment::Reader;
 use crate::{connections, links, view};
 
@@ -209,6 +210,11 @@ impl FromRequestParts<AuthState> for Decider {
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
         let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
+        let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+        if parts.method == Method::POST && path.is_some_and(|path| path.ends_with("/decisions")) {
+            let meter = parts.extensions.get::<Arc<Meter>>();
+            auth.app().allowances.decides(&known.principal.id, meter.map(|meter| &**meter))?;
+        }
         Ok(Self { known, needs: needed(parts)? })
     }
 }

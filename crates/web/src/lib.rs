@@ -8,7 +8,7 @@
 //! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
-//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
+//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
@@ -35,6 +35,7 @@ pub mod pace;
 pub mod patient_stream;
 pub mod problem;
 pub mod query;
+pub mod quota;
 pub mod rate;
 pub mod seal;
 pub mod secrets;

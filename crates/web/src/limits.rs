@@ -58,6 +58,13 @@ pub const AGENT_SHARES: u32 = 5;
 /// Agents whose rates are remembered at once; those that rest are forgotten.
 pub const RATED_AGENTS: usize = 4_096;
 
+/// Requests of signing in that come from one address in a minute, where nothing else is configured.
+pub const SIGN_IN_REQUESTS: u32 = 120;
+/// Decisions of one principal in a minute, where nothing else is configured.
+pub const DECISIONS: u32 = 6_000;
+/// Addresses and principals whose rates are remembered at once; those that rest are forgotten first.
+pub const RATED: usize = 10_000;
+
 /// Frames in a row that a socket's agent is told are too many before the socket is closed: one that waits as it is told
 /// never gets there.
 pub const OVER_RATE_FRAMES: u32 = 100;

@@ -81,7 +81,7 @@ export async function redeem(code: string): Promise<string> {
 
 /** Here, or in all browsers and terminals: where the server can not be asked, they stay signed in, and so does this one. */
 export async function leave(everywhere = false): Promise<void> {
-  if (everywhere) await remove(`/v1/people/${encodeURIComponent(session.me?.person ?? "")}/logins`);
+  if (everywhere) await remove("/v1/logins");
   else await remove("/v1/login").catch(() => undefined);
   secret.forget();
   signedOut();

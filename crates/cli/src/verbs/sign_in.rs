@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use holdshort_protocol::{
-    Code, DeviceHandle, DeviceLogin, DeviceProgress, Identity, LoginProvider, TokenLogin, plain,
-};
+use holdshort_protocol::{Code, DeviceHandle, DeviceLogin, DeviceProgress, LoginProvider, TokenLogin, plain};
 use reqwest::Url;
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::{Scene, links};
 use crate::called::holdshort;
-use crate::client::{self, Client, code, is_passing, segment};
+use crate::client::{self, Client, code, is_passing};
 use crate::data_dir::DataDir;
 use crate::exit::Exit;
 use crate::kept_logins::{self, Login};
@@ -118,9 +116,9 @@ fn may_pass(error: &anyhow::Error) -> bool {
 /// `logout`: this login, or all of them. What is kept here of the server is forgotten in any case that it answers.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
-    let ended = if everywhere { leave_everywhere(&client).await } else { leave(&client).await };
+    let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;
     let had_ended = match ended {
-        Ok(()) => false,
+        Ok(_) => false,
         Err(error) if client.is_signed_in() && code(&error) == Some(Code::Unauthenticated) => true,
         Err(error) => return Err(error),
     };
@@ -135,15 +133,6 @@ pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Ex
         say(&format!("Signed out of {}{whence}.", client.address()));
     }
     Ok(Exit::Ok)
-}
-
-async fn leave(client: &Client) -> anyhow::Result<()> {
-    client.delete("/v1/login").await.map(drop)
-}
-
-async fn leave_everywhere(client: &Client) -> anyhow::Result<()> {
-    let me: Identity = client.get("/v1/login").await?;
-    client.delete(&format!("/v1/people/{}/logins", segment(&me.person))).await.map(drop)
 }
 
 fn tell(text: &str) {

@@ -13,7 +13,6 @@ use holdshort_web::body::{Body, read_strict};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::{access, logins, view};
 
-use super::people::about;
 use crate::openapi::{Enters, Invites, Leaves, Reads};
 
 /// Make a link that signs one browser in.
@@ -88,26 +87,43 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
 }
 
-/// Sign a person out everywhere.
+/// Sign out everywhere.
 ///
-/// All their logins end, of browsers and of terminals, at every node, and what is open with one; login links that were made
-/// for them, too. They do it themselves, or an admin does. Tokens of an issuer, keys, and links to decide by go on to count.
+/// All your logins end, of browsers and of terminals, at every node, and what is open with one; login links that were made
+/// for you, too. Tokens of an issuer, keys, and links to decide by go on to count.
 #[utoipa::path(
-    delete, path = "/v1/people/{person}/logins", tag = "logins", operation_id = "sign_out_everywhere",
-    params(("person" = String, Path, example = "anna")),
+    delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
 )]
-pub(crate) async fn leave_everywhere(caller: Caller, Path(person): Path<String>) -> Answer<Response> {
-    let Caller { app, actor, .. } = about(caller, &person);
-    let forget = app.logins.forget();
-    let is_own = actor.id == person;
+pub(crate) async fn leave_everywhere(caller: Caller) -> Answer<Response> {
+    let forget = caller.app.logins.forget();
+    let person = caller.actor.id.clone();
+    end_all(caller, person).await?;
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
+}
+
+/// Sign a person out everywhere.
+///
+/// The same for somebody else, whose browser or terminal has fallen into other hands. They stay who they are, and sign in
+/// again.
+#[utoipa::path(
+    delete, path = "/v1/people/{person}/logins", tag = "people", operation_id = "sign_person_out",
+    params(("person" = String, Path, example = "anna")),
+    responses((status = 204, description = "Signed out"), Leaves)
+)]
+pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answer<StatusCode> {
+    end_all(caller, person).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whatever is open at this server has heard of it by then.
+async fn end_all(caller: Caller, person: String) -> Answer<()> {
+    let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let change = async move { driver.change_system(Input::SignOut { person }, actor).await };
     let system = detached(change).await?;
-    // Whatever is open at this server has heard of it by then.
     access::told(&app, system.seq).await;
-    let cookies: Vec<_> = is_own.then_some((SET_COOKIE, forget)).into_iter().collect();
-    Ok((StatusCode::NO_CONTENT, AppendHeaders(cookies)).into_response())
+    Ok(())
 }
 
 /// The login that a caller came in with, if it was one.

@@ -109,7 +109,7 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
 }
 
 /// Of others an admin says it, in that role.
-pub(super) fn about(caller: Caller, id: &str) -> Caller {
+fn about(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id { caller } else { caller.may(all(Permission::Administer)).unwrap_or(caller) }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn options(data: &Path) -> Options {
         agent_requests: holdshort_server::AGENT_REQUESTS,
         issuers: Vec::new(),
         provider: None,
+        per_minute: holdshort_server::PerMinute::default(),
         front: holdshort_server::Front::default(),
     }
 }
