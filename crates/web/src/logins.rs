@@ -56,24 +56,13 @@ pub struct Invited {
     pub lasts_ms: u64,
     /// Where the browser goes then.
     pub to: Option<String>,
-    /// The session at the provider that said so.
-    pub provided: Option<Provided>,
 }
 
 impl Invited {
     /// By a link.
     pub fn of(person: &str) -> Self {
-        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None, provided: None }
+        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None }
     }
-}
-
-/// A session at the provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Provided {
-    pub sub: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sid: Option<String>,
 }
 
 /// Somebody who is signed in, as it stands in the file.
@@ -89,8 +78,6 @@ pub struct Login {
     secret: Digest,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provided: Option<Provided>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -210,7 +197,6 @@ impl Logins {
                 secret,
                 created_at: now,
                 expires_at,
-                provided: invited.provided.clone(),
             });
             let over = logins.len().saturating_sub(LOGINS);
             logins.drain(..over);

@@ -16,7 +16,8 @@ use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::time::Timestamp;
-use holdshort_identity::oidc::{Device, Polled, Provider, SignedIn, Trouble};
+use holdshort_identity::jwt::Verified;
+use holdshort_identity::oidc::{Device, Polled, Provider, Trouble};
 use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -25,7 +26,7 @@ use crate::access;
 use crate::app::{App, blocking};
 use crate::auth::AuthState;
 use crate::limits::{LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_INS};
-use crate::logins::{Invited, Logins, Provided, Token, cookies};
+use crate::logins::{Invited, Logins, Token, cookies};
 use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 
@@ -289,11 +290,11 @@ impl AuthState {
     async fn invited(
         &self,
         provider: &Provider,
-        signed_in: Result<SignedIn, Trouble>,
+        signed_in: Result<Verified, Trouble>,
         to: Option<String>,
     ) -> Answer<(Invited, Role)> {
         let app = self.app();
-        let SignedIn { verified, sub, sid } = signed_in.map_err(|it| refused(&it))?;
+        let verified = signed_in.map_err(|it| refused(&it))?;
         let (principal, _) = Box::pin(access::let_in(app, verified)).await?;
         // Agents have keys: they sign in nowhere.
         let role =
@@ -303,8 +304,7 @@ impl AuthState {
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
-        let provided = Some(Provided { sub, sid });
-        Ok((Invited { person: principal.id, lasts_ms, to, provided }, role))
+        Ok((Invited { person: principal.id, lasts_ms, to }, role))
     }
 }
 
@@ -343,5 +343,56 @@ mod tests {
         }
         assert_eq!(own_place(&format!("/{}", "a".repeat(SIGN_IN_TO_BYTES))), None);
         assert_eq!(own_place("/inbox?a=b#c").as_deref(), Some("/inbox"), "a place, without what follows");
+    }
+
+    #[test]
+    fn what_a_browser_began_counts_once_for_a_while_and_for_that_browser_alone() {
+        const NOW: Timestamp = Timestamp::from_millis(1_000);
+        let data = tempfile::tempdir().unwrap();
+        let logins = Logins::open(data.path(), 4_100, true, "token").unwrap();
+        let sign_ins = SignIns::new(None, &logins, "token");
+        let pending = |state: &str| Pending {
+            state: state.to_owned(),
+            nonce: "n".to_owned(),
+            verifier: "v".to_owned(),
+            to: None,
+            expires_at: NOW.plus_ms(SIGN_IN_MS),
+        };
+        let set = sign_ins.set_cookie(&sign_ins.pending.seal(&pending("a")), 600);
+        assert!(set.starts_with("__Host-holdshort_4100_oidc="), "{set}");
+        assert!(set.ends_with("; HttpOnly; SameSite=Lax; Path=/; Max-Age=600; Secure"), "{set}");
+        let headers =
+            |cookies: &str| HeaderMap::from_iter([(axum::http::header::COOKIE, cookies.parse().unwrap())]);
+        let of = |sign_ins: &SignIns, state: &str| {
+            format!("{}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
+        };
+        let other = SignIns::new(None, &logins, "another token");
+        let both = format!("{}; {}", of(&other, "b"), of(&sign_ins, "b"));
+        let late = NOW.plus_ms(SIGN_IN_MS);
+        let table = [
+            (of(&sign_ins, "a"), Some("a"), late, "it took longer than 10 minutes"),
+            (of(&sign_ins, "a"), Some("a"), NOW, ""),
+            (of(&sign_ins, "a"), Some("a"), NOW, "it has come to its end already"),
+            (of(&sign_ins, "a"), Some("b"), NOW, "the answer is of another sign-in (`state`)"),
+            (of(&sign_ins, "a"), None, NOW, "the answer is of another sign-in (`state`)"),
+            (
+                of(&other, "a"),
+                Some("a"),
+                NOW,
+                "this browser has begun no sign-in, or it has come to its end already",
+            ),
+            (
+                "a=b".to_owned(),
+                Some("a"),
+                NOW,
+                "this browser has begun no sign-in, or it has come to its end already",
+            ),
+            (both, Some("b"), NOW, ""),
+        ];
+        for (cookies, state, now, why) in table {
+            let found = sign_ins.pending(&headers(&cookies), state, now);
+            let said = found.map_or_else(|refused| refused.0.detail, |_| String::new());
+            assert_eq!(said, why, "{cookies} {state:?}");
+        }
     }
 }

@@ -71,16 +71,7 @@ pub struct Device {
 pub enum Polled {
     /// Nobody has said anything; ask again after so long.
     Pending(Duration),
-    SignedIn(Box<SignedIn>),
-}
-
-/// Somebody who has signed in at the provider.
-#[derive(Debug)]
-pub struct SignedIn {
-    pub verified: Verified,
-    /// What the provider calls them, and this session of theirs.
-    pub sub: String,
-    pub sid: Option<String>,
+    SignedIn(Box<Verified>),
 }
 
 /// Why nobody is signed in.
@@ -196,7 +187,7 @@ impl Provider {
         (verifier, nonce): (String, &str),
         redirect: &Url,
         now: Timestamp,
-    ) -> Result<SignedIn, Trouble> {
+    ) -> Result<Verified, Trouble> {
         let said = self.said().await?;
         let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
         let response = client
@@ -311,7 +302,7 @@ impl Provider {
         response: &Response,
         nonce: Option<&str>,
         now: Timestamp,
-    ) -> Result<SignedIn, Trouble> {
+    ) -> Result<Verified, Trouble> {
         let token = response.extra_fields().id_token.as_deref().ok_or(Trouble::NoToken)?;
         let (verified, claims) = said.tokens.read(token, now).await.map_err(|refusal| match refusal {
             Refusal::Unavailable => Trouble::Unavailable,
@@ -326,11 +317,10 @@ impl Provider {
         if !is_ours || is_shared_without_azp(&claims) {
             return Err(Trouble::Token(Refusal::Audience));
         }
-        let sub = text("sub").ok_or(Trouble::Token(Refusal::Claim))?.to_owned();
-        if verified.issued_at.is_none() {
+        if text("sub").is_none() || verified.issued_at.is_none() {
             return Err(Trouble::Token(Refusal::Claim));
         }
-        Ok(SignedIn { sid: text("sid").map(str::to_owned), sub, verified })
+        Ok(verified)
     }
 }
 
