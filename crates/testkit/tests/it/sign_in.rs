@@ -300,9 +300,9 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     assert_eq!(asked.refusal(), (503, "identity_unavailable"));
     server.get("/v1/info").await.ok();
     provider.again(&people());
-    eventually("the provider is asked again", async || {
-        let page = visitor.get(&format!("{}/login/oidc", server.base())).await;
-        (page.status == 303).then_some(())
+    eventually("the provider is asked again", || {
+        let (mut asking, url) = (Visitor::new("ada"), format!("{}/login/oidc", server.base()));
+        async move { (asking.get(&url).await.status == 303).then_some(()) }
     })
     .await;
     // It goes away while somebody is there.
