@@ -10,6 +10,7 @@ mod bundle;
 mod contract;
 mod counts;
 mod machine;
+mod npm;
 mod reader;
 mod run;
 mod sim;

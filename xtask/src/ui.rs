@@ -1,14 +1,13 @@
 //! `cargo xtask ui`: the browser app's checks, and its build into `ui/dist`, which is committed and embedded. `verify`
-//! builds it elsewhere and refuses a committed one that differs. Nothing else of the project calls npm.
+//! builds it elsewhere and refuses a committed one that differs. npm is called for it and for the tests' identity provider alone (`npm.rs`).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
 use crate::bundle::{self, Bundle};
+use crate::npm;
 use crate::run::{root, step};
 
 /// Brings `ui/src/api/schema.d.ts` and `ui/dist` up to date.
@@ -51,31 +50,15 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Installs exactly what the lock file says; nothing to do if that is there already.
+/// What the app is built with, where it is not there already.
 pub(crate) fn install() -> Option<Command> {
-    let written = |name: &str| -> Option<SystemTime> {
-        fs::metadata(folder().join(name)).and_then(|metadata| metadata.modified()).ok()
-    };
-    // npm writes it last.
-    let installed = written("node_modules/.package-lock.json");
-    if installed > written("package-lock.json") && installed > written("package.json") {
-        return None;
-    }
-    let mut npm = npm();
-    npm.args(["ci", "--no-audit", "--no-fund"]);
-    Some(npm)
+    npm::install(&folder())
 }
 
 /// A script of `ui/package.json`.
 fn script(name: &str, arguments: &[&str]) -> Command {
-    let mut command = npm();
+    let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);
-    command
-}
-
-fn npm() -> Command {
-    let mut command = Command::new("npm");
-    command.current_dir(folder());
     command
 }
 

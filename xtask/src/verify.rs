@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::counts::Counts;
 use crate::run::{Beside, cargo, lines, step};
-use crate::{machine, ui};
+use crate::{machine, npm, ui};
 
 /// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
 const QUICK: [&str; 6] = [
@@ -28,6 +28,9 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     }
     step("format", cargo().args(["fmt", "--all", "--check"]))?;
     // It waits for the network, the lints for the processor.
+    if !quick && let Some(mut npm) = npm::install(&npm::provider()) {
+        step("npm ci (the identity provider of the tests)", &mut npm)?;
+    }
     let installing = if quick { None } else { ui::install() }.map(|npm| Beside::start("npm ci", npm));
     let linted = lints();
     installing.map_or(Ok(()), Beside::end)?;

@@ -163,11 +163,20 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
     },
-    /// A link that signs your browser in: once, within 15 minutes
+    /// A link that signs your browser in: once, within 15 minutes; with --server, sign this terminal in
+    ///
+    /// A server elsewhere that has an identity provider signs this terminal in there: open the page that is printed, in
+    /// any browser. From then on all commands with the same --server are yours.
     Login {
         /// Whom the link signs in [default: you].
         #[arg(long = "as", value_name = "PERSON")]
         person: Option<String>,
+    },
+    /// Sign this terminal out of the server that --server names
+    Logout {
+        /// All your logins, in browsers and terminals, wherever they are.
+        #[arg(long)]
+        everywhere: bool,
     },
     /// Stay beside a run: see what it does, decide where it holds short
     Attach {
@@ -431,6 +440,12 @@ pub(crate) struct Serve {
     /// as many. Beyond that they are told to wait. People are not counted [default: 200].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub agent_requests: Option<u32>,
+    /// Requests of signing in that may come from one address in a minute [default: 120].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub sign_in_rate: Option<u32>,
+    /// Decisions that one person may make in a minute [default: 6000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub decision_rate: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]

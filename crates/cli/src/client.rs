@@ -16,6 +16,7 @@ use crate::args::Reach;
 use crate::called::{holdshort, spelled};
 use crate::data_dir::DataDir;
 use crate::exit::{no_server, usage};
+use crate::kept_logins;
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -165,9 +166,18 @@ pub(crate) struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    token: String,
-    /// Whether the token is the one in the environment, not the data folder's.
-    is_given: bool,
+    /// Nothing, where nobody is known yet.
+    token: Option<String>,
+    from: From,
+}
+
+/// Where a token is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    Environment,
+    /// This terminal has signed in at the server.
+    Login,
+    DataFolder,
 }
 
 impl Client {
@@ -179,10 +189,20 @@ impl Client {
     /// A server whose address and token are known, and how other commands name it.
     pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
-            Target { base: Url::parse(address)?, token: token.to_owned(), is_given: false },
+            Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
             None,
             words,
         )
+    }
+
+    /// A server at which nobody has signed in yet: it is shown no token.
+    pub(crate) fn unknown(server: &Url) -> anyhow::Result<Self> {
+        Self::new(Target { base: server.clone(), token: None, from: From::Login }, None, "")
+    }
+
+    /// Whether this terminal has signed in there.
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.target().from == From::Login
     }
 
     fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
@@ -284,7 +304,11 @@ impl Client {
     fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
         let target = self.find_again()?;
         let url = target.base.join(path).with_context(|| format!("{path} is no path"))?;
-        Ok(self.http.request(method, url).bearer_auth(target.token).header(header::VIA, "cli"))
+        let request = self.http.request(method, url).header(header::VIA, "cli");
+        Ok(match target.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        })
     }
 
     async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder) -> anyhow::Result<T> {
@@ -349,7 +373,14 @@ impl Client {
 
     fn unknown_token(&self) -> String {
         let at = self.address();
-        if self.target().is_given {
+        if self.is_signed_in() {
+            return format!(
+                "the login at {at} has ended; sign in again with `{} login --server {}`",
+                holdshort(),
+                quoted(&at)
+            );
+        }
+        if self.target().from == From::Environment {
             return format!(
                 "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
                  server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"
@@ -399,27 +430,41 @@ fn words(reach: &Reach) -> anyhow::Result<String> {
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::of(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
-    let base = Url::parse(&with_scheme(&address))
+    let base = self::address(&address)?;
+    let given = std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty());
+    if let Some(token) = given {
+        return Ok(Target { base, token: Some(token), from: From::Environment });
+    }
+    if reach.server.is_some()
+        && let Some(login) = kept_logins::at(&data_dir, &base)?
+    {
+        return Ok(Target { base, token: Some(login.token), from: From::Login });
+    }
+    let token = data_dir.token()?.ok_or_else(|| {
+        let elsewhere = reach.server.as_deref().map(|server| {
+            format!(", or sign in there with `{} login --server {}`", holdshort(), quoted(server))
+        });
+        usage(format!(
+            "there is no token in {}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN{}",
+            data_dir.path.display(),
+            elsewhere.unwrap_or_default()
+        ))
+    })?;
+    Ok(Target { base, token: Some(token), from: From::DataFolder })
+}
+
+/// The address of a server, where a token may go there.
+pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
+    let base = Url::parse(&with_scheme(text))
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let base = base.ok_or_else(|| {
-        usage(format!("`{address}` is no address such as http://127.0.0.1:7349 or localhost:7349"))
+        usage(format!("`{text}` is no address such as http://127.0.0.1:7349 or localhost:7349"))
     })?;
     if base.scheme() == "http" && !is_loopback(&base) {
-        return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
+        return Err(usage(format!("{text} is not on this machine: a token goes there by https only")));
     }
-    let given = std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty());
-    let is_given = given.is_some();
-    let token = match given {
-        Some(token) => token,
-        None => data_dir.token()?.ok_or_else(|| {
-            usage(format!(
-                "there is no token in {}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN",
-                data_dir.path.display()
-            ))
-        })?,
-    };
-    Ok(Target { base, token, is_given })
+    Ok(base)
 }
 
 /// What ids begin with.

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use holdshort_identity::jwt::{self, Jwt};
-use holdshort_server::{AGENT_REQUESTS, Front, Proxies, PublicUrl, TlsFiles, network};
+use holdshort_identity::oidc::Oidc;
+use holdshort_server::{AGENT_REQUESTS, Front, PerMinute, Proxies, PublicUrl, TlsFiles, network};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::args::{self, ModelArgs, Serve, StoreArgs};
@@ -50,6 +51,10 @@ struct File {
     lease: Option<u64>,
     #[serde(deserialize_with = "agent_requests")]
     agent_requests: Option<u32>,
+    #[serde(deserialize_with = "rate")]
+    sign_in_rate: Option<u32>,
+    #[serde(deserialize_with = "rate")]
+    decision_rate: Option<u32>,
     identity: Identity,
 }
 
@@ -57,6 +62,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct Identity {
     jwt: Vec<Jwt>,
+    oidc: Option<Oidc>,
 }
 
 /// What counts, and from where each part of it comes.
@@ -68,7 +74,9 @@ pub(crate) struct Settled {
     pub model: ModelArgs,
     pub store: StoreArgs,
     pub agent_requests: u32,
+    pub per_minute: PerMinute,
     pub issuers: Vec<Jwt>,
+    pub provider: Option<Oidc>,
     pub front: Front,
     /// Of each key; never a secret.
     pub told: Vec<Told>,
@@ -96,6 +104,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let default: SocketAddr = LISTEN.parse()?;
     let listen =
         telling.pick("listen", None, serve.front.listen, file.listen, Some(default), ToString::to_string);
+    let listen = listen.unwrap_or(default);
     let shown = |path: &PathBuf| path.display().to_string();
     let said = &serve.front;
     let front = Front {
@@ -165,18 +174,30 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         Some(AGENT_REQUESTS),
         ToString::to_string,
     );
+    let default = PerMinute::default();
+    let mut rate = |key, said, read, default: u32| {
+        telling.pick(key, None, said, read, Some(default), ToString::to_string).unwrap_or(default)
+    };
+    let per_minute = PerMinute {
+        sign_ins: rate("sign_in_rate", serve.sign_in_rate, file.sign_in_rate, default.sign_ins),
+        decisions: rate("decision_rate", serve.decision_rate, file.decision_rate, default.decisions),
+    };
     let issuers = file.identity.jwt;
     let named: Vec<&str> = issuers.iter().map(|jwt| &*jwt.issuer).collect();
     let named = (!named.is_empty()).then(|| named.join(", "));
     telling.pick("identity.jwt", None, None, named, None, Clone::clone);
+    let provider =
+        telling.pick("identity.oidc", None, None, file.identity.oidc, None, |it| it.issuer.clone());
     Ok(Settled {
-        listen: listen.unwrap_or(default),
+        listen,
         workflows,
         people,
         model,
         store,
         agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
+        per_minute,
         issuers,
+        provider,
         front,
         told: telling.told,
     })
@@ -257,10 +278,13 @@ fn read(path: &Path) -> anyhow::Result<File> {
         [&mut file.workflows, &mut file.people, &mut file.store_file, &mut file.tls_cert, &mut file.tls_key]
             .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
-    for path in paths.chain(of_issuers).flatten() {
+    let of_provider = file.identity.oidc.iter_mut().map(|oidc| &mut oidc.client_secret_file);
+    for path in paths.chain(of_issuers).chain(of_provider).flatten() {
         *path = folder.join(&path);
     }
     jwt::check(&file.identity.jwt).map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
+    let provider = file.identity.oidc.as_ref().map_or(Ok(()), |oidc| oidc.check(&file.identity.jwt));
+    provider.map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
     if let Some(secret) = &file.store_file {
         if file.store.is_some() {
             return Err(usage(format!("{shown}: name one of `store` and `store_file`")));
@@ -328,6 +352,13 @@ fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::
     match u32::deserialize(from)? {
         n @ 1..=1_000_000 => Ok(Some(n)),
         _ => Err(de::Error::custom("must be from 1 to 1000000")),
+    }
+}
+
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    match u32::deserialize(from)? {
+        n @ 1..=1_000_000 => Ok(Some(n)),
+        _ => Err(de::Error::custom("must be from 1 to 1000000, a minute")),
     }
 }
 

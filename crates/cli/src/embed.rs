@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
-use holdshort_server::{Front, Options, Server, StartError, Tuning};
+use holdshort_identity::oidc::Oidc;
+use holdshort_server::{Front, Options, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -29,8 +30,12 @@ pub(crate) struct Plan {
     pub database: Option<postgres::Config>,
     /// A second, of each agent.
     pub agent_requests: u32,
+    /// How often somebody may sign in, and decide.
+    pub per_minute: PerMinute,
     /// Whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
+    /// Where people sign in.
+    pub provider: Option<Oidc>,
     /// How other machines reach it.
     pub front: Front,
     pub hooks: Hooks,
@@ -62,7 +67,9 @@ impl Embedded {
             people: plan.people,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
+            per_minute: plan.per_minute,
             issuers: plan.issuers,
+            provider: plan.provider,
             front: plan.front,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };

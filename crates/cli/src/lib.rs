@@ -14,6 +14,7 @@ mod config_file;
 mod data_dir;
 mod embed;
 mod exit;
+mod kept_logins;
 mod limits;
 mod log;
 mod model;

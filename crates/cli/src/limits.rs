@@ -12,3 +12,6 @@ pub(crate) const CONFIG_DAYS: u16 = 366;
 pub(crate) const FORM_PARTS: usize = 20;
 /// Definitions that are followed for one of these parts.
 pub(crate) const FORM_DEPTH: usize = 6;
+
+/// The file of logins at servers.
+pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;

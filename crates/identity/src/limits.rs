@@ -35,3 +35,20 @@ pub const SECRET_BYTES: usize = 32;
 pub const SECRET_FILE_BYTES: u64 = 64 * 1_024;
 /// Issuers of tokens.
 pub const ISSUERS: usize = 20;
+
+/// What a provider says of itself.
+pub const DISCOVERY_BYTES: usize = 256 * 1_024;
+/// How old that may be before it is asked again: an hour.
+pub const DISCOVERY_AGE: Duration = Duration::from_hours(1);
+/// How long it counts on while the provider can not be asked: a day.
+pub const DISCOVERY_KEPT: Duration = Duration::from_hours(24);
+/// The least time between two questions.
+pub const DISCOVERY_PAUSE: Duration = Duration::from_secs(2);
+/// An answer of a provider with tokens.
+pub const PROVIDER_BYTES: usize = 256 * 1_024;
+/// A whole question to a provider.
+pub const PROVIDER_TIME: Duration = Duration::from_secs(10);
+/// How long somebody is signed in who signed in at a provider, where nothing else is configured: 12 hours.
+pub const SESSION_SECONDS: u64 = 12 * 3_600;
+/// How long they are at most: 30 days.
+pub const SESSION_MOST_SECONDS: u64 = 30 * 24 * 3_600;

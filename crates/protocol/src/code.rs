@@ -76,6 +76,8 @@ codes! {
         "Make another one with `holdshort keys create NAME`; the name is free.";
     LoginCodeSpent = "login_code_spent", 403, "The login link is used up or too old",
         "`holdshort login` prints a fresh link.";
+    SignInFailed = "sign_in_failed", 403, "The sign-in at the provider did not come to its end",
+        "Begin again, and stay in one browser; the detail says what was wrong.";
     WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",
         "Call the API from no browser, or from a page that this server gave out.";
     NotFound = "not_found", 404, "There is nothing under this address",
@@ -138,7 +140,7 @@ codes! {
         "Close some, or try again later.";
     TooManyConnections = "too_many_connections", 429, "Agents have too many connections open",
         "Close some, or use one for many requests; try again as `Retry-After` says.";
-    TooManyRequests = "too_many_requests", 429, "Agents make too many requests",
+    TooManyRequests = "too_many_requests", 429, "Too many requests come",
         "Wait as long as `Retry-After` says; wait for a resolution with `?wait=25` or a stream, not by asking again.";
     Internal = "internal", 500, "The server made a mistake",
         "Report it with the server's log; the journal is as it was.";
@@ -146,8 +148,8 @@ codes! {
         "Run `holdshort audit verify`; restore the data folder from a backup. Other runs are not affected.";
     StoreReadOnly = "store_read_only", 503, "The data folder can not be written",
         "Make it writable again; nothing was changed.";
-    IdentityUnavailable = "identity_unavailable", 503, "The keys of the token's issuer can not be had",
-        "Try again in a while; the server's log says why they can not be fetched.";
+    IdentityUnavailable = "identity_unavailable", 503, "The identity provider can not be asked",
+        "Try again in a while; the server's log says why it does not answer.";
     StoreFailed = "store_failed", 503, "The store can not be reached",
         "Try again; if it persists, see the server's log.";
     Busy = "busy", 503, "Too much happens at once on this run",

@@ -50,7 +50,10 @@ pub use interrupt::{
 };
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
-pub use login::{Identity, Link, LinkRequest, Login, LoginLinkRequest, Redeem};
+pub use login::{
+    DeviceHandle, DeviceLogin, DeviceProgress, Identity, Link, LinkRequest, Login, LoginLinkRequest,
+    LoginProvider, Redeem, TokenLogin,
+};
 pub use marked::LookAlikes;
 pub use person::{Away, Person, PersonRole, PersonSource, SetPerson};
 pub use plan::{

@@ -47,6 +47,77 @@ pub struct Login {
     pub role: Role,
     #[schema(format = DateTime)]
     pub expires_at: String,
+    /// Where the page goes then: a place of this server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// The identity provider at which people sign in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "name": "Example", "sign_in": "https://holdshort.example.org/login/oidc",
+    "sign_out": "https://holdshort.example.org/login/oidc/out"
+}))]
+pub struct LoginProvider {
+    pub name: String,
+    /// A page that leads there; `?to=/inbox` says where to go afterwards.
+    pub sign_in: String,
+    /// A page that signs out there, too.
+    pub sign_out: String,
+}
+
+/// The sign-in of a terminal that has begun (RFC 8628).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "device": "eyJjIjoi…", "user_code": "WDJB-MJHT", "page": "https://login.example.org/device",
+    "interval_ms": 5000, "expires_at": "2026-01-31T09:40:00.000Z"
+}))]
+pub struct DeviceLogin {
+    /// To be shown again when it is asked about. Whoever has it gets in once the person has signed in.
+    pub device: String,
+    /// What the person types at the page of the provider.
+    pub user_code: String,
+    pub page: String,
+    /// The page with the code in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_with_code: Option<String>,
+    /// How long to wait before it is asked about.
+    pub interval_ms: u64,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+}
+
+/// Which sign-in of a terminal is asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"device": "eyJjIjoi…"}))]
+pub struct DeviceHandle {
+    pub device: String,
+}
+
+/// What has become of the sign-in of a terminal: one of the two is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"wait_ms": 5000}))]
+pub struct DeviceProgress {
+    /// Nobody has signed in yet: ask again after so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<TokenLogin>,
+}
+
+/// A login of a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
+}))]
+pub struct TokenLogin {
+    /// To be sent as `Authorization: Bearer TOKEN`, and to be kept for its person alone.
+    pub token: String,
+    pub person: String,
+    pub role: Role,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
 }
 
 /// Who asks.

@@ -20,6 +20,7 @@ pub use asyncapi::asyncapi;
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;
+pub use holdshort_web::quota::PerMinute;
 pub use library::{
     Checked, Error as WorkflowsError, check as check_workflows, open as open_workflows, people,
 };

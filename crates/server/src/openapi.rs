@@ -204,6 +204,10 @@ refuses! {
     /// Of signing in: nobody is known yet.
     Enters: BODY, CHANGE,
         &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
+    /// Of signing in at an identity provider.
+    EntersByProvider: BODY, CHANGE,
+        &[Code::SignInFailed, Code::ForbiddenRole, Code::Unauthenticated, Code::NotFound, Code::IdentityUnavailable,
+          Code::WrongHost, Code::Internal, Code::StoreFailed];
     Links: ANY, BODY, CHANGE, OF_A_RUN, &[Code::AlreadyResolved];
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];

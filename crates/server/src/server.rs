@@ -12,6 +12,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
+use holdshort_identity::oidc::{Oidc, Provider};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
 use holdshort_web::access::{Newest, Used, keep_standing};
@@ -25,8 +26,10 @@ use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::Links;
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
+use holdshort_web::quota::{Allowances, PerMinute};
 use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
+use holdshort_web::sign_in::SignIns;
 use holdshort_web::tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
@@ -35,6 +38,9 @@ use tokio::time::timeout;
 
 use crate::tls::Tls;
 use crate::{library, routes, serving};
+
+/// The variable of the environment that holds the secret of this server at its provider.
+const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -54,8 +60,12 @@ pub struct Options {
     pub sandbox_program: PathBuf,
     /// Requests a second that each agent may make, on average.
     pub agent_requests: u32,
+    /// How often somebody may sign in, and decide.
+    pub per_minute: PerMinute,
     /// Issuers whose tokens let somebody in.
     pub issuers: Vec<Jwt>,
+    /// Where people sign in.
+    pub provider: Option<Oidc>,
     pub front: Front,
 }
 
@@ -69,7 +79,7 @@ pub enum StartError {
     NoPublicUrl(SocketAddr),
     #[error(
         "other machines could reach this server, and nothing but the tokens of its data folder says who somebody is: \
-         name people with --people FILE, configure [[identity.jwt]], or serve on a loopback address first and set \
+         name people with --people FILE, configure [[identity.jwt]] or [identity.oidc], or serve on a loopback address first and set \
          people (`holdshort people set`) or make keys (`holdshort keys create`)"
     )]
     NoIdentity,
@@ -137,7 +147,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         return Err(StartError::NoPublicUrl(options.listen));
     }
     let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_loopback());
-    let needs_identity = is_exposed && options.issuers.is_empty();
+    let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
     // Where there is no journal yet nobody else can have been set.
     let is_new = options.database.is_none() && !options.data.exists();
     if needs_identity && is_new && options.people.is_none() {
@@ -150,8 +160,15 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         let people = People::of(people.as_deref().unwrap_or_default());
         library::open(options.workflows.as_deref(), &people)?;
     }
-    let issuers = Issuers::open(&options.issuers)?;
     let env = |name: &str| std::env::var(name).ok();
+    let issuers = Issuers::open(&options.issuers)?;
+    let issuers = match &options.provider {
+        Some(oidc) => issuers.beside(&oidc.issuer, &oidc.prefix),
+        None => issuers,
+    };
+    let secret = || env(SECRET).filter(|secret| !secret.is_empty());
+    let provider = options.provider.as_ref().map(|oidc| Provider::open(oidc, &options.issuers, secret()));
+    let provider = provider.transpose()?;
     let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
         Source::Provider(model) => {
             let described = model.describe();
@@ -217,6 +234,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox: engine.sandbox,
         data: options.data,
         links: Links::new(&tokens.operator),
+        sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
         logins,
         issuers,
@@ -231,6 +249,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             agents: tuning.agent_connections.unwrap_or(quotas.agents),
         }),
         agents: Rates::new(options.agent_requests),
+        allowances: Allowances::new(options.per_minute),
         used: Used::default(),
         newest: Newest::default(),
         standing,

@@ -9,5 +9,6 @@ pub mod faulty;
 pub mod fuzz;
 pub mod issuer;
 pub mod model;
+pub mod provider;
 pub mod server;
 pub mod sim;

@@ -20,7 +20,7 @@ use holdshort_engine::{Clock, Error};
 use holdshort_identity::{How, Principal};
 use holdshort_protocol::Code;
 pub use issued::Newest;
-pub(crate) use issued::by_issuer;
+pub(crate) use issued::{by_issuer, let_in};
 use tokio::sync::watch;
 use tokio::time::sleep;
 

@@ -33,8 +33,10 @@ use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::quota::Allowances;
 use crate::rate::Rates;
 use crate::secrets;
+use crate::sign_in::SignIns;
 use crate::tokens::Tokens;
 
 pub struct App {
@@ -49,6 +51,7 @@ pub struct App {
     pub tokens: Tokens,
     pub logins: Logins,
     pub issuers: Issuers,
+    pub sign_ins: SignIns,
     pub links: Links,
     /// What links begin with: the public address, or the one that it listens on.
     pub base: String,
@@ -60,6 +63,7 @@ pub struct App {
     pub pace: Pace,
     pub connections: Arc<Connections>,
     pub agents: Rates,
+    pub allowances: Allowances,
     pub used: Used,
     pub newest: Newest,
     /// The installation, as whatever stays open is told of it.

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
@@ -26,10 +26,11 @@ use holdshort_store::{RunFilter, Tables};
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::Asked;
-use crate::logins::Issued;
+use crate::logins::{Issued, Login};
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::quota::Meter;
 use crate::view::assignment::Reader;
 use crate::{connections, links, view};
 
@@ -52,6 +53,10 @@ impl AuthState {
         }
         self.0.journal().next_deadline().await?;
         Ok(())
+    }
+
+    pub(crate) fn app(&self) -> &Arc<App> {
+        &self.0
     }
 
     /// How long clients are waited for.
@@ -105,7 +110,9 @@ impl AuthState {
         let asked = app.asked(&claim.interrupt).await?;
         let people = &app.driver.system().await?.people;
         let role = rights::acting(&people.roles(&claim.person), Permission::Decide);
-        let Some(role) = role.filter(|_| !people.is_barred(&claim.person)) else {
+        // Whoever left and came back is given links anew.
+        let has_left = claim.made_at.is_some_and(|made_at| people.has_left(&claim.person, made_at));
+        let Some(role) = role.filter(|_| !people.is_barred(&claim.person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
@@ -203,6 +210,11 @@ impl FromRequestParts<AuthState> for Decider {
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
         let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
+        let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+        if parts.method == Method::POST && path.is_some_and(|path| path.ends_with("/decisions")) {
+            let meter = parts.extensions.get::<Arc<Meter>>();
+            auth.app().allowances.decides(&known.principal.id, meter.map(|meter| &**meter))?;
+        }
         Ok(Self { known, needs: needed(parts)? })
     }
 }
@@ -237,6 +249,11 @@ impl Caller {
             via: self.actor.via.clone().unwrap_or_default(),
         }
         .may(needs)
+    }
+
+    /// The login that let them in, if it was one.
+    pub fn login(&self) -> Option<&Login> {
+        if let Access::Login { login, .. } = &*self.access { Some(login) } else { None }
     }
 
     /// When what let them in ends, if nobody ends it before.
@@ -359,6 +376,9 @@ impl Caller {
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
+    }
+    if let Some(login) = app.logins.find_token(token, app.now()) {
+        return access::by_login(app, login).await;
     }
     match access::by_key(app, token, Principal::of_key).await? {
         Some(found) => Ok(Some(found)),

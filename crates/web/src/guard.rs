@@ -16,9 +16,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
+use crate::auth::AuthState;
 use crate::connections;
 use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
+use crate::quota::Meter;
 
 /// Fetch Metadata, 2.4.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -94,16 +96,27 @@ impl Names {
 }
 
 /// Around every handler, as one layer: each more would copy the service once more for each request.
-pub async fn check_origin(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+pub async fn check_origin(
+    State((names, auth)): State<(Arc<Names>, AuthState)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     // Every request comes over a connection; one without would have no proxy to speak for it.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
-    let mut response = match check(&names, &request, forwarded) {
-        Ok(()) => next.run(request).await,
+    let (meter, client) = (Arc::new(Meter::default()), forwarded.client);
+    let checked = check(&names, &request, forwarded);
+    let counted = checked.and_then(|()| auth.app().allowances.arrives(&request, client, &meter));
+    let mut response = match counted {
+        Ok(()) => {
+            request.extensions_mut().insert(meter.clone());
+            next.run(request).await
+        }
         Err(refused) => refused.into_response(),
     };
     seal(response.headers_mut());
+    meter.tell(response.headers_mut());
     if let Some(line) = line {
         line.end(&response);
     }

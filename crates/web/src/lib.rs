@@ -5,10 +5,10 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
-//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
+//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
@@ -35,8 +35,11 @@ pub mod pace;
 pub mod patient_stream;
 pub mod problem;
 pub mod query;
+pub mod quota;
 pub mod rate;
+pub mod seal;
 pub mod secrets;
+pub mod sign_in;
 pub mod tokens;
 pub mod view;
 pub mod wait;

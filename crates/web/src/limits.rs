@@ -58,6 +58,13 @@ pub const AGENT_SHARES: u32 = 5;
 /// Agents whose rates are remembered at once; those that rest are forgotten.
 pub const RATED_AGENTS: usize = 4_096;
 
+/// Requests of signing in that come from one address in a minute, where nothing else is configured.
+pub const SIGN_IN_REQUESTS: u32 = 120;
+/// Decisions of one principal in a minute, where nothing else is configured.
+pub const DECISIONS: u32 = 6_000;
+/// Addresses and principals whose rates are remembered at once; those that rest are forgotten first.
+pub const RATED: usize = 10_000;
+
 /// Frames in a row that a socket's agent is told are too many before the socket is closed: one that waits as it is told
 /// never gets there.
 pub const OVER_RATE_FRAMES: u32 = 100;
@@ -109,6 +116,15 @@ pub const LOGINS: usize = 1_000;
 pub const LOGINS_OF_PERSON: usize = 100;
 /// How long a login lasts: 30 days.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
+
+/// How long somebody has to sign in at the provider: 10 minutes.
+pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
+/// How long the browser that comes back from there has to redeem what it is given: a minute.
+pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
+/// Sign-ins that are remembered as done, so that none is done twice. The provider takes no code twice, either.
+pub const SIGN_INS: usize = 10_000;
+/// A place of this server that somebody goes to after a sign-in.
+pub const SIGN_IN_TO_BYTES: usize = 1_000;
 
 /// How long a decision link is good for where nothing is said: 7 days.
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;

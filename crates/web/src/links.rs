@@ -1,27 +1,17 @@
-//! Tokens of decision links: who may decide on what, until when, sealed so that nobody else can make one.
+//! Tokens of decision links: who may decide on what, until when, [sealed](Seal) so that nobody else can make one.
 //!
-//! A token is the claim and its HMAC under a key of the operator's token, so it outlives the process and not that
-//! token. Nothing is kept for it: an interrupt is resolved once, and with it every link to it is spent.
+//! Nothing is kept for a link: an interrupt is resolved once, and with it every link to it is spent.
 
-use data_encoding::BASE64URL_NOPAD;
-use hmac::digest::Key;
-use hmac::{Hmac, KeyInit, Mac};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, KeyId};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::Interrupt;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::Sha256;
 
-type Seal = Hmac<Sha256>;
+use crate::seal::Seal;
 
-/// Bytes of an HMAC-SHA-256.
-const SEAL_BYTES: usize = 32;
-
-pub struct Links {
-    seal: Seal,
-}
+pub struct Links(Seal);
 
 /// What a link is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,30 +29,23 @@ pub struct Claim {
     /// Of a link that was made with a key: it ends with the key.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
+    /// When it was made: it ends when its person leaves. Links of earlier versions do not say it.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<Timestamp>,
 }
 
 impl Links {
     pub fn new(operator: &str) -> Self {
-        let digest = Digest::of_parts(&[b"holdshort decision links\n", operator.as_bytes()]);
-        // RFC 2104, 2: a short key is filled up with zeros.
-        let mut key = Key::<Seal>::default();
-        key[..SEAL_BYTES].copy_from_slice(digest.as_bytes());
-        Self { seal: Seal::new(&key) }
+        Self(Seal::new("decision links", operator))
     }
 
     pub fn token(&self, claim: &Claim) -> String {
-        let mut bytes = serde_json::to_vec(claim).unwrap_or_default();
-        let seal = self.seal.clone().chain_update(&bytes).finalize();
-        bytes.extend_from_slice(&seal.into_bytes());
-        BASE64URL_NOPAD.encode(&bytes)
+        self.0.seal(claim)
     }
 
-    /// The claim of a token that this server sealed. Nothing is read of any other.
+    /// The claim of a token that this server sealed.
     pub fn claim(&self, token: &str) -> Option<Claim> {
-        let bytes = BASE64URL_NOPAD.decode(token.as_bytes()).ok()?;
-        let (claim, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;
-        self.seal.clone().chain_update(claim).verify_slice(seal).ok()?;
-        serde_json::from_slice(claim).ok()
+        self.0.open(token)
     }
 }
 
@@ -74,6 +57,8 @@ pub fn subject(interrupt: &Interrupt) -> Digest {
 
 #[cfg(test)]
 mod tests {
+    use data_encoding::BASE64URL_NOPAD;
+
     use super::*;
 
     fn claim() -> Claim {
@@ -83,6 +68,7 @@ mod tests {
             subject: Digest::of(b"what will run"),
             expires_at: Timestamp::from_millis(1_000),
             key: None,
+            made_at: Some(Timestamp::from_millis(10)),
         }
     }
 

@@ -22,6 +22,10 @@ use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS,
 use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
+/// What the token of a terminal begins with.
+const TOKEN_PREFIX: &str = "hs_login_";
+/// With the 256 bits behind it.
+const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
@@ -39,10 +43,26 @@ pub struct Logins {
 /// A code that has not been redeemed.
 struct Code {
     digest: Digest,
-    /// Whom it signs in.
-    person: String,
+    invited: Invited,
     made_at: Timestamp,
     expires_at: Timestamp,
+}
+
+/// Whom a code signs in, and how.
+#[derive(Clone, Debug)]
+pub struct Invited {
+    pub person: String,
+    /// How long they are signed in.
+    pub lasts_ms: u64,
+    /// Where the browser goes then.
+    pub to: Option<String>,
+}
+
+impl Invited {
+    /// By a link.
+    pub fn of(person: &str) -> Self {
+        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None }
+    }
 }
 
 /// Somebody who is signed in, as it stands in the file.
@@ -52,7 +72,9 @@ pub struct Login {
     /// Who is signed in; the operator in files of earlier versions.
     #[serde(default = "operator")]
     pub person: String,
-    cookie: Digest,
+    /// None of a terminal: it shows the secret alone, as a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
@@ -72,6 +94,14 @@ pub struct Issued {
     /// The value of `Set-Cookie`.
     pub cookie: String,
     pub secret: String,
+    pub expires_at: Timestamp,
+    /// Where the browser goes.
+    pub to: Option<String>,
+}
+
+/// A new login of a terminal.
+pub struct Token {
+    pub token: String,
     pub expires_at: Timestamp,
 }
 
@@ -95,18 +125,29 @@ impl Logins {
 
     /// A code that signs one browser in as somebody, once.
     pub fn invite(&self, person: &str, now: Timestamp) -> Result<(String, Timestamp), Error> {
+        self.invite_as(Invited::of(person), now, LOGIN_CODE_MS)
+    }
+
+    /// The same, with how they are signed in, and for how long the code can be redeemed.
+    pub fn invite_as(
+        &self,
+        invited: Invited,
+        now: Timestamp,
+        within_ms: u64,
+    ) -> Result<(String, Timestamp), Error> {
         let code = secrets::draw()?;
-        let expires_at = now.plus_ms(LOGIN_CODE_MS);
-        let (digest, person) = (Digest::of(code.as_bytes()), person.to_owned());
+        let expires_at = now.plus_ms(within_ms);
+        let digest = Digest::of(code.as_bytes());
         let mut codes = lock(&self.codes);
-        if codes.iter().filter(|code| code.person == person).count() >= LOGIN_CODES_OF_PERSON {
-            let oldest = codes.iter().position(|code| code.person == person);
+        let is_theirs = |code: &Code| code.invited.person == invited.person;
+        if codes.iter().filter(|code| is_theirs(code)).count() >= LOGIN_CODES_OF_PERSON {
+            let oldest = codes.iter().position(is_theirs);
             oldest.and_then(|place| codes.remove(place));
         }
         if codes.len() >= LOGIN_CODES {
             codes.pop_front();
         }
-        codes.push_back(Code { digest, person, made_at: now, expires_at });
+        codes.push_back(Code { digest, invited, made_at: now, expires_at });
         Ok((code, expires_at))
     }
 
@@ -118,28 +159,49 @@ impl Logins {
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        let counts = |code: &Code| code.expires_at > now && !people.is_signed_out(&code.person, code.made_at);
-        let Some(Code { person, .. }) = found.filter(counts) else { return Ok(None) };
+        let counts =
+            |code: &Code| code.expires_at > now && !people.is_signed_out(&code.invited.person, code.made_at);
+        let Some(Code { invited, .. }) = found.filter(counts) else { return Ok(None) };
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
-        let expires_at = now.plus_ms(LOGIN_MS);
+        let digest = Digest::of(cookie.as_bytes());
+        let expires_at = self.keep(&invited, Some(digest), Digest::of(secret.as_bytes()), now)?;
+        let cookie = self.set_cookie(&cookie, invited.lasts_ms / 1_000);
+        Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
+    }
+
+    /// A token that lets a terminal in as somebody.
+    pub fn issue(&self, invited: &Invited, now: Timestamp) -> Result<Token, Error> {
+        let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
+        let expires_at = self.keep(invited, None, Digest::of(token.as_bytes()), now)?;
+        Ok(Token { token, expires_at })
+    }
+
+    fn keep(
+        &self,
+        invited: &Invited,
+        cookie: Option<Digest>,
+        secret: Digest,
+        now: Timestamp,
+    ) -> Result<Timestamp, Error> {
+        let expires_at = now.plus_ms(invited.lasts_ms);
+        let is_theirs = |login: &Login| login.person == invited.person;
         self.change(|logins| {
             logins.retain(|login| login.expires_at > now);
-            if logins.iter().filter(|login| login.person == person).count() >= LOGINS_OF_PERSON {
-                let oldest = logins.iter().position(|login| login.person == person);
+            if logins.iter().filter(|login| is_theirs(login)).count() >= LOGINS_OF_PERSON {
+                let oldest = logins.iter().position(is_theirs);
                 oldest.map(|place| logins.remove(place));
             }
             logins.push(Login {
-                person: person.clone(),
-                cookie: Digest::of(cookie.as_bytes()),
-                secret: Digest::of(secret.as_bytes()),
+                person: invited.person.clone(),
+                cookie,
+                secret,
                 created_at: now,
                 expires_at,
             });
             let over = logins.len().saturating_sub(LOGINS);
             logins.drain(..over);
         })?;
-        let cookie = self.set_cookie(&cookie, LOGIN_MS / 1_000);
-        Ok(Some(Issued { person, cookie, secret, expires_at }))
+        Ok(expires_at)
     }
 
     /// The login that a secret and a cookie of the request belong to both. Compares digests, so the time it takes
@@ -150,7 +212,19 @@ impl Logins {
         let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
         // Another server on this host may have set one of the same name: that must not sign anybody out.
         let mut cookies = self.cookies(headers);
-        cookies.any(|cookie| Digest::of(cookie.as_bytes()) == login.cookie).then(|| login.clone())
+        cookies.any(|cookie| Some(Digest::of(cookie.as_bytes())) == login.cookie).then(|| login.clone())
+    }
+
+    /// The login of a terminal that has this token.
+    pub fn find_token(&self, token: &str, now: Timestamp) -> Option<Login> {
+        if token.len() != TOKEN_CHARS || !token.starts_with(TOKEN_PREFIX) {
+            return None;
+        }
+        let secret = Digest::of(token.as_bytes());
+        let logins = self.kept.borrow().clone();
+        let is_it =
+            |login: &&Login| login.cookie.is_none() && login.secret == secret && login.expires_at > now;
+        logins.iter().find(is_it).cloned()
     }
 
     /// Whoever is signed in, and whoever will be.
@@ -160,7 +234,7 @@ impl Logins {
 
     /// Signs out those who have left, and takes back what they were invited with. Writes only where there is somebody.
     pub fn purge(&self, people: &People) -> Result<(), Error> {
-        lock(&self.codes).retain(|code| !people.is_signed_out(&code.person, code.made_at));
+        lock(&self.codes).retain(|code| !people.is_signed_out(&code.invited.person, code.made_at));
         let is_out = |login: &Login| people.is_signed_out(&login.person, login.created_at);
         if self.kept.borrow().iter().any(is_out) {
             self.change(|logins| logins.retain(|it| !is_out(it)))
@@ -185,9 +259,16 @@ impl Logins {
     }
 
     fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
-        let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+        cookies(headers, &self.cookie)
+    }
+
+    /// The name of another cookie of this server.
+    pub(crate) fn cookie_of(&self, purpose: &str) -> String {
+        format!("{}_{purpose}", self.cookie)
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.is_secure
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Login>)) -> Result<(), Error> {
@@ -199,6 +280,13 @@ impl Logins {
         self.kept.send_replace(Arc::new(stored.logins));
         Ok(())
     }
+}
+
+/// The cookies of a name that a request brings.
+pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(each, _)| *each == name).map(|(_, value)| value)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -247,7 +335,7 @@ mod tests {
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
         let (code, _) = logins.invite(id, NOW).unwrap();
         let issued = logins.redeem(&code, &people(&[id]), NOW).unwrap().unwrap();
-        let Issued { person, cookie, secret, expires_at } = issued;
+        let Issued { person, cookie, secret, expires_at, .. } = issued;
         assert_eq!(person, id);
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
         assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");

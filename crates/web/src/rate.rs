@@ -38,7 +38,7 @@ impl Rates {
     }
 }
 
-struct Rate {
+pub(crate) struct Rate {
     /// Between two requests, on average.
     interval: Duration,
     /// How far ahead of the average they may be.
@@ -49,20 +49,41 @@ struct Rate {
 
 impl Rate {
     fn new(per_second: u32, burst: u32) -> Self {
-        let interval = Duration::from_secs(1) / per_second.max(1);
-        Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
+        Self::every(Duration::from_secs(1) / per_second.max(1), burst)
     }
 
     fn of(per_second: u32) -> Self {
         Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
     }
 
-    fn is_ahead(&self, now: Instant) -> bool {
+    /// One in each interval, on average, and so many at once.
+    pub(crate) fn every(interval: Duration, burst: u32) -> Self {
+        Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
+    }
+
+    /// Until as many may be made as at first.
+    pub(crate) fn full(&self, now: Instant) -> Duration {
+        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now))
+    }
+
+    /// Until one more may be made.
+    pub(crate) fn wait(&self, now: Instant) -> Duration {
+        self.full(now).saturating_sub(self.ahead)
+    }
+
+    /// How many more may be made now.
+    pub(crate) fn left(&self, now: Instant) -> u32 {
+        let room = (self.ahead + self.interval).saturating_sub(self.full(now));
+        u32::try_from(room.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn is_ahead(&self, now: Instant) -> bool {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|due| due > now)
     }
 
     /// Whether a request may be served now; it counts if it may.
-    fn admits(&self, now: Instant) -> bool {
+    pub(crate) fn admits(&self, now: Instant) -> bool {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = due.map_or(now, |due| due.max(now));
         let admitted = expected.duration_since(now) <= self.ahead;

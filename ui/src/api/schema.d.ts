@@ -191,6 +191,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/device-logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin the sign-in of a terminal.
+         * @description The person signs in at the page of the provider, with any browser, and types the code. The terminal asks meanwhile what
+         *     has become of it.
+         */
+        post: operations["begin_device_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/device-logins/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what has become of the sign-in of a terminal.
+         * @description The token comes once.
+         */
+        post: operations["read_device_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -552,7 +593,7 @@ export interface paths {
         post: operations["sign_in"];
         /**
          * Sign out.
-         * @description Ends this login alone. Of a token there is none to end.
+         * @description Ends this login alone, a browser's or a terminal's. Of another token there is none to end.
          */
         delete: operations["sign_out"];
         options?: never;
@@ -576,6 +617,44 @@ export interface paths {
          */
         post: operations["make_login_link"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read at which identity provider people sign in. */
+        get: operations["read_login_provider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign out everywhere.
+         * @description All your logins end, of browsers and of terminals, at every node, and what is open with one; login links that were made
+         *     for you, too. Tokens of an issuer, keys, and links to decide by go on to count.
+         */
+        delete: operations["sign_out_everywhere"];
         options?: never;
         head?: never;
         patch?: never;
@@ -678,6 +757,27 @@ export interface paths {
         post?: never;
         /** Say that a person is back. */
         delete: operations["end_away"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person}/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a person out everywhere.
+         * @description The same for somebody else, whose browser or terminal has fallen into other hands. They stay who they are, and sign in
+         *     again.
+         */
+        delete: operations["sign_person_out"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1493,7 +1593,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -1620,6 +1720,55 @@ export interface components {
             /** @description The run that hears it, or that it has begun. */
             run: string;
             session: string;
+        };
+        /**
+         * @description Which sign-in of a terminal is asked about.
+         * @example {
+         *       "device": "eyJjIjoi…"
+         *     }
+         */
+        DeviceHandle: {
+            device: string;
+        };
+        /**
+         * @description The sign-in of a terminal that has begun (RFC 8628).
+         * @example {
+         *       "device": "eyJjIjoi…",
+         *       "user_code": "WDJB-MJHT",
+         *       "page": "https://login.example.org/device",
+         *       "interval_ms": 5000,
+         *       "expires_at": "2026-01-31T09:40:00.000Z"
+         *     }
+         */
+        DeviceLogin: {
+            /** @description To be shown again when it is asked about. Whoever has it gets in once the person has signed in. */
+            device: string;
+            /** Format: date-time */
+            expires_at: string;
+            /**
+             * Format: int64
+             * @description How long to wait before it is asked about.
+             */
+            interval_ms: number;
+            page: string;
+            /** @description The page with the code in it. */
+            page_with_code?: string | null;
+            /** @description What the person types at the page of the provider. */
+            user_code: string;
+        };
+        /**
+         * @description What has become of the sign-in of a terminal: one of the two is there.
+         * @example {
+         *       "wait_ms": 5000
+         *     }
+         */
+        DeviceProgress: {
+            login?: components["schemas"]["TokenLogin"] | null;
+            /**
+             * Format: int64
+             * @description Nobody has signed in yet: ask again after so long.
+             */
+            wait_ms?: number | null;
         };
         DraftSubtask: {
             agent?: string | null;
@@ -2589,6 +2738,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie. */
             secret: string;
+            /** @description Where the page goes then: a place of this server. */
+            to?: string | null;
         };
         /**
          * @description Whom a login link signs in.
@@ -2599,6 +2750,21 @@ export interface components {
         LoginLinkRequest: {
             /** @description Without it: whoever makes the link. */
             person?: string | null;
+        };
+        /**
+         * @description The identity provider at which people sign in.
+         * @example {
+         *       "name": "Example",
+         *       "sign_in": "https://holdshort.example.org/login/oidc",
+         *       "sign_out": "https://holdshort.example.org/login/oidc/out"
+         *     }
+         */
+        LoginProvider: {
+            name: string;
+            /** @description A page that leads there; `?to=/inbox` says where to go afterwards. */
+            sign_in: string;
+            /** @description A page that signs out there, too. */
+            sign_out: string;
         };
         /**
          * @description A key to be made.
@@ -3365,6 +3531,23 @@ export interface components {
             seq: number;
         };
         /**
+         * @description A login of a terminal.
+         * @example {
+         *       "token": "hs_login_0c1f…",
+         *       "person": "anna",
+         *       "role": "operator",
+         *       "expires_at": "2026-02-01T21:30:00.000Z"
+         *     }
+         */
+        TokenLogin: {
+            /** Format: date-time */
+            expires_at: string;
+            person: string;
+            role: components["schemas"]["Role"];
+            /** @description To be sent as `Authorization: Bearer TOKEN`, and to be kept for its person alone. */
+            token: string;
+        };
+        /**
          * @description What is taken back of a run's changes; without a body, all of it.
          * @example {
          *       "to": 17
@@ -3705,7 +3888,7 @@ export interface components {
             };
         };
         /**
-         * @description `identity_unavailable`: The keys of the token's issuer can not be had.
+         * @description `identity_unavailable`: The identity provider can not be asked.
          *
          *     `store_failed`: The store can not be reached.
          *
@@ -3720,7 +3903,7 @@ export interface components {
             };
         };
         /**
-         * @description `identity_unavailable`: The keys of the token's issuer can not be had.
+         * @description `identity_unavailable`: The identity provider can not be asked.
          *
          *     `store_failed`: The store can not be reached.
          *
@@ -4083,6 +4266,23 @@ export interface components {
          *
          *     `busy`: Too much happens at once on this run.
          *
+         *     `identity_unavailable`: The identity provider can not be asked.
+         *
+         *     `store_failed`: The store can not be reached.
+         */
+        "store_read_only-or-busy-or-identity_unavailable-or-store_failed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `store_read_only`: The data folder can not be written.
+         *
+         *     `busy`: Too much happens at once on this run.
+         *
          *     `store_failed`: The store can not be reached.
          */
         "store_read_only-or-busy-or-store_failed": {
@@ -4096,7 +4296,7 @@ export interface components {
         /**
          * @description `too_many_connections`: Agents have too many connections open.
          *
-         *     `too_many_requests`: Agents make too many requests.
+         *     `too_many_requests`: Too many requests come.
          */
         "too_many_connections-or-too_many_requests": {
             headers: {
@@ -4109,11 +4309,20 @@ export interface components {
         /**
          * @description `too_many_connections`: Agents have too many connections open.
          *
-         *     `too_many_requests`: Agents make too many requests.
+         *     `too_many_requests`: Too many requests come.
          *
          *     `too_many_streams`: Too many streams and long polls are open.
          */
         "too_many_connections-or-too_many_requests-or-too_many_streams": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unauthenticated`: Neither a token nor a login that this server gave out. */
+        unauthenticated: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4173,6 +4382,21 @@ export interface components {
          *     `login_code_spent`: The login link is used up or too old.
          */
         "wrong_origin-or-login_code_spent": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `sign_in_failed`: The sign-in at the provider did not come to its end.
+         *
+         *     `forbidden_role`: The role of this token may not do that.
+         */
+        "wrong_origin-or-sign_in_failed-or-forbidden_role": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4469,6 +4693,74 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    begin_device_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has begun */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceLogin"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["wrong_origin-or-sign_in_failed-or-forbidden_role"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    read_device_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceHandle"];
+            };
+        };
+        responses: {
+            /** @description Whether to wait, or the login */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceProgress"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["wrong_origin-or-sign_in_failed-or-forbidden_role"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
+            507: components["responses"]["disk_full"];
         };
     };
     read_events: {
@@ -5367,6 +5659,55 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    read_login_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginProvider"];
+                };
+            };
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+        };
+    };
+    sign_out_everywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out, and the cookie is cleared */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     list_nodes: {
         parameters: {
             query?: never;
@@ -5625,6 +5966,35 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    sign_person_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example anna */
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];

@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 export type Assignment = Schemas["Assignment"];
 export type Away = Schemas["Away"];
 export type Identity = Schemas["Identity"];
+export type LoginProvider = Schemas["LoginProvider"];
 export type Person = Schemas["Person"];
 export type PersonRole = Schemas["PersonRole"];
 export type Quorum = Schemas["Quorum"];

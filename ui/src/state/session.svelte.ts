@@ -70,16 +70,19 @@ export async function open(): Promise<void> {
   live.start();
 }
 
-/** Redeems the code of a login link. */
-export async function redeem(code: string): Promise<void> {
-  const login = await post<{ secret: string }>("/v1/login", { code });
+/** Redeems the code of a login link, or of a sign-in at the provider: where to go then. */
+export async function redeem(code: string): Promise<string> {
+  const login = await post<{ secret: string; to?: string }>("/v1/login", { code });
   secret.keep(login.secret);
   session.door = "opening";
   await open();
+  return login.to ?? "/";
 }
 
-export async function leave(): Promise<void> {
-  await remove("/v1/login").catch(() => undefined);
+/** Here, or in all browsers and terminals: where the server can not be asked, they stay signed in, and so does this one. */
+export async function leave(everywhere = false): Promise<void> {
+  if (everywhere) await remove("/v1/logins");
+  else await remove("/v1/login").catch(() => undefined);
   secret.forget();
   signedOut();
 }

@@ -378,6 +378,8 @@ export const later = {
 
   "login.title": "Sign in",
   "login.opening": "Signing in",
+  "login.provider": "Sign in with {name}",
+  "login.provider.out": "Sign out of {name}, too",
   "login.how": "This browser is not signed in. Print a link that works once, and open it here:",
   "login.folder": "If the server was started with `--data DIR`, say that here, too.",
 };

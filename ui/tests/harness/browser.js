@@ -40,9 +40,10 @@ export function launch(executablePath = CHROMIUM) {
  * A page of a new visitor, who is nobody yet. Closed when the test ends.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
- * @param {import("playwright-core").BrowserContextOptions} [options]
+ * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string}} [options] `elsewhere`: another origin
+ *   that the test goes to; what its pages do is its own
  */
-export async function visit(t, server, options) {
+export async function visit(t, server, { elsewhere, ...options } = {}) {
   launched ??= launch();
   const browser = await launched;
   const viewport = { width: 1280, height: 800 };
@@ -52,9 +53,12 @@ export async function visit(t, server, options) {
   const complaints = [];
   context.on("weberror", (error) => complaints.push(`uncaught: ${error.error().stack}`));
   context.on("console", (message) => {
+    if (elsewhere && message.location().url && !message.location().url.startsWith(server.base)) return;
     if (message.type() === "error" && !EXPECTED.test(message.text())) complaints.push(message.text());
   });
   context.on("request", (request) => {
+    const from = request.frame().url();
+    if (elsewhere && (request.url().startsWith(elsewhere) || from.startsWith(elsewhere))) return;
     if (!request.url().startsWith(`${server.base}/`)) complaints.push(`a request elsewhere: ${request.url()}`);
   });
   t.after(async () => {

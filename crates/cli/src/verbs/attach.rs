@@ -4,7 +4,7 @@ use std::path::Path;
 
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run};
-use holdshort_server::AGENT_REQUESTS;
+use holdshort_server::{AGENT_REQUESTS, PerMinute};
 
 use super::Scene;
 use super::run::{beside, end_of};
@@ -68,7 +68,9 @@ pub(super) async fn bring_along(
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        per_minute: PerMinute::default(),
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use anyhow::Context;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
-use holdshort_server::AGENT_REQUESTS;
+use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use holdshort_workflow::{Shipped, shipped};
 
 use super::links::invitation;
@@ -47,7 +47,9 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        per_minute: PerMinute::default(),
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

@@ -23,6 +23,7 @@ mod run;
 mod serve;
 mod sessions;
 mod show;
+mod sign_in;
 mod steer;
 mod stop;
 mod system;
@@ -60,7 +61,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Show { id } => show::show(&scene, &id).await,
         Verb::Decide(decide) => decide::decide(&scene, decide).await,
         Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
-        Verb::Login { person } => links::login(&scene, person).await,
+        Verb::Login { person } => sign_in::login(&scene, person).await,
+        Verb::Logout { everywhere } => sign_in::logout(&scene, everywhere).await,
         Verb::Attach { run, output_dir, model } => {
             attach::attach(&scene, &run, output_dir.as_deref(), model).await
         }

@@ -9,7 +9,7 @@ use holdshort_core::system::people::People;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, Status, plain};
-use holdshort_server::AGENT_REQUESTS;
+use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use serde_json::{Value, json};
 
 use super::{Scene, coach, system};
@@ -72,7 +72,9 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         model: args.model,
         database: None,
         agent_requests: AGENT_REQUESTS,
+        per_minute: PerMinute::default(),
         issuers: Vec::new(),
+        provider: None,
         front: holdshort_server::Front::default(),
         hooks: scene.hooks,
         json: scene.json,

@@ -17,6 +17,13 @@ jwks_url = "https://issuer.example/keys"
 roles = { deciders = "operator" }
 "#;
 
+const PROVIDER: &str = r#"
+[identity.oidc]
+issuer = "https://login.example"
+client_id = "holdshort"
+roles = { deciders = "operator" }
+"#;
+
 fn write(home: &Home, text: &str) -> String {
     fs::create_dir_all(home.data()).unwrap();
     let path = home.data().join("holdshort.toml");
@@ -82,7 +89,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 15] = [
+    let table: [(String, &[&str]); 18] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
@@ -98,6 +105,9 @@ fn what_is_wrong_is_told_with_its_line() {
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
         (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
         (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
+        (PROVIDER.replace("https:", "http:"), &["[identity.oidc] `issuer`", "must be `https`"]),
+        (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
+        ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
     ];
     for (text, said) in table {
         let told = refused(&home, &text);
@@ -158,7 +168,8 @@ fn the_page_has_every_key() {
     let mut whole = known("unknown = 1");
     assert!(whole.remove("identity"));
     assert_eq!(rows("The server"), whole);
-    assert_eq!(known("[identity]\nunknown = 1"), BTreeSet::from(["jwt".to_owned()]));
+    assert_eq!(known("[identity]\nunknown = 1"), BTreeSet::from(["jwt", "oidc"].map(str::to_owned)));
+    assert_eq!(rows("The provider where people sign in"), known("[identity.oidc]\nunknown = 1"));
     let mut issuer = known("[[identity.jwt]]\nunknown = 1");
     assert!(issuer.remove("claims"));
     assert_eq!(rows("Issuers of tokens"), issuer);

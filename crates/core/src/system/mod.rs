@@ -58,6 +58,10 @@ pub enum Fact {
     LoginLinkMade {
         person: String,
     },
+    /// Whoever was signed in as this person, or invited to, is so no more.
+    SignedOut {
+        person: String,
+    },
     /// Whoever shows the secret of this digest is `name` from here on.
     KeyMade {
         key: KeyId,
@@ -127,6 +131,10 @@ pub enum Input {
         away: Option<Away>,
     },
     MakeLoginLink {
+        person: String,
+    },
+    /// Everywhere.
+    SignOut {
         person: String,
     },
     MakeKey(NewKey),
@@ -203,6 +211,12 @@ impl System {
                 }
                 vec![plain(Fact::LoginLinkMade { person })]
             }
+            Input::SignOut { person } => {
+                if self.people.signs_in(&person).is_empty() {
+                    return Err(Rejection::UnknownPerson);
+                }
+                vec![plain(Fact::SignedOut { person })]
+            }
             Input::MakeKey(new) => vec![plain(self.make_key(new, at)?)],
             Input::RotateKey { key, digest, overlap_ms } => {
                 let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
@@ -244,11 +258,13 @@ impl System {
             }
             // Who is away says so themselves.
             Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
+            Input::SignOut { person } if *person == actor.id => return Ok(()),
             Input::SetPolicy { .. }
             | Input::SetPerson { .. }
             | Input::RemovePerson { .. }
             | Input::SetPeople { .. }
             | Input::SetAway { .. }
+            | Input::SignOut { .. }
             | Input::MakeKey(_)
             | Input::RotateKey { .. }
             | Input::RevokeKey { .. } => Permission::Administer,
@@ -394,6 +410,7 @@ impl System {
             }
             // The link is not in the journal.
             Fact::LoginLinkMade { .. } => {}
+            Fact::SignedOut { person } => self.people.sign_out(person, event.at),
             Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
             Fact::KeyMade { key, name, role, digest, expires_at } => {
                 let new = NewKey {

@@ -105,6 +105,8 @@ pub struct People {
     services: BTreeMap<String, Role>,
     /// Those who were there and left, also where they came back.
     left: BTreeMap<String, Left>,
+    /// When somebody was signed out everywhere, the last time.
+    signed_out: BTreeMap<String, Timestamp>,
 }
 
 /// The last time that somebody left.
@@ -202,9 +204,20 @@ impl People {
     }
 
     /// Whether somebody who signed in at this time, or was invited then, is signed in no more: they have left, perhaps to
-    /// come back later, or never were here.
+    /// come back later, were signed out everywhere, or never were here.
     pub fn is_signed_out(&self, id: &str, since: Timestamp) -> bool {
-        self.signs_in(id).is_empty() || self.left.get(id).is_some_and(|left| since <= left.at)
+        self.signs_in(id).is_empty()
+            || self.has_left(id, since)
+            || self.signed_out.get(id).is_some_and(|at| since <= *at)
+    }
+
+    /// Whether they have left since then, also where they came back.
+    pub fn has_left(&self, id: &str, since: Timestamp) -> bool {
+        self.left.get(id).is_some_and(|left| since <= left.at)
+    }
+
+    pub(super) fn sign_out(&mut self, id: &str, at: Timestamp) {
+        self.signed_out.insert(id.to_owned(), at);
     }
 
     /// The roles in which somebody signs a browser in: those of people. A key signs nobody in.

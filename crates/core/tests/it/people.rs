@@ -331,3 +331,29 @@ fn login_links_are_of_people_who_are_there() {
         assert_eq!(refused, Err(Rejection::Role), "{role:?}");
     }
 }
+
+/// Whoever is signed out everywhere is there all the same; it is said by themselves, or by an admin.
+#[test]
+fn signed_out_everywhere_is_not_gone() {
+    let mut system = System::default();
+    send(&mut system, &admin(), key("bot").0).expect("it is made");
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    let out = |person: &str| Input::SignOut { person: person.to_owned() };
+    let anna = Actor { id: "anna".to_owned(), ..Actor::of(Role::Reviewer, "rest") };
+    for (who, person, expected) in [
+        (anna.clone(), "operator", Err(Rejection::Role)),
+        (admin(), "bot", Err(Rejection::UnknownPerson)),
+        (admin(), "nobody", Err(Rejection::UnknownPerson)),
+        (admin(), "operator", Ok(1)),
+        (anna.clone(), "anna", Ok(1)),
+    ] {
+        let said = system.handle(at(1_000), &who, out(person)).map(|events| events.len());
+        assert_eq!(said, expected, "{} of {person}", who.id);
+    }
+    assert!(!system.people.is_signed_out("anna", at(0)));
+    send(&mut system, &anna, out("anna")).expect("it is taken");
+    assert!(system.people.is_signed_out("anna", at(1_000)));
+    assert!(!system.people.is_signed_out("anna", at(1_001)) && !system.people.has_left("anna", at(0)));
+    send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
+    assert!(system.people.has_left("anna", at(1_000)));
+}

@@ -12,6 +12,8 @@ use crate::limits::{
     ISSUERS, JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_MOST_SECONDS, LEEWAY_SECONDS,
 };
 
+pub(super) const TABLE: &str = "[[identity.jwt]]";
+
 /// One issuer whose tokens let somebody in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,8 +95,10 @@ fn leeway() -> u64 {
 
 /// What is wrong with an issuer: where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("[[identity.jwt]] {at}: {why}")]
+#[error("{table} {at}: {why}")]
 pub struct Wrong {
+    /// The table of `holdshort.toml`.
+    pub table: &'static str,
     /// The number of the issuer, from 1, and the key.
     pub at: String,
     pub why: String,
@@ -103,11 +107,16 @@ pub struct Wrong {
 /// Whether these issuers can be told apart, and each is whole.
 pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     if issuers.len() > ISSUERS {
-        return Err(Wrong { at: "all".to_owned(), why: format!("there are at most {ISSUERS}") });
+        return Err(Wrong {
+            table: TABLE,
+            at: "all".to_owned(),
+            why: format!("there are at most {ISSUERS}"),
+        });
     }
     for (index, jwt) in issuers.iter().enumerate() {
-        let wrong =
-            |key: &str, why: &str| Err(Wrong { at: format!("{} `{key}`", index + 1), why: why.to_owned() });
+        let wrong = |key: &str, why: &str| {
+            Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), why: why.to_owned() })
+        };
         if let Err((key, why)) = jwt.check() {
             return wrong(key, why);
         }
@@ -115,25 +124,27 @@ pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
             if other.issuer == jwt.issuer {
                 return wrong("issuer", "is there twice");
             }
-            let (one, two) = (&other.prefix, &jwt.prefix);
-            if one == two
-                || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
-            {
-                return wrong(
-                    "prefix",
-                    "of two issuers each needs its own, such as `partner:`, and none begins with another: else the \
-                     people of one are taken for those of the other",
-                );
+            if are_mixed_up(&other.prefix, &jwt.prefix) {
+                return wrong("prefix", MIXED_UP);
             }
         }
     }
     Ok(())
 }
 
+/// Why.
+pub(crate) const MIXED_UP: &str = "of two issuers each needs its own, such as `partner:`, and none begins with another: else \
+                                   the people of one are taken for those of the other";
+
+/// Whether the people of two issuers could be taken for each other.
+pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
+    one == two || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
+}
+
 type Fault = (&'static str, &'static str);
 
 impl Jwt {
-    fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.issuer.is_empty() {
             return Err(("issuer", "is empty; it is the claim `iss` of its tokens, to the letter"));
         }
@@ -218,7 +229,7 @@ impl Jwt {
 }
 
 /// `http` on a loopback address: nothing leaves this machine.
-pub(super) fn is_of_this_machine(url: &Url) -> bool {
+pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     url.scheme() == "http" && (host == "localhost" || address.is_ok_and(|address| address.is_loopback()))

@@ -13,13 +13,14 @@ use holdshort_core::json;
 use holdshort_http::guard::Guard;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
-use reqwest::Url;
-use reqwest::header::ACCEPT;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
+use reqwest::{Method, Url};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-use super::config::{Jwt, Wrong, is_of_this_machine};
+use super::config::{Jwt, TABLE, Wrong, is_of_this_machine};
+use crate::fetch::{Ask, fetch};
 use crate::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
 /// The keys of one issuer.
@@ -61,9 +62,7 @@ pub(super) enum NoKey {
 #[derive(Debug, thiserror::Error)]
 enum Failed {
     #[error(transparent)]
-    Address(#[from] holdshort_http::guard::Error),
-    #[error(transparent)]
-    Http(#[from] reqwest::Error),
+    Fetch(#[from] crate::fetch::Failed),
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("the answer is {0}")]
@@ -81,13 +80,13 @@ enum Failed {
 impl Jwks {
     /// Those of an issuer whose configuration is right.
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
-        let wrong = |why: String| Wrong { at: jwt.issuer.clone(), why };
+        let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
                 // One that is not there yet may come.
                 if let Ok(found) = std::fs::metadata(file) {
                     let at = format!("`jwks_file` {}", file.display());
-                    owned(&found).map_err(|error| Wrong { at, why: error.to_string() })?;
+                    owned(&found).map_err(|error| Wrong { table: TABLE, at, why: error.to_string() })?;
                 }
                 Source::File(file.clone())
             }
@@ -176,11 +175,6 @@ impl Jwks {
                 known.fetched = Some(Instant::now());
             }
             Err(error) => {
-                let error = match error {
-                    // An address may hold a secret.
-                    Failed::Http(error) => Failed::Http(error.without_url()),
-                    other => other,
-                };
                 tracing::warn!(issuer = self.issuer, %error, "the keys of an issuer of tokens can not be had");
             }
         }
@@ -196,19 +190,14 @@ impl Jwks {
                 if bytes.len() > JWKS_BYTES { Err(Failed::TooLarge) } else { Ok(bytes) }
             }
             Source::Url { url, guard } => {
-                let client = guard.check(url, JWKS_TIME).await?.client().build()?;
-                let mut answer = client.get(url.clone()).header(ACCEPT, "application/json").send().await?;
-                if !answer.status().is_success() {
-                    return Err(Failed::Status(answer.status().as_u16()));
+                let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+                let ask = Ask { method: Method::GET, url: url.clone(), headers, body: Vec::new() };
+                let came = fetch(guard, ask, JWKS_TIME, JWKS_BYTES).await?;
+                if (200..300).contains(&came.status) {
+                    Ok(came.body)
+                } else {
+                    Err(Failed::Status(came.status))
                 }
-                let mut bytes = Vec::new();
-                while let Some(chunk) = answer.chunk().await? {
-                    if bytes.len() + chunk.len() > JWKS_BYTES {
-                        return Err(Failed::TooLarge);
-                    }
-                    bytes.extend_from_slice(&chunk);
-                }
-                Ok(bytes)
             }
         }
     }

@@ -24,6 +24,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
 
 pub use config::{Claims, Jwt, Wrong, check};
+pub(crate) use config::{MIXED_UP, are_mixed_up, is_of_this_machine};
 
 use crate::limits::{
     CLAIM_VALUE_BYTES, CLAIM_VALUES, NAME_BYTES, SECRET_BYTES, SECRET_FILE_BYTES, SUBJECT_BYTES, TOKEN_BYTES,
@@ -33,7 +34,11 @@ use jwks::{Jwks, NoKey};
 
 /// The issuers whose tokens let somebody in.
 #[derive(Default)]
-pub struct Issuers(Vec<Issuer>);
+pub struct Issuers {
+    all: Vec<Issuer>,
+    /// Other issuers, with the prefix of each: their people are nobody else's.
+    others: Vec<(String, String)>,
+}
 
 struct Issuer {
     jwt: Jwt,
@@ -96,20 +101,35 @@ impl Issuers {
         let mut issuers = Vec::new();
         for jwt in configured {
             let keys = match (&jwt.secret_file, Jwks::new(jwt)?) {
-                (Some(path), None) => Keys::Secret(
-                    secret(path)
-                        .map_err(|why| Wrong { at: format!("`secret_file` {}", path.display()), why })?,
-                ),
+                (Some(path), None) => Keys::Secret(secret(path).map_err(|why| Wrong {
+                    table: config::TABLE,
+                    at: format!("`secret_file` {}", path.display()),
+                    why,
+                })?),
                 (None, Some(jwks)) => Keys::Public(Box::new(jwks)),
-                _ => return Err(Wrong { at: jwt.issuer.clone(), why: "has no keys".to_owned() }),
+                _ => {
+                    return Err(Wrong {
+                        table: config::TABLE,
+                        at: jwt.issuer.clone(),
+                        why: "has no keys".to_owned(),
+                    });
+                }
             };
             issuers.push(Issuer { jwt: jwt.clone(), keys });
         }
-        Ok(Self(issuers))
+        let others = configured.iter().map(|jwt| (jwt.issuer.clone(), jwt.prefix.clone())).collect();
+        Ok(Self { all: issuers, others })
+    }
+
+    /// Beside another issuer, whose people these tokens can not name.
+    #[must_use]
+    pub fn beside(mut self, issuer: &str, prefix: &str) -> Self {
+        self.others.push((issuer.to_owned(), prefix.to_owned()));
+        self
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether it could be a token: three parts of base64url.
@@ -120,6 +140,15 @@ impl Issuers {
 
     /// Whose token it is.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
+        self.read(token, now).await.map(|(verified, _)| verified)
+    }
+
+    /// The same, with all that the token says.
+    pub(crate) async fn read(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<(Verified, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
         }
@@ -128,7 +157,7 @@ impl Issuers {
         let (header, claimed) = header.zip(claimed).ok_or(Refusal::Malformed)?;
         let of = claimed.get("iss").and_then(Value::as_str);
         let issuer =
-            self.0.iter().find(|issuer| Some(&*issuer.jwt.issuer) == of).ok_or(Refusal::Malformed)?;
+            self.all.iter().find(|issuer| Some(&*issuer.jwt.issuer) == of).ok_or(Refusal::Malformed)?;
         let algorithm = issuer.algorithm(&header)?;
         let key = match &issuer.keys {
             Keys::Secret(key) => key.clone(),
@@ -148,12 +177,10 @@ impl Issuers {
         let claims = token.map_err(|error| refusal(&error))?.claims;
         let verified = issuer.understand(&claims, now)?;
         let id = &verified.principal.id;
-        let is_others = self.0.iter().any(|other| {
-            other.jwt.issuer != issuer.jwt.issuer
-                && !other.jwt.prefix.is_empty()
-                && id.starts_with(&other.jwt.prefix)
+        let is_others = self.others.iter().any(|(other, prefix)| {
+            *other != issuer.jwt.issuer && !prefix.is_empty() && id.starts_with(prefix)
         });
-        if is_others { Err(Refusal::Subject) } else { Ok(verified) }
+        if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 }
 
@@ -288,8 +315,17 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// The secret of a file that its owner alone may read; a line break at its end is none of it.
+/// The secret of a file, long enough that nobody guesses it.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
+    let secret = read_secret(path)?;
+    if secret.len() < SECRET_BYTES {
+        return Err(format!("holds fewer than {SECRET_BYTES} bytes, which could be guessed"));
+    }
+    Ok(DecodingKey::from_secret(&secret))
+}
+
+/// What a file holds that its owner alone may read; a line break at its end is none of it.
+pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let io = |error: std::io::Error| format!("can not be read: {error}");
     let file = File::open(path).map_err(io)?;
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
@@ -298,9 +334,8 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
     }
     let mut bytes = Vec::new();
     file.take(SECRET_FILE_BYTES).read_to_end(&mut bytes).map_err(io)?;
-    let secret = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-    if secret.len() < SECRET_BYTES {
-        return Err(format!("holds fewer than {SECRET_BYTES} bytes, which could be guessed"));
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
     }
-    Ok(DecodingKey::from_secret(secret))
+    Ok(bytes)
 }

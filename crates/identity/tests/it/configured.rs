@@ -1,6 +1,7 @@
 //! What an issuer may be configured with.
 
 use holdshort_identity::jwt::{Jwt, check};
+use holdshort_identity::oidc::Oidc;
 
 use crate::issuer;
 
@@ -95,4 +96,49 @@ fn no_key_is_passed_over() {
         let error = toml::from_str::<Jwt>(&text.replace(from, to)).expect_err(to).to_string();
         assert!(error.contains(said), "{to}: {error}");
     }
+}
+
+#[test]
+fn a_provider_that_is_right_and_what_is_wrong_with_one() {
+    let read = |more: &str| {
+        let text = format!(
+            "issuer = \"https://login.example\"\nclient_id = \"c\"\nroles = {{a = \"admin\"}}\n{more}"
+        );
+        let mut table: toml::Table = toml::from_str("").expect("a table");
+        for line in text.lines() {
+            table.extend(toml::from_str::<toml::Table>(line).expect("a line"));
+        }
+        toml::Value::from(table).try_into::<Oidc>().expect("a provider")
+    };
+    let said = |more: &str, issuers: &[Jwt]| {
+        read(more).check(issuers).map_or_else(|wrong| wrong.to_string(), |()| "right".to_owned())
+    };
+    for (more, expected) in [
+        ("", "right"),
+        ("issuer = \"http://127.0.0.1:1/\"", "right"),
+        ("issuer = \"http://login.example\"", "must be `https`"),
+        ("issuer = \"https://me:x@login.example\"", "a user, a password"),
+        ("issuer = \"login\"", "is no URL"),
+        ("client_id = \"\"", "is empty"),
+        ("name = \"\"", "`name`"),
+        ("scopes = [\"a b\"]", "`scopes`"),
+        ("algorithms = [\"HS256\"]", "HS algorithms are for a secret"),
+        ("networks = [\"10.0.0.1/8\"]", "`networks`: are ranges"),
+        ("session_s = 59", "`session_s`"),
+        ("session_s = 2592001", "`session_s`"),
+        ("leeway_s = 601", "set the clocks"),
+        ("prefix = \"p\"", "is none such as"),
+        ("roles = {}", "maps nothing"),
+        ("roles = {a = \"engine\"}", "is Holdshort itself"),
+    ] {
+        let said = said(more, &[]);
+        assert!(said.contains(expected), "{more}: {said}");
+    }
+    // Beside issuers of tokens: its own people, or the same ones.
+    let mut other = issuer(&[]);
+    assert!(said("", std::slice::from_ref(&other)).contains("each needs its own"));
+    other.issuer = "https://login.example".to_owned();
+    assert_eq!(said("", std::slice::from_ref(&other)), "right");
+    other.prefix = "a:".to_owned();
+    assert!(said("", std::slice::from_ref(&other)).contains("the same people would be others"));
 }

@@ -34,6 +34,7 @@ fn environment() -> Environment<'static> {
         ("frame.html", include_str!("templates/frame.html")),
         ("nothing.html", include_str!("templates/nothing.html")),
         ("refused.html", include_str!("templates/refused.html")),
+        ("sign_in.html", include_str!("templates/sign_in.html")),
         ("decision.html", include_str!("templates/decision.html")),
         ("prose.html", include_str!("templates/prose.html")),
     ] {

@@ -1,24 +1,30 @@
 //! What browsers load: the app, and the pages that need no scripts.
 //!
 //! Only gives out and draws; what a form sends goes the way of the API. `app.rs` has the app's files, `frame.rs`
-//! what every other page stands in, `decision/` the page behind a decision link.
+//! what every other page stands in, `decision/` the page behind a decision link,
+//! `sign_in.rs` the way to the identity provider and back.
 
 mod app;
 mod decision;
 pub(crate) mod errors;
 mod frame;
+mod sign_in;
 
 use axum::Router;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
 use holdshort_web::auth::AuthState;
+use holdshort_web::sign_in::{BEGIN, CALLBACK, SIGN_OUT};
 use minijinja::context;
 
 pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()
         .route("/page.css", get(frame::style))
         .route("/d/{token}", get(decision::show).post(decision::decide))
+        .route(BEGIN, get(sign_in::begin))
+        .route(CALLBACK, get(sign_in::finish))
+        .route(SIGN_OUT, get(sign_in::sign_out))
         .route("/assets/{*path}", get(app::file))
         .route("/favicon.svg", get(app::file));
     for place in app::PLACES {

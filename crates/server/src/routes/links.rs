@@ -45,8 +45,10 @@ pub(crate) async fn make(
     if interrupt.status == InterruptStatus::Resolved {
         return Err(decide::standing(&app, &asked, Refused::of(Code::AlreadyResolved)).await?);
     }
-    let expires_at = app.now().plus_ms(ms);
-    let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at, key };
+    let now = app.now();
+    let expires_at = now.plus_ms(ms);
+    let subject = subject(&interrupt);
+    let claim = Claim { interrupt: id, person: actor.id, subject, expires_at, key, made_at: Some(now) };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
 }

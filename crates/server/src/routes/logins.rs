@@ -1,17 +1,17 @@
 //! Logins of browsers: a link to get in, getting in, who am I, getting out.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use holdshort_core::system::Input;
-use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem, header};
+use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem};
 use holdshort_web::app::{blocking, detached};
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::{logins, view};
+use holdshort_web::{access, logins, view};
 
 use crate::openapi::{Enters, Invites, Leaves, Reads};
 
@@ -52,9 +52,9 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
 )]
 pub(crate) async fn enter(State(auth): State<AuthState>, body: Body) -> Answer<Response> {
     let Redeem { code } = body.json().await?;
-    let (logins::Issued { person, cookie, secret, expires_at }, role) = auth.redeem(code).await?;
+    let (logins::Issued { person, cookie, secret, expires_at, to }, role) = auth.redeem(code).await?;
     let role = view::event::role(role);
-    let login = Login { secret, person, role, expires_at: expires_at.to_string() };
+    let login = Login { secret, person, role, expires_at: expires_at.to_string(), to };
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Json(login)).into_response())
 }
 
@@ -74,21 +74,59 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 
 /// Sign out.
 ///
-/// Ends this login alone. Of a token there is none to end.
+/// Ends this login alone, a browser's or a terminal's. Of another token there is none to end.
 #[utoipa::path(
     delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
 )]
-pub(crate) async fn leave(caller: Caller, headers: HeaderMap) -> Answer<Response> {
-    let login = login(&caller, &headers).ok_or_else(|| Refused::not_found("login: a token needs none"))?;
+pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
+    let login = login(&caller).ok_or_else(|| Refused::not_found("login: a token needs none"))?;
     let app = caller.app;
     let forget = app.logins.forget();
     blocking(move || app.logins.end(&login)).await?;
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
 }
 
-/// The login that a caller came in with, if it was no token.
-fn login(caller: &Caller, headers: &HeaderMap) -> Option<logins::Login> {
-    let secret = headers.get(header::SECRET)?.to_str().ok()?;
-    caller.app.logins.find(headers, secret, caller.app.now())
+/// Sign out everywhere.
+///
+/// All your logins end, of browsers and of terminals, at every node, and what is open with one; login links that were made
+/// for you, too. Tokens of an issuer, keys, and links to decide by go on to count.
+#[utoipa::path(
+    delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
+    responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
+)]
+pub(crate) async fn leave_everywhere(caller: Caller) -> Answer<Response> {
+    let forget = caller.app.logins.forget();
+    let person = caller.actor.id.clone();
+    end_all(caller, person).await?;
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
+}
+
+/// Sign a person out everywhere.
+///
+/// The same for somebody else, whose browser or terminal has fallen into other hands. They stay who they are, and sign in
+/// again.
+#[utoipa::path(
+    delete, path = "/v1/people/{person}/logins", tag = "people", operation_id = "sign_person_out",
+    params(("person" = String, Path, example = "anna")),
+    responses((status = 204, description = "Signed out"), Leaves)
+)]
+pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answer<StatusCode> {
+    end_all(caller, person).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whatever is open at this server has heard of it by then.
+async fn end_all(caller: Caller, person: String) -> Answer<()> {
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let change = async move { driver.change_system(Input::SignOut { person }, actor).await };
+    let system = detached(change).await?;
+    access::told(&app, system.seq).await;
+    Ok(())
+}
+
+/// The login that a caller came in with, if it was one.
+fn login(caller: &Caller) -> Option<logins::Login> {
+    caller.login().cloned()
 }

@@ -17,6 +17,7 @@ mod people;
 mod plans;
 mod runs;
 mod sessions;
+mod sign_in;
 mod socket;
 pub(crate) mod steer;
 mod system;
@@ -101,6 +102,11 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Administer), routes!(keys::rotate)))
         .routes(needs(all(SignIn), routes!(logins::invite)))
         .routes(routes!(logins::enter))
+        .routes(routes!(sign_in::provider))
+        .routes(routes!(sign_in::begin))
+        .routes(routes!(sign_in::progress))
+        .routes(needs(any(Read), routes!(logins::leave_everywhere)))
+        .routes(needs(all(Administer), routes!(logins::sign_out)))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
         .routes(needs(all(Read), routes!(people::list)))
         .routes(needs(any(Read), routes!(people::read)))
@@ -145,7 +151,7 @@ pub(crate) fn service(auth: AuthState, names: Arc<Names>) -> Router {
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(names, guard::check_origin))
+        .layer(middleware::from_fn_with_state((names, auth.clone()), guard::check_origin))
         .with_state(auth)
 }
 

@@ -24,6 +24,8 @@ pub(crate) fn options(data: &Path) -> Options {
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,
         issuers: Vec::new(),
+        provider: None,
+        per_minute: holdshort_server::PerMinute::default(),
         front: holdshort_server::Front::default(),
     }
 }

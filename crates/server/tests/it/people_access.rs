@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, said, text};
+use crate::harness::{Api, Served, created, ok, said, shown, text};
 use crate::people::{approve, code, looked_at, peopled};
 use crate::socket::{Came, Socket};
 
@@ -79,6 +79,62 @@ async fn sign_ins_and_links_end_when_somebody_leaves() {
     assert_eq!(ok(ben.get("/v1/login").await)["person"], "ben");
     let anew = served.signed_in_as("anna").await;
     assert_eq!(ok(anew.get("/v1/login").await)["role"], "admin");
+}
+
+/// A link to decide by is no way back in for whoever has left.
+#[tokio::test]
+async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_back() {
+    let served = Served::new().await;
+    let asked = served.agent().ask().await;
+    let path = format!("/v1/interrupts/{}/links", text(&asked, "id"));
+    let shows = async |link: &Value| {
+        let (_, token) = text(link, "url").split_once("/d/").expect("a link");
+        shown(served.api(None).request(Method::GET, &format!("/d/{token}"))).await.status
+    };
+    served.set("anna", &["operator"], &[]).await;
+    let first = created(served.signed_in_as("anna").await.post(&path, &json!({})).await);
+    assert_eq!(shows(&first).await, 200);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(shows(&first).await, 410);
+    served.set("anna", &["operator"], &[]).await;
+    assert_eq!(shows(&first).await, 410, "they are there again, and the link is not");
+    let anna = served.signed_in_as("anna").await;
+    let second = created(anna.post(&path, &json!({})).await);
+    assert_eq!(shows(&second).await, 200);
+    // Signed out everywhere is not gone.
+    assert_eq!(anna.delete("/v1/logins").await.0, 204);
+    assert_eq!(shows(&second).await, 200);
+}
+
+/// All logins of one person end, and nobody else's; an admin does it for others.
+#[tokio::test]
+async fn somebody_is_signed_out_everywhere() {
+    let served = peopled().await;
+    let (one, two) = (served.signed_in_as("anna").await, served.signed_in_as("anna").await);
+    let ben = served.signed_in_as("ben").await;
+    let link = created(served.operator().post("/v1/login-links", &json!({"person": "anna"})).await);
+    let (_, invited) = text(&link, "url").split_once('#').expect("a code");
+    let mut socket = served.socket_of(&one).await;
+    assert_eq!(code(&ben.delete("/v1/people/anna/logins").await), (403, "forbidden_role"));
+    assert_eq!(code(&served.agent().delete("/v1/people/anna/logins").await), (403, "forbidden_role"));
+    assert_eq!(code(&served.agent().delete("/v1/logins").await), (404, "not_found"));
+    assert_eq!(code(&served.operator().delete("/v1/people/nobody/logins").await), (404, "not_found"));
+    assert_eq!(ok(two.get("/v1/login").await)["person"], "anna");
+
+    assert_eq!(two.delete("/v1/logins").await.0, 204);
+    assert_eq!(end(&mut socket).await, (json!("access_ended"), Some(4401)));
+    for login in [&one, &two] {
+        assert_eq!(code(&login.get("/v1/login").await), (401, "unauthenticated"));
+    }
+    assert_eq!(served.api(None).redeem(invited).await.status(), 403, "nor do they come in by an old link");
+    assert_eq!(ok(ben.get("/v1/login").await)["person"], "ben");
+    let again = served.signed_in_as("anna").await;
+    assert_eq!(served.operator().delete("/v1/people/anna/logins").await.0, 204);
+    assert_eq!(again.get("/v1/login").await.0, 401);
+    let events = ok(served.operator().get_json("/v1/events?limit=200").await);
+    let out = events["items"].as_array().expect("a list").iter().filter(|it| it["type"] == "signed_out");
+    let by: Vec<&Value> = out.map(|it| &it["actor"]["id"]).collect();
+    assert_eq!(by, ["anna", "operator"]);
 }
 
 /// Only for people who are there. That one was made is in the journal, with who made it and without its code.
@@ -239,4 +295,39 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert_eq!(fact("away_set", "/away/until"), until);
     assert_eq!(fact("interrupt_delegated", "/delegation/until"), until);
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
+}
+
+/// What is left is told with each decision and each sign-in; somebody else has their own.
+#[tokio::test]
+async fn rates_are_told_and_kept() {
+    let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
+    let served = Served::with(|options| options.per_minute = rates).await;
+    let told = async |request: reqwest::RequestBuilder| {
+        let answer = request.send().await.expect("an answer");
+        let header = |name: &str| answer.headers().get(name).map(|it| it.to_str().expect("text").to_owned());
+        let told = [header("ratelimit-policy"), header("ratelimit"), header("retry-after")];
+        (answer.status().as_u16(), told.map(Option::unwrap_or_default))
+    };
+    let asked = served.agent().ask().await;
+    let path = format!("/v1/interrupts/{}/decisions", text(&asked, "id"));
+    let decide = |api: Api| api.request(Method::POST, &path).json(&json!({"option": "nothing"}));
+    let mut came = Vec::new();
+    for _ in 0..3 {
+        let (status, [policy, left, retry]) = told(decide(served.operator())).await;
+        assert_eq!(policy, "\"decisions\";q=2;w=60");
+        came.push((status, left.split(';').nth(1).unwrap_or_default().to_owned(), retry.is_empty()));
+    }
+    let expected = [(422, "r=1", true), (422, "r=0", true), (429, "r=0", false)];
+    assert_eq!(came, expected.map(|(status, left, retry)| (status, left.to_owned(), retry)));
+    // An agent never decides, and has a quota of its own all the same.
+    assert_eq!(told(decide(served.agent())).await.0, 403);
+
+    let redeem = || served.api(None).request(Method::POST, "/v1/login").json(&json!({"code": "guessed"}));
+    let mut status = Vec::new();
+    for _ in 0..4 {
+        status.push(told(redeem()).await.0);
+    }
+    assert_eq!(status, [403, 403, 403, 429]);
+    let other = told(served.operator().request(Method::GET, "/v1/login")).await;
+    assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }

@@ -30,11 +30,12 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 9] = [
+const OF_WHATEVER_IS_THEIRS: [&str; 10] = [
     "get /v1/runs",
     "get /v1/events",
     "get /v1/login",
     "delete /v1/login",
+    "delete /v1/logins",
     "post /v1/plans/layout",
     "get /v1/interrupts",
     // Nobody of that name is there: whoever is let in is told so.
@@ -151,6 +152,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/people/{person}", "read", "any"),
     ("put /v1/people/{person}", "administer", "all"),
     ("delete /v1/people/{person}", "administer", "all"),
+    ("delete /v1/logins", "read", "any"),
+    ("delete /v1/people/{person}/logins", "administer", "all"),
     ("put /v1/people/{person}/away", "decide", "any"),
     ("delete /v1/people/{person}/away", "decide", "any"),
     ("post /v1/plans/layout", "decide", "any"),

@@ -545,6 +545,7 @@ impl Deed {
                     | system::Input::SetPeople { .. }
                     | system::Input::SetAway { .. }
                     | system::Input::MakeLoginLink { .. }
+                    | system::Input::SignOut { .. }
                     | system::Input::MakeKey(_)
                     | system::Input::RotateKey { .. }
                     | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),

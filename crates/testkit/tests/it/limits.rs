@@ -58,8 +58,12 @@ fn constants(path: &str) -> Limits {
 
 /// A product of numbers and of constants before it, or a time.
 fn evaluated(text: &str, known: &Limits) -> u128 {
-    let calls =
-        [("Duration::from_millis(", 1), ("Duration::from_secs(", 1000), ("Duration::from_mins(", 60_000)];
+    let calls = [
+        ("Duration::from_millis(", 1),
+        ("Duration::from_secs(", 1000),
+        ("Duration::from_mins(", 60_000),
+        ("Duration::from_hours(", 3_600_000),
+    ];
     for (call, ms) in calls {
         if let Some(inner) = text.strip_prefix(call).and_then(|rest| rest.strip_suffix(')')) {
             return evaluated(inner, known) * ms;

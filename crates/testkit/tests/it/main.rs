@@ -44,6 +44,7 @@ mod returned;
 mod routed;
 mod rush;
 mod sandbox;
+mod sign_in;
 mod sim;
 mod startup;
 mod stopping;

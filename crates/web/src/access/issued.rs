@@ -46,7 +46,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
         return Ok(None);
     }
     let now = app.now();
-    let Verified { principal, until, issued_at } = match app.issuers.verify(token, now).await {
+    let verified = match app.issuers.verify(token, now).await {
         Ok(verified) => verified,
         Err(refusal) => {
             tracing::debug!(%refusal, "a token is refused");
@@ -66,6 +66,13 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             };
         }
     };
+    let_in(app, verified).await.map(Some)
+}
+
+/// Whom an issuer speaks of, as they stand here; among the people from here on, where they are one.
+pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
+    let Verified { principal, until, issued_at } = verified;
+    let now = app.now();
     // An issuer may call somebody like one of ours; they are somebody else all the same.
     let system = app.driver.system().await?;
     let name = principal.id.to_ascii_lowercase();
@@ -84,13 +91,13 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     }
     if !is_known && !principal.is_person() {
         let access = Access::Issued { id: principal.id.clone(), is: None, until, since: system.seq };
-        return Ok(Some((principal, access)));
+        return Ok((principal, access));
     }
     let system = taken_up(app, system, &principal, issued_at).await?;
     let is = Standing::of(&system.people, &principal.id);
     let access = Access::Issued { id: principal.id.clone(), is: Some(is.clone()), until, since: system.seq };
     let Standing { roles, groups } = is;
-    Ok(Some((Principal { roles, groups, ..principal }, access)))
+    Ok((Principal { roles, groups, ..principal }, access))
 }
 
 fn removed(id: &str) -> Refused {

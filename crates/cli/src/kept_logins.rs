@@ -1,0 +1,84 @@
+//! Where this person's terminal is signed in: the token of each server, in `servers.json` of the data folder, for its owner
+//! alone. A token goes to the server that gave it out, and to no other.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use crate::data_dir::DataDir;
+use crate::exit::usage;
+use crate::limits::KEPT_LOGINS_BYTES;
+
+const FILE: &str = "servers.json";
+
+/// By the origin of each server.
+type Kept = BTreeMap<String, Login>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Login {
+    pub token: String,
+    pub person: String,
+    pub expires_at: String,
+}
+
+fn path(data: &DataDir) -> PathBuf {
+    data.path.join(FILE)
+}
+
+fn read(data: &DataDir) -> anyhow::Result<Kept> {
+    let path = path(data);
+    let shown = path.display();
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Kept::new());
+        }
+        Err(error) => return Err(error).with_context(|| format!("{shown} can not be read")),
+    };
+    let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(usage(format!("{shown} is readable by others (mode {mode:03o}): run `chmod 600`")));
+    }
+    let mut text = String::new();
+    file.take(KEPT_LOGINS_BYTES)
+        .read_to_string(&mut text)
+        .with_context(|| format!("{shown} can not be read"))?;
+    serde_json::from_str(&text).with_context(|| format!("{shown} does not hold logins: delete it"))
+}
+
+fn write(data: &DataDir, kept: &Kept) -> anyhow::Result<()> {
+    std::fs::create_dir_all(&data.path).with_context(|| format!("{}", data.path.display()))?;
+    // Made for its owner alone; a crash leaves the old one or the new one.
+    let mut file = tempfile::NamedTempFile::new_in(&data.path)?;
+    file.write_all(&serde_json::to_vec_pretty(kept)?)?;
+    let path = path(data);
+    file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;
+    Ok(())
+}
+
+fn name(server: &Url) -> String {
+    server.origin().ascii_serialization()
+}
+
+/// The login at this server.
+pub(crate) fn at(data: &DataDir, server: &Url) -> anyhow::Result<Option<Login>> {
+    Ok(read(data)?.remove(&name(server)))
+}
+
+pub(crate) fn keep(data: &DataDir, server: &Url, login: Login) -> anyhow::Result<()> {
+    let mut kept = read(data)?;
+    kept.insert(name(server), login);
+    write(data, &kept)
+}
+
+pub(crate) fn forget(data: &DataDir, server: &Url) -> anyhow::Result<()> {
+    let mut kept = read(data)?;
+    if kept.remove(&name(server)).is_some() { write(data, &kept) } else { Ok(()) }
+}

@@ -1,0 +1,142 @@
+//! Signing in and out: a link for a browser of a server on this machine, and this terminal at a server elsewhere.
+
+use std::time::Duration;
+
+use holdshort_protocol::{Code, DeviceHandle, DeviceLogin, DeviceProgress, LoginProvider, TokenLogin, plain};
+use reqwest::Url;
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{Scene, links};
+use crate::called::holdshort;
+use crate::client::{self, Client, code, is_passing};
+use crate::data_dir::DataDir;
+use crate::exit::Exit;
+use crate::kept_logins::{self, Login};
+use crate::output::{document, say, tell_all};
+use crate::shell::quoted;
+use crate::terminal::paint::Paint;
+use crate::terminal::time;
+
+/// However long the server says that there is.
+const LONGEST_WAIT: Duration = Duration::from_mins(30);
+/// However short it says that one waits.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// `login`: a link, or this terminal at a server elsewhere that has an identity provider.
+pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
+    let Some(server) = elsewhere(scene, person.as_deref())? else {
+        return links::login(scene, person).await;
+    };
+    let client = Client::unknown(&server)?;
+    let provider: LoginProvider = match client.get("/v1/login/provider").await {
+        Ok(provider) => provider,
+        // People get in there with links and keys.
+        Err(error) if code(&error) == Some(Code::NotFound) => return links::login(scene, person).await,
+        Err(error) => return Err(error),
+    };
+    let begun: DeviceLogin = client.post("/v1/device-logins", &json!({})).await?;
+    invite(scene, &provider, &begun)?;
+    let login = signed_in(&client, &begun).await?;
+    let data = DataDir::of(scene.reach.data.as_deref())?;
+    let TokenLogin { token, person, role, expires_at } = login;
+    let kept = Login { token, person: person.clone(), expires_at: expires_at.clone() };
+    kept_logins::keep(&data, &server, kept)?;
+    if scene.json {
+        document(&json!({
+            "server": client.address(), "person": person, "role": role, "expires_at": expires_at,
+        }))?;
+    } else {
+        let words = format!(" --server {}", quoted(&client.address()));
+        tell(&format!(
+            "Signed in as {} until {}. `{} inbox{words}` is your inbox there.",
+            plain::line(&person),
+            time::at(&expires_at),
+            holdshort()
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The server that this terminal signs in at: one that was named, and not the one of the data folder, whose token is here.
+fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
+    let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
+    let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
+        return Ok(None);
+    };
+    let server = client::address(named)?;
+    let data = DataDir::of(scene.reach.data.as_deref())?;
+    let own = data.listening().and_then(|address| Url::parse(&address).ok());
+    Ok((own.map(|own| own.origin()) != Some(server.origin())).then_some(server))
+}
+
+fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyhow::Result<()> {
+    let page = begun.page_with_code.as_deref().unwrap_or(&begun.page);
+    if scene.json {
+        document(&json!({
+            "page": begun.page, "page_with_code": begun.page_with_code, "user_code": begun.user_code,
+            "expires_at": begun.expires_at,
+        }))?;
+        return Ok(());
+    }
+    say(&plain::line(page));
+    tell(&format!(
+        "Open it in any browser and sign in with {}. The code is {}; it counts until {}.",
+        plain::line(&provider.name),
+        plain::line(&begun.user_code),
+        time::at(&begun.expires_at)
+    ));
+    Ok(())
+}
+
+/// Asks until somebody has signed in, as often as the server wants it.
+async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<TokenLogin> {
+    let handle = DeviceHandle { device: begun.device.clone() };
+    let (mut pause, mut waited) = (Duration::from_millis(begun.interval_ms), Duration::ZERO);
+    loop {
+        let now = pause.clamp(SHORTEST_PAUSE, LONGEST_WAIT);
+        sleep(now).await;
+        waited += now;
+        match client.post::<DeviceProgress>("/v1/device-logins/progress", &handle).await {
+            Ok(DeviceProgress { login: Some(login), .. }) => return Ok(login),
+            Ok(DeviceProgress { wait_ms, .. }) => pause = wait_ms.map_or(pause, Duration::from_millis),
+            Err(error) if waited < LONGEST_WAIT && may_pass(&error) => {}
+            Err(error) => return Err(error),
+        }
+        if waited >= LONGEST_WAIT {
+            anyhow::bail!("nobody has signed in in time");
+        }
+    }
+}
+
+fn may_pass(error: &anyhow::Error) -> bool {
+    is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
+}
+
+/// `logout`: this login, or all of them. What is kept here of the server is forgotten in any case that it answers.
+pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;
+    let had_ended = match ended {
+        Ok(_) => false,
+        Err(error) if client.is_signed_in() && code(&error) == Some(Code::Unauthenticated) => true,
+        Err(error) => return Err(error),
+    };
+    let data = DataDir::of(scene.reach.data.as_deref())?;
+    kept_logins::forget(&data, &client::address(&client.address())?)?;
+    if scene.json {
+        document(&json!({"server": client.address(), "everywhere": everywhere}))?;
+    } else if had_ended {
+        say(&format!("The login at {} had ended already.", client.address()));
+    } else {
+        let whence = if everywhere { " everywhere" } else { "" };
+        say(&format!("Signed out of {}{whence}.", client.address()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn tell(text: &str) {
+    let paint = Paint::stderr();
+    let note = paint.message(text, 0);
+    tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+}

@@ -1,0 +1,61 @@
+//! One answer of a provider, whole and within bounds: from the addresses that are allowed, and from nowhere else.
+
+use std::time::Duration;
+
+use holdshort_http::guard::Guard;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Url};
+
+/// What is asked.
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What came.
+pub(crate) struct Came {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    #[error(transparent)]
+    Address(#[from] holdshort_http::guard::Error),
+    /// Without the address, which may hold a secret.
+    #[error("{}", causes(.0))]
+    Http(reqwest::Error),
+    #[error("the answer has more than {0} bytes")]
+    TooLarge(usize),
+}
+
+/// Whoever calls waits for no longer than they want to; `within` is for the name of the host.
+pub(crate) async fn fetch(guard: &Guard, ask: Ask, within: Duration, bytes: usize) -> Result<Came, Failed> {
+    let Ask { method, url, headers, body } = ask;
+    let http = |error: reqwest::Error| Failed::Http(error.without_url());
+    let client = guard.check(&url, within).await?.client().build().map_err(http)?;
+    let mut answer = client.request(method, url).headers(headers).body(body).send().await.map_err(http)?;
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(http)? {
+        if body.len() + chunk.len() > bytes {
+            return Err(Failed::TooLarge(bytes));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Came { status, headers, body })
+}
+
+/// What the library says, down to what the system said.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

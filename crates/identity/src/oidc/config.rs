@@ -1,0 +1,153 @@
+//! What is configured of a provider that signs people in: `[identity.oidc]` of `holdshort.toml`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use holdshort_core::actor::Role;
+use holdshort_core::name::is_name;
+use jsonwebtoken::Algorithm;
+use reqwest::Url;
+use serde::Deserialize;
+
+use crate::jwt::{self, Claims, Jwt, Wrong, is_of_this_machine};
+use crate::limits::{
+    JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_SECONDS, NAME_BYTES,
+    SESSION_MOST_SECONDS, SESSION_SECONDS,
+};
+
+/// An OpenID provider at which people sign in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oidc {
+    /// Its address, to the letter: the claim `iss` of its tokens.
+    pub issuer: String,
+    /// What it is called where people sign in; the host of the issuer, where nothing is said.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// As what this server is registered there.
+    pub client_id: String,
+    /// In a file for its owner alone, or in the environment. Without one this server is a public client.
+    #[serde(default)]
+    pub client_secret_file: Option<PathBuf>,
+    /// Beside `openid`.
+    #[serde(default = "scopes")]
+    pub scopes: Vec<String>,
+    /// The only ones that its ID tokens may be signed with.
+    #[serde(default = "algorithms")]
+    pub algorithms: Vec<Algorithm>,
+    /// Addresses that are not public and may be asked, such as `10.0.0.0/8`.
+    #[serde(default)]
+    pub networks: Vec<String>,
+    /// How long somebody who signed in there is signed in here.
+    #[serde(default = "session")]
+    pub session_s: u64,
+    #[serde(default = "leeway")]
+    pub leeway_s: u64,
+    #[serde(default)]
+    pub prefix: String,
+    #[serde(default)]
+    pub claims: Claims,
+    pub roles: BTreeMap<String, Role>,
+}
+
+fn scopes() -> Vec<String> {
+    ["profile", "email"].map(str::to_owned).to_vec()
+}
+
+fn algorithms() -> Vec<Algorithm> {
+    vec![Algorithm::RS256, Algorithm::PS256, Algorithm::ES256, Algorithm::EdDSA]
+}
+
+fn session() -> u64 {
+    SESSION_SECONDS
+}
+
+fn leeway() -> u64 {
+    LEEWAY_SECONDS
+}
+
+impl Oidc {
+    /// What it is called where people sign in.
+    pub fn called(&self) -> String {
+        let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
+        self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
+    }
+
+    /// Its ID tokens, as tokens of any other issuer.
+    pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
+        Jwt {
+            issuer: self.issuer.clone(),
+            audience: vec![self.client_id.clone()],
+            algorithms: self.algorithms.clone(),
+            secret_file: None,
+            jwks_file: None,
+            jwks_url: Some(jwks_url.to_owned()),
+            jwks_networks: self.networks.clone(),
+            jwks_max_age_s: JWKS_AGE_SECONDS,
+            jwks_pause_s: JWKS_PAUSE_SECONDS,
+            jwks_keep_s: JWKS_KEPT_SECONDS,
+            typ: None,
+            leeway_s: self.leeway_s,
+            prefix: self.prefix.clone(),
+            claims: self.claims.clone(),
+            roles: self.roles.clone(),
+        }
+    }
+
+    /// Whether it is whole, and its people can be told apart from those of other issuers.
+    pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
+        let wrong =
+            |key: &str, why: String| Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), why });
+        if let Err(why) = check_url(&self.issuer) {
+            return wrong("issuer", why.to_owned());
+        }
+        if self.client_id.is_empty() {
+            return wrong(
+                "client_id",
+                "is empty; the provider says it when this server is registered".to_owned(),
+            );
+        }
+        if self.name.as_ref().is_some_and(|name| !is_name(name, NAME_BYTES)) {
+            return wrong("name", format!("is a line of at most {NAME_BYTES} bytes that shows what it is"));
+        }
+        let is_scope = |scope: &String| {
+            !scope.is_empty() && scope.bytes().all(|c| c.is_ascii_graphic() && c != b'"' && c != b'\\')
+        };
+        if !self.scopes.iter().all(is_scope) {
+            return wrong("scopes", "are words such as `profile`".to_owned());
+        }
+        if !(60..=SESSION_MOST_SECONDS).contains(&self.session_s) {
+            return wrong("session_s", format!("must be from 60 to {SESSION_MOST_SECONDS}"));
+        }
+        // What it has in common with an issuer of tokens is checked as such.
+        let tokens = self.tokens(&self.issuer);
+        if let Err((key, why)) = tokens.check() {
+            let key = key.replace("jwks_", "");
+            return wrong(&key, why.to_owned());
+        }
+        for other in issuers {
+            if other.issuer == self.issuer {
+                if other.prefix != self.prefix {
+                    let why = "is another one than that of `[[identity.jwt]]` with the same issuer: the same \
+                               people would be others";
+                    return wrong("prefix", why.to_owned());
+                }
+            } else if jwt::are_mixed_up(&other.prefix, &self.prefix) {
+                return wrong("prefix", jwt::MIXED_UP.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where tokens and secrets go: `https`, or `http` on this machine.
+pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
+    let url = Url::parse(text).map_err(|_| "is no URL such as `https://login.example.org`")?;
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err("has a user, a password or a fragment");
+    }
+    if url.scheme() != "https" && !is_of_this_machine(&url) {
+        return Err("must be `https`; `http` is for this machine alone");
+    }
+    Ok(url)
+}

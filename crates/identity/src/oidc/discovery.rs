@@ -1,0 +1,153 @@
+//! What a provider says of itself (OpenID Connect Discovery 1.0): where people sign in, where codes become tokens.
+//!
+//! Asked when the first person signs in, so that a server starts also where its provider is away. What was said once
+//! counts on for a while where it can not be asked again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use holdshort_core::json;
+use holdshort_http::guard::Guard;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::Trouble;
+use super::config::{Oidc, check_url};
+use crate::fetch::{Ask, fetch};
+use crate::jwt::{Issuers, Jwt};
+use crate::limits::{DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME};
+
+/// What it said.
+pub(super) struct Said {
+    pub(super) authorization: Url,
+    pub(super) token: Url,
+    pub(super) device: Option<Url>,
+    pub(super) end_session: Option<Url>,
+    /// Its answers name it (RFC 9207).
+    pub(super) names_itself: bool,
+    /// The secret goes into the body, and not into the header.
+    pub(super) secret_in_body: bool,
+    /// Its ID tokens.
+    pub(super) tokens: Issuers,
+}
+
+#[derive(Default)]
+pub(super) struct Discovery {
+    known: Mutex<Known>,
+    /// Whoever asks holds it.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Known {
+    said: Option<(Arc<Said>, Instant)>,
+    tried: Option<Instant>,
+}
+
+impl Discovery {
+    pub(super) async fn said(
+        &self,
+        config: &Oidc,
+        others: &[Jwt],
+        guard: &Guard,
+    ) -> Result<Arc<Said>, Trouble> {
+        if let Some(said) = self.fresh() {
+            return Ok(said);
+        }
+        let _asking = self.asking.lock().await;
+        if let Some(said) = self.fresh() {
+            return Ok(said);
+        }
+        {
+            let mut known = self.lock();
+            if known.tried.is_some_and(|at| at.elapsed() < DISCOVERY_PAUSE) {
+                return kept(&known).ok_or(Trouble::Unavailable);
+            }
+            known.tried = Some(Instant::now());
+        }
+        let asked = timeout(PROVIDER_TIME, ask(config, others, guard)).await;
+        let said =
+            asked.unwrap_or_else(|_| Err(format!("it took longer than {} s", PROVIDER_TIME.as_secs())));
+        let mut known = self.lock();
+        match said {
+            Ok(said) => {
+                let said = Arc::new(said);
+                known.said = Some((said.clone(), Instant::now()));
+                Ok(said)
+            }
+            Err(why) => {
+                tracing::warn!(
+                    issuer = config.issuer,
+                    why,
+                    "the provider that signs people in can not be asked"
+                );
+                kept(&known).ok_or(Trouble::Unavailable)
+            }
+        }
+    }
+
+    fn fresh(&self) -> Option<Arc<Said>> {
+        let known = self.lock();
+        known.said.as_ref().filter(|(_, at)| at.elapsed() < DISCOVERY_AGE).map(|(said, _)| said.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn kept(known: &Known) -> Option<Arc<Said>> {
+    known.said.as_ref().filter(|(_, at)| at.elapsed() < DISCOVERY_KEPT).map(|(said, _)| said.clone())
+}
+
+async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, String> {
+    // OpenID Connect Discovery 1.0, 4: the path is appended, without a slash at the end of the issuer.
+    let place = format!("{}/.well-known/openid-configuration", config.issuer.trim_end_matches('/'));
+    let url = Url::parse(&place).map_err(|error| error.to_string())?;
+    let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+    let ask = Ask { method: Method::GET, url, headers, body: Vec::new() };
+    let came = fetch(guard, ask, PROVIDER_TIME, DISCOVERY_BYTES).await.map_err(|error| error.to_string())?;
+    if came.status != 200 {
+        return Err(format!("its configuration is answered with {}", came.status));
+    }
+    let value = json::parse(&came.body).map_err(|error| format!("its configuration is no JSON: {error}"))?;
+    understand(config, others, &value)
+}
+
+fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, String> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    // Another's document would send people, codes and the secret elsewhere.
+    if text("issuer") != Some(&config.issuer) {
+        return Err("its configuration is of another `issuer`".to_owned());
+    }
+    let place = |name: &str| match text(name) {
+        None => Ok(None),
+        Some(url) => check_url(url).map(Some).map_err(|why| format!("`{name}` {why}")),
+    };
+    let needed = |name: &str| place(name)?.ok_or_else(|| format!("its configuration has no `{name}`"));
+    let takes = |name: &str, wanted: &str| match value.get(name).and_then(Value::as_array) {
+        None => true,
+        Some(list) => list.iter().any(|item| item == wanted),
+    };
+    if !takes("response_types_supported", "code") {
+        return Err("it does not know the authorisation code flow".to_owned());
+    }
+    if !takes("code_challenge_methods_supported", "S256") {
+        return Err("it does not know PKCE with S256".to_owned());
+    }
+    let methods = "token_endpoint_auth_methods_supported";
+    let keys = needed("jwks_uri")?;
+    let tokens = Issuers::open(&[config.tokens(keys.as_str())]).map_err(|wrong| wrong.to_string())?;
+    let tokens = others.iter().fold(tokens, |tokens, it| tokens.beside(&it.issuer, &it.prefix));
+    Ok(Said {
+        authorization: needed("authorization_endpoint")?,
+        token: needed("token_endpoint")?,
+        device: place("device_authorization_endpoint")?,
+        end_session: place("end_session_endpoint")?,
+        names_itself: value.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
+        secret_in_body: !takes(methods, "client_secret_basic") && takes(methods, "client_secret_post"),
+        tokens,
+    })
+}

@@ -1,0 +1,383 @@
+//! Signing people in at an OpenID provider: with a browser by a code (RFC 6749, PKCE, nonce), and with a terminal by the
+//! device flow (RFC 8628).
+//!
+//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`crate::jwt`]). What a sign-in has
+//! to be bound to is given out by [`Provider::begin`], and wanted back by [`Provider::finish`]; nothing is kept here.
+
+mod config;
+mod discovery;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::time::Timestamp;
+use holdshort_http::guard::Guard;
+use oauth2::basic::{
+    BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse, BasicTokenType,
+};
+use oauth2::{
+    AuthType, AuthUrl, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken, DeviceAuthorizationUrl,
+    ExtraTokenFields, HttpRequest, HttpResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl,
+    RequestTokenError, Scope, StandardDeviceAuthorizationResponse, StandardRevocableToken,
+    StandardTokenResponse, TokenUrl,
+};
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+pub use config::Oidc;
+
+use crate::fetch::{Ask, fetch};
+use crate::jwt::{Jwt, Refusal, Verified, Wrong, read_secret};
+use crate::limits::{PROVIDER_BYTES, PROVIDER_TIME};
+use discovery::{Discovery, Said};
+
+/// A provider that signs people in.
+pub struct Provider {
+    config: Oidc,
+    /// Issuers of tokens, whose people its own tokens can not name.
+    others: Vec<Jwt>,
+    secret: Option<ClientSecret>,
+    way: Arc<Way>,
+    discovery: Discovery,
+}
+
+/// A sign-in that has begun: where the browser goes, and what the answer is compared with.
+pub struct Begun {
+    pub url: Url,
+    pub state: String,
+    pub nonce: String,
+    pub verifier: String,
+}
+
+/// A terminal's sign-in that has begun.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// What is asked about again. Only the client that began it can have it redeemed.
+    pub code: String,
+    /// What a person types where `page` is.
+    pub user_code: String,
+    pub page: String,
+    /// The page with the code in it.
+    pub page_with_code: Option<String>,
+    pub expires_in: Duration,
+    pub interval: Duration,
+}
+
+/// What has become of it.
+pub enum Polled {
+    /// Nobody has said anything; ask again after so long.
+    Pending(Duration),
+    SignedIn(Box<Verified>),
+}
+
+/// Why nobody is signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    #[error("the provider can not be asked; the server's log says why")]
+    Unavailable,
+    /// Its own words, shortened.
+    #[error("the provider says `{0}`")]
+    Said(String),
+    #[error("the provider gave no ID token")]
+    NoToken,
+    #[error("the answer comes from another issuer")]
+    Issuer,
+    #[error("its token is of another sign-in (`nonce`)")]
+    Nonce,
+    #[error("its token: {0}")]
+    Token(Refusal),
+    #[error("the provider does not sign terminals in (no `device_authorization_endpoint`)")]
+    NoDevices,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Fields {
+    #[serde(default)]
+    id_token: Option<String>,
+}
+
+impl ExtraTokenFields for Fields {}
+
+type Response = StandardTokenResponse<Fields, BasicTokenType>;
+type Registered<Auth, Dev, Tok> = Client<
+    BasicErrorResponse,
+    Response,
+    BasicTokenIntrospectionResponse,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+    Auth,
+    Dev,
+    oauth2::EndpointNotSet,
+    oauth2::EndpointNotSet,
+    Tok,
+>;
+
+impl Provider {
+    /// Reads the secret, unless the environment has said it. The provider is asked when somebody signs in.
+    pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, Wrong> {
+        config.check(issuers)?;
+        let wrong =
+            |why: String| Wrong { table: "[identity.oidc]", at: "`client_secret_file`".to_owned(), why };
+        let secret = match (&config.client_secret_file, said) {
+            (Some(_), Some(_)) => {
+                return Err(wrong("is there, and HOLDSHORT_OIDC_SECRET, too: name one of them".to_owned()));
+            }
+            (Some(path), None) => {
+                let bytes = read_secret(path).map_err(|why| wrong(format!("{} {why}", path.display())))?;
+                let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty());
+                Some(text.ok_or_else(|| wrong(format!("{} holds no text", path.display())))?)
+            }
+            (None, said) => said,
+        };
+        let mut networks = config.networks.clone();
+        if Url::parse(&config.issuer).is_ok_and(|url| crate::jwt::is_of_this_machine(&url)) {
+            networks.extend(["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
+        }
+        let guard = Guard::new(&networks).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self {
+            config: config.clone(),
+            others: issuers.to_vec(),
+            secret: secret.map(ClientSecret::new),
+            way: Arc::new(Way { issuer: config.issuer.clone(), guard }),
+            discovery: Discovery::default(),
+        })
+    }
+
+    pub fn config(&self) -> &Oidc {
+        &self.config
+    }
+
+    /// Where a browser signs in, so that it comes back to `redirect`.
+    pub async fn begin(&self, redirect: &Url) -> Result<Begun, Trouble> {
+        let said = self.said().await?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let nonce = CsrfToken::new_random();
+        let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
+        let (url, state) = client
+            .authorize_url(CsrfToken::new_random)
+            .add_scopes(self.scopes())
+            .add_extra_param("nonce", nonce.secret())
+            .set_pkce_challenge(challenge)
+            .url();
+        Ok(Begun {
+            url,
+            state: state.into_secret(),
+            nonce: nonce.into_secret(),
+            verifier: verifier.into_secret(),
+        })
+    }
+
+    /// Whether an answer is this provider's (RFC 9207).
+    pub async fn is_its_own(&self, iss: Option<&str>) -> Result<(), Trouble> {
+        match iss {
+            Some(iss) if iss == self.config.issuer => Ok(()),
+            None if !self.said().await?.names_itself => Ok(()),
+            Some(_) | None => Err(Trouble::Issuer),
+        }
+    }
+
+    /// Whom a code signs in.
+    pub async fn finish(
+        &self,
+        code: String,
+        (verifier, nonce): (String, &str),
+        redirect: &Url,
+        now: Timestamp,
+    ) -> Result<Verified, Trouble> {
+        let said = self.said().await?;
+        let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
+        let response = client
+            .exchange_code(AuthorizationCode::new(code))
+            .set_pkce_verifier(PkceCodeVerifier::new(verifier))
+            .request_async(&self.way())
+            .await
+            .map_err(|error| trouble(&error))?;
+        self.signed_in(&said, &response, Some(nonce), now).await
+    }
+
+    /// Begins a terminal's sign-in.
+    pub async fn device(&self) -> Result<Device, Trouble> {
+        let said = self.said().await?;
+        let place = said.device.clone().ok_or(Trouble::NoDevices)?;
+        let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
+        let began: StandardDeviceAuthorizationResponse = client
+            .exchange_device_code()
+            .add_scopes(self.scopes())
+            .request_async(&self.way())
+            .await
+            .map_err(|error| trouble(&error))?;
+        Ok(Device {
+            code: began.device_code().secret().clone(),
+            user_code: began.user_code().secret().clone(),
+            page: began.verification_uri().to_string(),
+            page_with_code: began.verification_uri_complete().map(|url| url.secret().clone()),
+            expires_in: began.expires_in(),
+            interval: began.interval(),
+        })
+    }
+
+    /// Asks once what has become of it. A request that may bring a token is never dropped: it brings it once.
+    pub async fn poll(&self, code: &str, now: Timestamp) -> Result<Polled, Trouble> {
+        let said = self.said().await?;
+        let place = said.device.clone().ok_or(Trouble::NoDevices)?;
+        let began = json!({
+            "device_code": code, "user_code": "-", "verification_uri": self.config.issuer, "expires_in": 600,
+            "interval": 5,
+        });
+        let began: StandardDeviceAuthorizationResponse =
+            serde_json::from_value(began).map_err(|_| Trouble::Unavailable)?;
+        let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
+        let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
+        // The library would ask until it knows; whoever waits is the terminal.
+        let pause = {
+            let (waits, wait) = (waits.clone(), wait.clone());
+            move |time: Duration| {
+                *wait.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = time;
+                waits.notify_one();
+                std::future::pending::<()>()
+            }
+        };
+        let http = self.way();
+        let asked = client.exchange_device_access_token(&began).request_async(&http, pause, None);
+        let response = tokio::select! {
+            biased;
+            response = asked => response.map_err(|error| trouble(&error))?,
+            () = waits.notified() => {
+                let wait = *wait.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                return Ok(Polled::Pending(wait));
+            }
+        };
+        self.signed_in(&said, &response, None, now).await.map(|it| Polled::SignedIn(Box::new(it)))
+    }
+
+    /// Where a browser signs out at the provider, too, where it offers that (RP-Initiated Logout 1.0).
+    pub async fn sign_out(&self, back: &Url) -> Option<Url> {
+        let mut url = self.said().await.ok()?.end_session.clone()?;
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.config.client_id)
+            .append_pair("post_logout_redirect_uri", back.as_str());
+        Some(url)
+    }
+
+    async fn said(&self) -> Result<Arc<Said>, Trouble> {
+        self.discovery.said(&self.config, &self.others, &self.way.guard).await
+    }
+
+    fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
+        let beside = self.config.scopes.clone().into_iter().filter(|scope| scope != "openid");
+        std::iter::once("openid".to_owned()).chain(beside).map(Scope::new)
+    }
+
+    fn client(
+        &self,
+        said: &Said,
+    ) -> Registered<oauth2::EndpointSet, oauth2::EndpointNotSet, oauth2::EndpointSet> {
+        let client = Client::new(ClientId::new(self.config.client_id.clone()))
+            .set_auth_uri(AuthUrl::from_url(said.authorization.clone()))
+            .set_token_uri(TokenUrl::from_url(said.token.clone()))
+            .set_auth_type(if said.secret_in_body { AuthType::RequestBody } else { AuthType::BasicAuth });
+        match &self.secret {
+            Some(secret) => client.set_client_secret(secret.clone()),
+            None => client,
+        }
+    }
+
+    /// How the library asks.
+    fn way(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
+        let way = self.way.clone();
+        move |request| {
+            let way = way.clone();
+            Box::pin(async move { way.send(request).await })
+        }
+    }
+
+    /// Whom a token is of. `nonce`: of a browser's sign-in; the device flow has none.
+    async fn signed_in(
+        &self,
+        said: &Said,
+        response: &Response,
+        nonce: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Verified, Trouble> {
+        let token = response.extra_fields().id_token.as_deref().ok_or(Trouble::NoToken)?;
+        let (verified, claims) = said.tokens.read(token, now).await.map_err(|refusal| match refusal {
+            Refusal::Unavailable => Trouble::Unavailable,
+            refusal => Trouble::Token(refusal),
+        })?;
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        if nonce.is_some() && text("nonce") != nonce {
+            return Err(Trouble::Nonce);
+        }
+        // OpenID Connect Core 1.0, 3.1.3.7: a token for several says who of them asked for it.
+        let is_ours = claims.get("azp").is_none_or(|azp| azp == &*self.config.client_id);
+        if !is_ours || is_shared_without_azp(&claims) {
+            return Err(Trouble::Token(Refusal::Audience));
+        }
+        if text("sub").is_none() || verified.issued_at.is_none() {
+            return Err(Trouble::Token(Refusal::Claim));
+        }
+        Ok(verified)
+    }
+}
+
+fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
+    let is_shared = claims.get("aud").and_then(Value::as_array).is_some_and(|audience| audience.len() > 1);
+    is_shared && !claims.contains_key("azp")
+}
+
+/// How it is reached.
+struct Way {
+    issuer: String,
+    guard: Guard,
+}
+
+type Sent = Pin<Box<dyn Future<Output = Result<HttpResponse, Away>> + Send>>;
+
+impl Way {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Away> {
+        let (parts, body) = request.into_parts();
+        let url = Url::parse(&parts.uri.to_string()).map_err(|_| Away)?;
+        let ask = Ask { method: parts.method, url, headers: parts.headers, body };
+        let away = |why: String| {
+            tracing::warn!(issuer = self.issuer, why, "the provider that signs people in does not answer");
+            Away
+        };
+        let came = timeout(PROVIDER_TIME, fetch(&self.guard, ask, PROVIDER_TIME, PROVIDER_BYTES)).await;
+        let came = came.map_err(|_| away("it took too long".to_owned()))?;
+        let came = came.map_err(|error| away(error.to_string()))?;
+        if came.status >= 500 {
+            return Err(away(format!("it answers {}", came.status)));
+        }
+        let mut response = HttpResponse::new(came.body);
+        *response.status_mut() = came.status.try_into().map_err(|_| Away)?;
+        *response.headers_mut() = came.headers;
+        Ok(response)
+    }
+}
+
+/// No answer came.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer")]
+struct Away;
+
+fn trouble<E, T>(error: &RequestTokenError<E, T>) -> Trouble
+where
+    E: std::error::Error + 'static,
+    T: oauth2::ErrorResponse + std::fmt::Display + 'static,
+{
+    match error {
+        // A line at most, of characters that show: it is shown to whoever signs in.
+        RequestTokenError::ServerResponse(said) => Trouble::Said(
+            said.to_string().chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(200).collect(),
+        ),
+        RequestTokenError::Request(_) => Trouble::Unavailable,
+        RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
+            tracing::warn!("the provider that signs people in gives answers that are not understood");
+            Trouble::Unavailable
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The way of a browser to the identity provider and back. These pages only send it on: whoever comes back is signed in by
+//! the app, with a code.
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use holdshort_web::auth::AuthState;
+use holdshort_web::problem::Refused;
+use holdshort_web::sign_in::{Back, Go};
+use minijinja::context;
+use serde::Deserialize;
+
+use super::frame;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Begin {
+    to: Option<String>,
+}
+
+pub(super) async fn begin(
+    State(auth): State<AuthState>,
+    query: Result<Query<Begin>, QueryRejection>,
+) -> Response {
+    let to = query.ok().and_then(|Query(begin)| begin.to);
+    match auth.begin_sign_in(to.as_deref()).await {
+        Ok(Go { to, cookie }) => (AppendHeaders([(SET_COOKIE, cookie)]), see(&to)).into_response(),
+        Err(refused) => failed(&refused),
+    }
+}
+
+/// Whatever comes of it, the browser forgets what it began: the same answer does nothing a second time.
+pub(super) async fn finish(
+    State(auth): State<AuthState>,
+    headers: HeaderMap,
+    query: Result<Query<Back>, QueryRejection>,
+) -> Response {
+    let back = query.map(|Query(back)| back).unwrap_or_default();
+    let forget = AppendHeaders([(SET_COOKIE, auth.forget_sign_in())]);
+    match auth.finish_sign_in(&headers, back).await {
+        Ok(to) => (forget, see(&to)).into_response(),
+        Err(refused) => (forget, failed(&refused)).into_response(),
+    }
+}
+
+pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
+    auth.sign_out_there().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
+}
+
+/// Sends a browser on; the address it leaves, with a code in it, is told to nobody.
+fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
+    let headers = [
+        (LOCATION, to.to_owned()),
+        (CACHE_CONTROL, "no-store".to_owned()),
+        (REFERRER_POLICY, "no-referrer".to_owned()),
+    ];
+    (StatusCode::SEE_OTHER, headers)
+}
+
+fn failed(refused: &Refused) -> Response {
+    let problem = &refused.0;
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let values = context! { title => &problem.title, detail => &problem.detail, page => problem.code.page() };
+    frame::page(status, &problem.title, "sign_in.html", values)
+}

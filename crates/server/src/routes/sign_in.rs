@@ -1,0 +1,72 @@
+//! Signing in at the identity provider: which one it is, and terminals (RFC 8628). Browsers do it with pages
+//! (`pages/sign_in.rs`).
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use holdshort_protocol::{DeviceHandle, DeviceLogin, DeviceProgress, LoginProvider, TokenLogin};
+use holdshort_web::auth::AuthState;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::sign_in::{BEGIN, Progress, SIGN_OUT};
+use holdshort_web::view;
+
+use super::steer::nothing;
+use crate::openapi::{EntersByProvider, OpenPages};
+
+/// Read at which identity provider people sign in.
+#[utoipa::path(
+    get, path = "/v1/login/provider", tag = "logins", operation_id = "read_login_provider",
+    responses((status = 200, description = "The provider", body = LoginProvider), OpenPages)
+)]
+pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<LoginProvider>> {
+    let name = auth.provider().ok_or_else(|| Refused::not_found("provider: none is configured"))?;
+    Ok(Json(LoginProvider { name, sign_in: auth.address(BEGIN), sign_out: auth.address(SIGN_OUT) }))
+}
+
+/// Begin the sign-in of a terminal.
+///
+/// The person signs in at the page of the provider, with any browser, and types the code. The terminal asks meanwhile what
+/// has become of it.
+#[utoipa::path(
+    post, path = "/v1/device-logins", tag = "logins", operation_id = "begin_device_login",
+    responses((status = 201, description = "It has begun", body = DeviceLogin), EntersByProvider)
+)]
+pub(crate) async fn begin(
+    State(auth): State<AuthState>,
+    body: Body,
+) -> Answer<(StatusCode, Json<DeviceLogin>)> {
+    nothing(body).await?;
+    let begun = auth.begin_device().await?;
+    let device = begun.device;
+    let began = DeviceLogin {
+        device: begun.handle,
+        user_code: device.user_code,
+        page: device.page,
+        page_with_code: device.page_with_code,
+        interval_ms: u64::try_from(device.interval.as_millis()).unwrap_or(u64::MAX),
+        expires_at: begun.expires_at.to_string(),
+    };
+    Ok((StatusCode::CREATED, Json(began)))
+}
+
+/// Ask what has become of the sign-in of a terminal.
+///
+/// The token comes once.
+#[utoipa::path(
+    post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
+    request_body = DeviceHandle,
+    responses((status = 200, description = "Whether to wait, or the login", body = DeviceProgress), EntersByProvider)
+)]
+pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
+    let DeviceHandle { device } = body.json().await?;
+    Ok(Json(match auth.poll_device(&device).await? {
+        Progress::Pending(wait) => DeviceProgress { wait_ms: Some(wait), login: None },
+        Progress::SignedIn { person, role, token } => {
+            let role = view::event::role(role);
+            let expires_at = token.expires_at.to_string();
+            let login = Some(TokenLogin { token: token.token, person, role, expires_at });
+            DeviceProgress { wait_ms: None, login }
+        }
+    }))
+}

@@ -1,0 +1,46 @@
+// A certified OpenID provider on loopback, for tests: people sign in with any password, and are who the tests say.
+import { createServer } from "node:http";
+import Provider from "oidc-provider";
+
+/** What is claimed of each person. Changed by `PUT /people/ID`. */
+const people = new Map(Object.entries(JSON.parse(process.argv[2] ?? "{}")));
+// A test starts it again at the same address.
+const port = Number(process.argv[3] ?? 0);
+
+const server = createServer();
+await new Promise((listening) => server.listen(port, "127.0.0.1", listening));
+const issuer = `http://127.0.0.1:${server.address().port}`;
+
+const provider = new Provider(issuer, {
+  clients: [
+    {
+      client_id: "holdshort",
+      client_secret: "a secret of this test",
+      // A server under test listens at any port of loopback.
+      application_type: "native",
+      redirect_uris: ["http://127.0.0.1/login/oidc/callback"],
+      post_logout_redirect_uris: ["http://127.0.0.1/login"],
+      response_types: ["code"],
+      grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],
+    },
+  ],
+  claims: { openid: ["sub", "roles", "groups"], profile: ["name"], email: ["email"] },
+  // As the large providers do it: the ID token says who somebody is.
+  conformIdTokenClaims: false,
+  features: { deviceFlow: { enabled: true } },
+  cookies: { keys: ["for tests alone"] },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people.get(id) }) }),
+});
+
+const answer = provider.callback();
+server.on("request", async (request, response) => {
+  const person = /^\/people\/(.+)$/.exec(request.url)?.[1];
+  if (!person) return answer(request, response);
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  people.set(decodeURIComponent(person), JSON.parse(text));
+  response.writeHead(204).end();
+});
+console.log(JSON.stringify({ issuer }));
+// It ends with whoever started it.
+process.stdin.resume().on("end", () => process.exit());

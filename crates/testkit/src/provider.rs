@@ -1,0 +1,189 @@
+//! A certified OpenID provider on loopback (npm `oidc-provider`), and a visitor with cookies who signs in there.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use reqwest::{Method, Url};
+use serde_json::Value;
+
+/// A running one. It goes with its value.
+#[derive(Debug)]
+pub struct Provider {
+    child: Child,
+    issuer: String,
+}
+
+impl Provider {
+    /// With these claims of each person.
+    pub fn start(people: &Value) -> Self {
+        Self::at(people, 0)
+    }
+
+    fn at(people: &Value, port: u16) -> Self {
+        let folder = folder();
+        let installed = folder.join("node_modules/oidc-provider");
+        assert!(installed.exists(), "run `npm ci` in {}", folder.display());
+        let mut child = Command::new("node")
+            .arg(folder.join("provider.js"))
+            .args([people.to_string(), port.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("node starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let told: Value = serde_json::from_str(&line).expect("JSON of the provider");
+        Self { issuer: told["issuer"].as_str().expect("an issuer").to_owned(), child }
+    }
+
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// From here on this is claimed of somebody.
+    pub async fn says(&self, person: &str, claims: &Value) {
+        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let request = http.put(format!("{}/people/{person}", self.issuer)).json(claims);
+        let status = request.send().await.expect("an answer").status();
+        assert_eq!(status.as_u16(), 204);
+    }
+
+    /// It is away.
+    pub fn stop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+
+    /// It is back, and has forgotten everything but these people.
+    pub fn again(&mut self, people: &Value) {
+        let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
+        self.stop();
+        *self = Self::at(people, port);
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc")
+}
+
+/// A browser without scripts: cookies, which ignore ports, and forms.
+#[derive(Clone, Debug)]
+pub struct Visitor {
+    person: String,
+    pub cookies: BTreeMap<String, String>,
+    http: reqwest::Client,
+}
+
+/// What came.
+#[derive(Debug)]
+pub struct Page {
+    pub url: Url,
+    pub status: u16,
+    /// Where it sends the browser.
+    pub location: Option<Url>,
+    /// Each `Set-Cookie`.
+    pub set: Vec<String>,
+    pub text: String,
+}
+
+impl Visitor {
+    /// Who signs in as this person.
+    pub fn new(person: &str) -> Self {
+        let http = holdshort_http::client().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let http = http.build().expect("a client");
+        Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
+    }
+
+    pub async fn get(&mut self, url: &str) -> Page {
+        self.send(Method::GET, url, None).await
+    }
+
+    async fn send(&mut self, method: Method, url: &str, form: Option<String>) -> Page {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut request = self.http.request(method, url).header("cookie", cookies.join("; "));
+        if let Some(form) = form {
+            request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
+        }
+        let answer = request.send().await.expect("an answer");
+        let (url, status) = (answer.url().clone(), answer.status().as_u16());
+        let lines = |name: &str| {
+            let values = answer.headers().get_all(name).iter();
+            values.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let set = lines("set-cookie");
+        for line in &set {
+            let (name, value) = line.split(';').next().and_then(|pair| pair.split_once('=')).expect("a pair");
+            let is_gone = line.contains("Max-Age=0") || line.to_lowercase().contains("01 jan 1970");
+            if is_gone {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let location = lines("location").first().map(|to| url.join(to).expect("a URL"));
+        let text = answer.text().await.expect("the whole answer");
+        Page { url, status, location, set, text }
+    }
+
+    /// Goes on from a page of the provider, through its forms, until it sends the browser to `end`, or shows no form. The
+    /// address that it would go to, or the last page.
+    pub async fn signs_in(&mut self, url: &str, end: &str) -> Result<String, Page> {
+        let mut page = self.get(url).await;
+        for _ in 0..30 {
+            if let Some(next) = page.location.clone() {
+                if next.as_str().starts_with(end) {
+                    return Ok(next.into());
+                }
+                page = self.get(next.as_str()).await;
+            } else if let Some((action, fields)) = self.form(&page) {
+                page = self.send(Method::POST, action.as_str(), Some(fields)).await;
+            } else {
+                return Err(page);
+            }
+        }
+        panic!("it does not come to an end: {}", page.url);
+    }
+
+    /// The first form of a page, filled in.
+    fn form(&self, page: &Page) -> Option<(Url, String)> {
+        let (_, rest) = page.text.split_once("<form")?;
+        let (form, _) = rest.split_once("</form>")?;
+        let action = attribute(form.split_once('>')?.0, "action")?;
+        let mut fields = url_encoder();
+        for input in form.split("<input").skip(1).filter_map(|rest| rest.split_once('>')) {
+            let Some(name) = attribute(input.0, "name") else { continue };
+            let value = match name.as_str() {
+                "login" => self.person.clone(),
+                "password" => "any".to_owned(),
+                _ => attribute(input.0, "value").unwrap_or_default(),
+            };
+            fields.query_pairs_mut().append_pair(&name, &value);
+        }
+        // A button of the page says so.
+        if form.contains("op.logoutForm") {
+            fields.query_pairs_mut().append_pair("logout", "yes");
+        }
+        Some((page.url.join(&action).ok()?, fields.query().unwrap_or_default().to_owned()))
+    }
+}
+
+fn url_encoder() -> Url {
+    Url::parse("http://form.invalid/").expect("a URL")
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let (_, rest) = tag.split_once(&format!("{name}=\""))?;
+    let (value, _) = rest.split_once('"')?;
+    Some(value.replace("&amp;", "&"))
+}

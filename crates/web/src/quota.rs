@@ -1,0 +1,214 @@
+//! How often somebody may sign in from an address, and decide: token buckets, told in every answer that counts against one
+//! (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
+//!
+//! What agents may do besides is `rate.rs`.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use axum::http::{HeaderMap, Method};
+use holdshort_protocol::Code;
+
+use crate::limits::{DECISIONS, RATED, SIGN_IN_REQUESTS};
+use crate::problem::{Answer, Refused};
+use crate::rate::Rate;
+
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const STANDING: HeaderName = HeaderName::from_static("ratelimit");
+/// What the numbers are of.
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// How many a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerMinute {
+    /// Requests of signing in, of each address.
+    pub sign_ins: u32,
+    /// Of each principal; with a link to decide by, of each address.
+    pub decisions: u32,
+}
+
+impl Default for PerMinute {
+    fn default() -> Self {
+        Self { sign_ins: SIGN_IN_REQUESTS, decisions: DECISIONS }
+    }
+}
+
+pub struct Allowances {
+    sign_ins: Quota,
+    decisions: Quota,
+}
+
+struct Quota {
+    name: &'static str,
+    per_minute: u32,
+    each: Mutex<HashMap<String, Rate>>,
+}
+
+/// What a request is counted as before it is known who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    SignIn,
+    Decision,
+}
+
+impl Counted {
+    fn of(request: &Request) -> Option<Self> {
+        let path = request.extensions().get::<MatchedPath>()?.as_str();
+        match (request.method(), path) {
+            (&Method::POST, "/v1/login" | "/v1/device-logins" | "/v1/device-logins/progress")
+            | (&Method::GET, "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out") => {
+                Some(Self::SignIn)
+            }
+            (&Method::POST, "/d/{token}") => Some(Self::Decision),
+            _ => None,
+        }
+    }
+}
+
+/// What is left of a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Standing {
+    name: &'static str,
+    per_minute: u32,
+    left: u32,
+    /// Until all of it is there again.
+    full: Duration,
+    /// Until one more request may be made, where this one may not.
+    refused: Option<Duration>,
+}
+
+/// What a request was counted against: whoever counts writes it, and the answer says it.
+#[derive(Debug, Default)]
+pub struct Meter(OnceLock<Standing>);
+
+impl Allowances {
+    pub fn new(per_minute: PerMinute) -> Self {
+        let quota = |name, per_minute| Quota { name, per_minute, each: Mutex::default() };
+        Self {
+            sign_ins: quota("sign-in", per_minute.sign_ins),
+            decisions: quota("decisions", per_minute.decisions),
+        }
+    }
+
+    /// Counts a request by where it comes from.
+    pub(crate) fn arrives(&self, request: &Request, client: IpAddr, meter: &Meter) -> Answer<()> {
+        match Counted::of(request) {
+            None => Ok(()),
+            Some(Counted::SignIn) => self.sign_ins.take(&place(client), meter),
+            Some(Counted::Decision) => self.decisions.take(&place(client), meter),
+        }
+    }
+
+    /// Counts a decision of somebody.
+    pub(crate) fn decides(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
+        // No address is written so.
+        self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
+    }
+}
+
+/// Whoever has one address of version 6 has all of its network.
+fn place(client: IpAddr) -> String {
+    match client.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
+    }
+}
+
+impl Quota {
+    fn take(&self, key: &str, meter: &Meter) -> Answer<()> {
+        let standing = self.count(key, Instant::now());
+        let _ = meter.0.set(standing);
+        if standing.refused.is_none() { Ok(()) } else { Err(Refused::of(Code::TooManyRequests)) }
+    }
+
+    fn count(&self, key: &str, now: Instant) -> Standing {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        if each.len() >= RATED && !each.contains_key(key) {
+            each.retain(|_, rate| rate.is_ahead(now));
+            if each.len() >= RATED {
+                // Nobody is kept out because many others come.
+                each.clear();
+            }
+        }
+        let interval = WINDOW / self.per_minute.max(1);
+        let rate = each.entry(key.to_owned()).or_insert_with(|| Rate::every(interval, self.per_minute));
+        let refused = (!rate.admits(now)).then(|| rate.wait(now));
+        let Self { name, per_minute, .. } = *self;
+        Standing { name, per_minute, left: rate.left(now), full: rate.full(now), refused }
+    }
+}
+
+impl Meter {
+    /// Tells in the headers of an answer.
+    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
+        let Some(Standing { name, per_minute, left, full, refused }) = self.0.get() else { return };
+        let mut put = |header, text: String| {
+            if let Ok(value) = HeaderValue::from_str(&text) {
+                headers.insert(header, value);
+            }
+        };
+        put(POLICY, format!("\"{name}\";q={per_minute};w={}", WINDOW.as_secs()));
+        put(STANDING, format!("\"{name}\";r={left};t={}", seconds(*full)));
+        if let Some(wait) = refused {
+            put(RETRY_AFTER, seconds(*wait).max(1).to_string());
+        }
+    }
+}
+
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_as_many_a_minute_and_is_told_what_is_left() {
+        let quota = Quota { name: "decisions", per_minute: 3, each: Mutex::default() };
+        let start = Instant::now();
+        let count = |key: &str, after_s: u64| {
+            let standing = quota.count(key, start + Duration::from_secs(after_s));
+            (standing.left, seconds(standing.full), standing.refused.map(seconds))
+        };
+        assert_eq!(count("a", 0), (2, 20, None));
+        assert_eq!(count("a", 0), (1, 40, None));
+        assert_eq!(count("a", 0), (0, 60, None));
+        assert_eq!(count("a", 5), (0, 55, Some(15)));
+        assert_eq!(count("b", 5), (2, 20, None), "others have their own");
+        assert_eq!(count("a", 20), (0, 60, None));
+        assert_eq!(count("a", 200), (2, 20, None));
+    }
+
+    #[test]
+    fn an_address_is_told_from_others_and_a_network_of_version_6_is_one() {
+        let place = |text: &str| place(text.parse().expect("an address"));
+        assert_eq!(place("2001:db8::1"), place("2001:db8:0:0:ffff::2"));
+        assert_ne!(place("2001:db8::1"), place("2001:db8:0:1::1"));
+        assert_ne!(place("192.0.2.1"), place("192.0.2.2"));
+        assert_eq!(place("192.0.2.1"), place("::ffff:192.0.2.1"));
+    }
+
+    #[test]
+    fn it_is_told_in_structured_fields() {
+        let meter = Meter::default();
+        let mut headers = HeaderMap::new();
+        meter.tell(&mut headers);
+        assert!(headers.is_empty());
+        let _ = meter.0.set(Standing {
+            name: "sign-in",
+            per_minute: 60,
+            left: 0,
+            full: Duration::from_millis(59_200),
+            refused: Some(Duration::from_millis(200)),
+        });
+        meter.tell(&mut headers);
+        assert_eq!(headers["ratelimit-policy"], "\"sign-in\";q=60;w=60");
+        assert_eq!(headers["ratelimit"], "\"sign-in\";r=0;t=60");
+        assert_eq!(headers["retry-after"], "1");
+    }
+}

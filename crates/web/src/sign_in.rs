@@ -1,0 +1,398 @@
+//! Sign-ins at a provider, on the way: begun here, carried on there, and brought back by the browser or the terminal that
+//! began them.
+//!
+//! Nothing is kept for one that is under way. What it has to be compared with is in a cookie of the browser, sealed, so
+//! whoever knows the address alone that a browser comes back to can do nothing with it, whichever node it comes to. One that
+//! is done is remembered until it would have expired.
+//!
+//! Whoever comes is [let in](crate::access) as with any token of an issuer, and then signed in like everybody else: a
+//! browser by a code, a terminal by a token.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::HeaderMap;
+use holdshort_core::actor::Role;
+use holdshort_core::digest::Digest;
+use holdshort_core::rights::{self, Permission};
+use holdshort_core::time::Timestamp;
+use holdshort_identity::jwt::Verified;
+use holdshort_identity::oidc::{Device, Polled, Provider, Trouble};
+use holdshort_protocol::Code;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::access;
+use crate::app::{App, blocking};
+use crate::auth::AuthState;
+use crate::limits::{LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_INS};
+use crate::logins::{Invited, Logins, Token, cookies};
+use crate::problem::{Answer, Refused};
+use crate::seal::Seal;
+
+/// Where a browser begins.
+pub const BEGIN: &str = "/login/oidc";
+/// Where it comes back to: what the server is registered with at its provider.
+pub const CALLBACK: &str = "/login/oidc/callback";
+/// Where it signs out at the provider, too.
+pub const SIGN_OUT: &str = "/login/oidc/out";
+
+pub struct SignIns {
+    provider: Option<Arc<Provider>>,
+    pending: Seal,
+    devices: Seal,
+    cookie: String,
+    is_secure: bool,
+    done: Mutex<VecDeque<(Digest, Timestamp)>>,
+}
+
+/// What a browser has to come back with, as its cookie has it.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    #[serde(rename = "s")]
+    state: String,
+    #[serde(rename = "n")]
+    nonce: String,
+    #[serde(rename = "v")]
+    verifier: String,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    #[serde(rename = "x")]
+    expires_at: Timestamp,
+}
+
+/// What a terminal asks about.
+#[derive(Serialize, Deserialize)]
+struct Waiting {
+    #[serde(rename = "c")]
+    code: String,
+    #[serde(rename = "x")]
+    expires_at: Timestamp,
+}
+
+/// What the address says that a browser comes back to (RFC 6749, 4.1.2; RFC 9207).
+#[derive(Debug, Default, Deserialize)]
+pub struct Back {
+    pub code: Option<String>,
+    pub state: Option<String>,
+    pub iss: Option<String>,
+    pub error: Option<String>,
+}
+
+/// Where a browser goes, and the value of `Set-Cookie` that goes with it.
+pub struct Go {
+    pub to: String,
+    pub cookie: String,
+}
+
+/// A terminal's sign-in.
+pub struct Begun {
+    pub device: Device,
+    /// To be shown again when it is asked about.
+    pub handle: String,
+    pub expires_at: Timestamp,
+}
+
+/// What has become of it.
+pub enum Progress {
+    /// Ask again after so many milliseconds.
+    Pending(u64),
+    SignedIn {
+        person: String,
+        role: Role,
+        token: Token,
+    },
+}
+
+impl SignIns {
+    pub fn new(provider: Option<Provider>, logins: &Logins, operator: &str) -> Self {
+        Self {
+            provider: provider.map(Arc::new),
+            pending: Seal::new("sign-ins", operator),
+            devices: Seal::new("sign-ins of terminals", operator),
+            cookie: logins.cookie_of("oidc"),
+            is_secure: logins.is_secure(),
+            done: Mutex::default(),
+        }
+    }
+
+    /// The name of the provider, if there is one.
+    pub fn name(&self) -> Option<String> {
+        self.provider.as_ref().map(|provider| provider.config().called())
+    }
+
+    fn provider(&self) -> Answer<Arc<Provider>> {
+        self.provider.clone().ok_or_else(|| {
+            Refused::new(Code::NotFound, "nobody signs in at a provider here: none is configured")
+        })
+    }
+
+    /// The answer of a provider is a navigation from another site: `Strict` would keep the cookie back.
+    fn set_cookie(&self, value: &str, seconds: u64) -> String {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        format!("{}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}", self.cookie)
+    }
+
+    /// The value of `Set-Cookie` that has a browser forget a sign-in.
+    pub fn forget(&self) -> String {
+        self.set_cookie("", 0)
+    }
+
+    /// The sign-in that this browser began, and that this answer is of.
+    fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
+        let mut began =
+            cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
+        let Some(first) = began.next() else {
+            return Err(failed("this browser has begun no sign-in, or it has come to its end already"));
+        };
+        let mut all = std::iter::once(first).chain(began);
+        let pending = all.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
+        let pending = pending.ok_or_else(|| failed("the answer is of another sign-in (`state`)"))?;
+        if pending.expires_at <= now {
+            return Err(failed("it took longer than 10 minutes"));
+        }
+        let digest = Digest::of(pending.state.as_bytes());
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.retain(|(_, expires_at)| *expires_at > now);
+        if done.iter().any(|(it, _)| *it == digest) {
+            return Err(failed("it has come to its end already"));
+        }
+        if done.len() >= SIGN_INS {
+            done.pop_front();
+        }
+        done.push_back((digest, pending.expires_at));
+        Ok(pending)
+    }
+}
+
+/// Compares digests, so the time that it takes tells nothing.
+fn is_same(one: &str, two: &str) -> bool {
+    Digest::of(one.as_bytes()) == Digest::of(two.as_bytes())
+}
+
+fn failed(why: impl Into<String>) -> Refused {
+    Refused::new(Code::SignInFailed, why)
+}
+
+fn refused(trouble: &Trouble) -> Refused {
+    match trouble {
+        Trouble::Unavailable => Refused::of(Code::IdentityUnavailable),
+        Trouble::NoDevices => Refused::new(Code::NotFound, trouble.to_string()),
+        other => failed(other.to_string()),
+    }
+}
+
+/// A place of this server, as a path; nothing else that a browser would take for another address.
+fn own_place(text: &str) -> Option<String> {
+    let is_path = text.starts_with('/')
+        && !text.starts_with("//")
+        && text.len() <= SIGN_IN_TO_BYTES
+        && text.bytes().all(|c| c.is_ascii_graphic() && c != b'\\');
+    // What a browser makes of it counts.
+    let base = Url::parse("https://here.invalid").ok()?;
+    let read = base.join(text).ok().filter(|url| is_path && url.origin() == base.origin())?;
+    let path = read.path();
+    let is_own = !path.starts_with("//") && !path.starts_with("/login") && !path.starts_with("/v1");
+    is_own.then(|| path.to_owned())
+}
+
+impl AuthState {
+    /// The name of the provider at which people sign in, if there is one.
+    pub fn provider(&self) -> Option<String> {
+        self.app().sign_ins.name()
+    }
+
+    /// The address of a page, such as [`BEGIN`], by the name that this server is called from outside.
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.app().base)
+    }
+
+    /// Sends a browser to the provider.
+    pub async fn begin_sign_in(&self, to: Option<&str>) -> Answer<Go> {
+        let app = self.app();
+        let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
+        let pending = Pending {
+            state: begun.state,
+            nonce: begun.nonce,
+            verifier: begun.verifier,
+            to: to.and_then(own_place),
+            expires_at: app.now().plus_ms(SIGN_IN_MS),
+        };
+        let cookie = app.sign_ins.set_cookie(&app.sign_ins.pending.seal(&pending), SIGN_IN_MS / 1_000);
+        Ok(Go { to: begun.url.to_string(), cookie })
+    }
+
+    /// The value of `Set-Cookie` that has a browser forget the sign-in that it began.
+    pub fn forget_sign_in(&self) -> String {
+        self.app().sign_ins.forget()
+    }
+
+    /// Takes the answer of the provider: where the browser goes to be signed in.
+    pub async fn finish_sign_in(&self, headers: &HeaderMap, back: Back) -> Answer<String> {
+        let app = self.app();
+        let provider = app.sign_ins.provider()?;
+        let pending = app.sign_ins.pending(headers, back.state.as_deref(), app.now())?;
+        provider.is_its_own(back.iss.as_deref()).await.map_err(|it| refused(&it))?;
+        if let Some(error) = back.error {
+            let shown: String =
+                error.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(100).collect();
+            return Err(failed(format!("the provider says `{shown}`")));
+        }
+        let code = back.code.ok_or_else(|| failed("the answer has no `code`"))?;
+        let bound = (pending.verifier, &*pending.nonce);
+        let signed_in = provider.finish(code, bound, &callback(app)?, app.now()).await;
+        let (invited, _) = self.invited(&provider, signed_in, pending.to).await?;
+        let (code, _) = app.logins.invite_as(invited, app.now(), SIGN_IN_CODE_MS)?;
+        Ok(app.login_url(&code))
+    }
+
+    /// Begins the sign-in of a terminal.
+    pub async fn begin_device(&self) -> Answer<Begun> {
+        let app = self.app();
+        let device = app.sign_ins.provider()?.device().await.map_err(|it| refused(&it))?;
+        let ms = u64::try_from(device.expires_in.as_millis()).unwrap_or(SIGN_IN_MS).min(LOGIN_MS);
+        let expires_at = app.now().plus_ms(ms);
+        let waiting = Waiting { code: device.code.clone(), expires_at };
+        Ok(Begun { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
+    }
+
+    /// What has become of it.
+    pub async fn poll_device(&self, handle: &str) -> Answer<Progress> {
+        let app = self.app();
+        let provider = app.sign_ins.provider()?;
+        let waiting: Option<Waiting> = app.sign_ins.devices.open(handle);
+        let waiting = waiting.ok_or_else(|| failed("this server has begun no such sign-in"))?;
+        if waiting.expires_at <= app.now() {
+            return Err(failed("nobody has signed in in time"));
+        }
+        let signed_in = match provider.poll(&waiting.code, app.now()).await.map_err(|it| refused(&it))? {
+            Polled::Pending(wait) => {
+                return Ok(Progress::Pending(u64::try_from(wait.as_millis()).unwrap_or(SIGN_IN_MS)));
+            }
+            Polled::SignedIn(signed_in) => *signed_in,
+        };
+        let (invited, role) = self.invited(&provider, Ok(signed_in), None).await?;
+        let (app, now) = (app.clone(), app.now());
+        let person = invited.person.clone();
+        let token = blocking(move || app.logins.issue(&invited, now)).await?;
+        Ok(Progress::SignedIn { person, role, token })
+    }
+
+    /// Where a browser signs out at the provider, too; here, where it offers nothing of the kind.
+    pub async fn sign_out_there(&self) -> Answer<String> {
+        let app = self.app();
+        let back = Url::parse(&self.address("/login")).map_err(|_| Refused::of(Code::Internal))?;
+        let place = app.sign_ins.provider()?.sign_out(&back).await;
+        Ok(place.unwrap_or(back).to_string())
+    }
+
+    /// Whoever has signed in there, as they are signed in here.
+    async fn invited(
+        &self,
+        provider: &Provider,
+        signed_in: Result<Verified, Trouble>,
+        to: Option<String>,
+    ) -> Answer<(Invited, Role)> {
+        let app = self.app();
+        let verified = signed_in.map_err(|it| refused(&it))?;
+        let (principal, _) = Box::pin(access::let_in(app, verified)).await?;
+        // Agents have keys: they sign in nowhere.
+        let role =
+            rights::acting(&app.driver.system().await?.people.signs_in(&principal.id), Permission::Read);
+        let role = role.ok_or_else(|| {
+            let why = format!("the provider gives `{}` no role of people here", principal.id);
+            Refused::new(Code::ForbiddenRole, why)
+        })?;
+        let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
+        Ok((Invited { person: principal.id, lasts_ms, to }, role))
+    }
+}
+
+fn callback(app: &App) -> Answer<Url> {
+    Url::parse(&format!("{}{CALLBACK}", app.base)).map_err(|_| Refused::of(Code::Internal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_sign_in_one_goes_to_a_place_of_this_server_and_nowhere_else() {
+        let own = ["/", "/inbox/int_01k6f0000000000000000000cc", "/runs/new", "/runs/../inbox"];
+        for text in own {
+            assert!(own_place(text).is_some(), "{text}");
+        }
+        let others = [
+            "",
+            "inbox",
+            "https://evil.example/",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/\t/evil.example",
+            "/ /evil",
+            "/.//evil.example",
+            "/inbox/..//evil.example",
+            "javascript:alert(1)",
+            "/login/oidc",
+            "/v1/login",
+            "/\u{e9}",
+        ];
+        for text in others {
+            assert_eq!(own_place(text), None, "{text}");
+        }
+        assert_eq!(own_place(&format!("/{}", "a".repeat(SIGN_IN_TO_BYTES))), None);
+        assert_eq!(own_place("/inbox?a=b#c").as_deref(), Some("/inbox"), "a place, without what follows");
+    }
+
+    #[test]
+    fn what_a_browser_began_counts_once_for_a_while_and_for_that_browser_alone() {
+        const NOW: Timestamp = Timestamp::from_millis(1_000);
+        let data = tempfile::tempdir().unwrap();
+        let logins = Logins::open(data.path(), 4_100, true, "token").unwrap();
+        let sign_ins = SignIns::new(None, &logins, "token");
+        let pending = |state: &str| Pending {
+            state: state.to_owned(),
+            nonce: "n".to_owned(),
+            verifier: "v".to_owned(),
+            to: None,
+            expires_at: NOW.plus_ms(SIGN_IN_MS),
+        };
+        let set = sign_ins.set_cookie(&sign_ins.pending.seal(&pending("a")), 600);
+        assert!(set.starts_with("__Host-holdshort_4100_oidc="), "{set}");
+        assert!(set.ends_with("; HttpOnly; SameSite=Lax; Path=/; Max-Age=600; Secure"), "{set}");
+        let headers =
+            |cookies: &str| HeaderMap::from_iter([(axum::http::header::COOKIE, cookies.parse().unwrap())]);
+        let of = |sign_ins: &SignIns, state: &str| {
+            format!("{}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
+        };
+        let other = SignIns::new(None, &logins, "another token");
+        let both = format!("{}; {}", of(&other, "b"), of(&sign_ins, "b"));
+        let late = NOW.plus_ms(SIGN_IN_MS);
+        let table = [
+            (of(&sign_ins, "a"), Some("a"), late, "it took longer than 10 minutes"),
+            (of(&sign_ins, "a"), Some("a"), NOW, ""),
+            (of(&sign_ins, "a"), Some("a"), NOW, "it has come to its end already"),
+            (of(&sign_ins, "a"), Some("b"), NOW, "the answer is of another sign-in (`state`)"),
+            (of(&sign_ins, "a"), None, NOW, "the answer is of another sign-in (`state`)"),
+            (
+                of(&other, "a"),
+                Some("a"),
+                NOW,
+                "this browser has begun no sign-in, or it has come to its end already",
+            ),
+            (
+                "a=b".to_owned(),
+                Some("a"),
+                NOW,
+                "this browser has begun no sign-in, or it has come to its end already",
+            ),
+            (both, Some("b"), NOW, ""),
+        ];
+        for (cookies, state, now, why) in table {
+            let found = sign_ins.pending(&headers(&cookies), state, now);
+            let said = found.map_or_else(|refused| refused.0.detail, |_| String::new());
+            assert_eq!(said, why, "{cookies} {state:?}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! npm in a folder of the project: the browser app, and the identity provider of the tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use crate::run::root;
+
+/// The provider that tests sign in at.
+pub(crate) fn provider() -> PathBuf {
+    root().join("crates/testkit/oidc")
+}
+
+pub(crate) fn npm(folder: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(folder);
+    command
+}
+
+/// Installs exactly what the lock file says; nothing to do if that is there already.
+pub(crate) fn install(folder: &Path) -> Option<Command> {
+    let written = |name: &str| -> Option<SystemTime> {
+        fs::metadata(folder.join(name)).and_then(|metadata| metadata.modified()).ok()
+    };
+    // npm writes it last.
+    let installed = written("node_modules/.package-lock.json");
+    if installed > written("package-lock.json") && installed > written("package.json") {
+        return None;
+    }
+    let mut npm = npm(folder);
+    npm.args(["ci", "--no-audit", "--no-fund"]);
+    Some(npm)
+}
