@@ -26,7 +26,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
-    let Settled { listen, workflows, people, model, store, agent_requests, issuers, front, .. } =
+    let Settled { listen, workflows, people, rules, model, store, agent_requests, issuers, front, .. } =
         config_file::settle(&serve, &data_dir)?;
     let public_url = front.public_url.as_ref().map(ToString::to_string);
     let scheme = if front.tls.is_some() { "https" } else { "http" };
@@ -35,6 +35,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         data_dir: data_dir.clone(),
         workflows,
         people,
+        rules,
         model: model.clone(),
         database: embed::database(&store),
         agent_requests,

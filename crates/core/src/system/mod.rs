@@ -258,8 +258,9 @@ impl System {
             Input::TakeUp { .. } => return Err(Rejection::Role),
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
-        // The engine takes up what the people file and identity providers say.
-        let is_read = matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. });
+        // The engine takes up what the files of people and rules and identity providers say.
+        let is_read =
+            matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. } | Input::SetPolicy { .. });
         let may =
             (is_read && actor.role == Role::Engine) || rights::extent(actor.role, permission) == Extent::All;
         if may { Ok(()) } else { Err(Rejection::Role) }

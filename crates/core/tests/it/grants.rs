@@ -356,6 +356,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         preconditions: &[],
         changes: holdshort_core::gate::Changes::Untried,
         untried: None,
+        elsewhere: false,
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }

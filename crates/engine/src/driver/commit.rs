@@ -74,7 +74,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::InterruptClaimed { interrupt, .. }
                         | Fact::InterruptReleased { interrupt }
                         | Fact::VoteWithdrawn { interrupt, .. }
-                        | Fact::AnswerCorrected { interrupt } => {
+                        | Fact::AnswerCorrected { interrupt }
+                        | Fact::ApprovalUsed { interrupt, .. } => {
                             touched.insert(interrupt);
                         }
                         Fact::DecisionMade { interrupt, .. }

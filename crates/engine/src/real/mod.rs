@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::definition::Rule;
 use holdshort_core::system::Input;
 use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::tool::SandboxLevel;
@@ -33,6 +34,8 @@ pub struct Setup<L> {
     pub data: PathBuf,
     /// All whom the people file names; `None`: nothing is said, and they are as they were.
     pub people: Option<Vec<(String, Person)>>,
+    /// The rules of the installation; `None`: they are as they were.
+    pub rules: Option<Vec<Rule>>,
     pub library: L,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
@@ -66,7 +69,7 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, library, model, sandbox_program, store, rehearsing } = setup;
+    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing } = setup;
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
     let begun = async {
@@ -103,6 +106,10 @@ where
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
+    }
+    // And what is forbidden from now on does not begin.
+    if let Some(rules) = rules {
+        driver.set_rules(rules).await?;
     }
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {

@@ -2,6 +2,7 @@
 
 mod actions;
 mod answers;
+mod approvals;
 pub(crate) mod audit;
 mod conversation;
 mod decisions;
@@ -14,6 +15,7 @@ mod links;
 mod logins;
 mod people;
 mod plans;
+mod policy;
 mod runs;
 mod sessions;
 mod socket;
@@ -70,6 +72,10 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Ask), routes!(interrupts::ask)))
         .routes(needs(any(Read), routes!(interrupts::list)))
         .routes(needs(any(Read), routes!(interrupts::read)))
+        .routes(needs(any(Ask), routes!(policy::check)))
+        .routes(needs(any(Ask), routes!(approvals::list)))
+        .routes(needs(any(Ask), routes!(approvals::consume)))
+        .routes(needs(any(Steer), routes!(approvals::withdraw)))
         .routes(needs(any(Decide), routes!(decisions::decide)))
         .routes(needs(any(Decide), routes!(decisions::take_back)))
         .routes(needs(any(Assign), routes!(actions::reassign)))

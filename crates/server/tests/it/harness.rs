@@ -20,6 +20,7 @@ pub(crate) fn options(data: &Path) -> Options {
         database: None,
         workflows: None,
         people: None,
+        rules: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,

@@ -6,6 +6,7 @@ mod access;
 mod actions;
 mod agents;
 mod app;
+mod approvals;
 mod asyncapi;
 mod audit;
 mod cards;

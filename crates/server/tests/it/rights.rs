@@ -30,7 +30,8 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 9] = [
+const OF_WHATEVER_IS_THEIRS: [&str; 10] = [
+    "get /v1/agent/decisions",
     "get /v1/runs",
     "get /v1/events",
     "get /v1/login",
@@ -84,6 +85,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                     "post /v1/runs" => json!({"workflow": "external", "input": {"task": "t"}}),
                     "post /v1/interrupts" => json!({"kind": "question", "title": "t"}),
                     "post /v1/keys" => json!({"name": "bot"}),
+                    "post /v1/interrupts/{id}/consume" => json!({"digest": "0".repeat(64)}),
                     "post /v1/interrupts/{id}/comments" => json!({"text": "t"}),
                     "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
                     "post /v1/interrupts/{id}/delegate" => json!({"to": "operator"}),
@@ -116,6 +118,7 @@ async fn each_route_lets_in_whom_the_table_says() {
 
 /// What each route needs, once more and by hand: a permission that is changed by mistake shows here.
 const NEEDS: &[(&str, &str, &str)] = &[
+    ("get /v1/agent/decisions", "ask", "any"),
     ("get /v1/answers", "read", "all"),
     ("delete /v1/answers/{interrupt}", "steer", "all"),
     ("post /v1/answers/{interrupt}/correct", "steer", "all"),
@@ -128,9 +131,11 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/interrupts", "read", "any"),
     ("post /v1/interrupts", "ask", "any"),
     ("get /v1/interrupts/{id}", "read", "any"),
+    ("post /v1/interrupts/{id}/cancel", "steer", "any"),
     ("post /v1/interrupts/{id}/claim", "decide", "any"),
     ("get /v1/interrupts/{id}/comments", "read", "any"),
     ("post /v1/interrupts/{id}/comments", "decide", "any"),
+    ("post /v1/interrupts/{id}/consume", "ask", "any"),
     ("post /v1/interrupts/{id}/decisions", "decide", "any"),
     ("delete /v1/interrupts/{id}/decisions", "decide", "any"),
     ("post /v1/interrupts/{id}/delegate", "assign", "any"),
