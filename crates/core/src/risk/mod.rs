@@ -49,6 +49,14 @@ pub fn raised(mut risk: Risk, texts: &[Text]) -> Risk {
             continue;
         }
         let place = said[0].1;
+        // A keyword of the workflow's smart approval that is one of these words.
+        let is_keyword = |known: &Reason| {
+            known.code == "keyword"
+                && said.iter().any(|(word, _, _)| known.text.contains(&format!("`{word}`")))
+        };
+        if risk.reasons.iter().any(is_keyword) {
+            continue;
+        }
         let mut words: Vec<&str> = Vec::new();
         for (word, _, _) in &said {
             if !words.contains(&word.as_str()) && words.len() < NAMED {

@@ -98,6 +98,7 @@ pub(super) const TABLE: [Row; 12] = [
             "irrevocable",
             "irrevocably",
             "unrecoverable",
+            "delete from",
             "hard reset",
             "force push",
             "force pushes",

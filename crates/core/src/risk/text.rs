@@ -4,9 +4,7 @@ use super::host;
 use super::table::{By, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::interrupt::Level;
-
-/// Longer ones are documents: what they speak of is not what is about to be done.
-const CHARS: usize = 4_000;
+use crate::limits;
 
 /// Members that hold a line of a shell.
 const LINES: [&str; 8] =
@@ -106,7 +104,7 @@ fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
 }
 
 fn clip(text: &str) -> String {
-    if text.chars().nth(CHARS).is_none() { text.to_owned() } else { String::new() }
+    if text.chars().nth(limits::RISK_TEXT_CHARS).is_none() { text.to_owned() } else { String::new() }
 }
 
 /// The options of a text, without their dashes and values: `--force=yes` is `force`, and `--force=false` is none.

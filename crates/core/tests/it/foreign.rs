@@ -129,11 +129,8 @@ fn a_grant_covers_calls_like_it_and_no_call_of_ours() {
     let fetch = |order: u32| call("lookup", json!({ "order": order }));
     asks(&mut world, fetch(1)).expect("it may ask");
     asks(&mut world, fetch(2)).expect("it may ask");
-    let told = world.person(Input::Decide {
-        interrupt: world.run.open_interrupts().next().map(|(id, _)| id.clone()).expect("one is open"),
-        decision: choose("approve_session"),
-        holder: None,
-    });
+    let interrupt = world.run.open_interrupts().next().map(|(id, _)| id.clone()).expect("one is open");
+    let told = world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
     // The other one needs nobody any more.
     assert_eq!(world.run.open_interrupts().count(), 0, "{told:?}");
     asks(&mut world, fetch(3)).expect("it may ask");

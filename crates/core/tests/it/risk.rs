@@ -147,6 +147,11 @@ fn lines_are_read_as_the_shell_reads_them() {
         ("nc host 99", "high network"),
         ("git push --force", "high forced deploys"),
         ("psql -c 'DROP TABLE users'", "high destructive"),
+        ("psql -c 'DELETE FROM users'", "high destructive"),
+        ("tool delete user-4711", "high destructive"),
+        ("tool show notes/delete/a.txt", "medium"),
+        ("rm -f build/a.o", "medium"),
+        ("chmod +x run.sh", "medium"),
     ] {
         let found = risk("t", json!({ "arguments": { "command": line } }));
         let told = told(&found);
@@ -176,20 +181,11 @@ fn a_reason_names_what_was_found_and_where() {
     let found = risk("Clean up", json!({ "sql": "DROP TABLE users; DELETE FROM carts", "force": true }));
     let reason = &found.reasons[0];
     assert_eq!((reason.source, reason.rule), (Source::Words, None));
-    assert_eq!(
-        reason.text,
-        "it speaks of what can not be had back: `--force`, `delete`, `drop table` in the payload"
-            .replace("`--force`, `delete`, `drop table`", &words(&reason.text)),
-    );
-    for word in ["delete", "drop table", "--force"] {
+    assert!(reason.text.starts_with("it speaks of what can not be had back: `"), "{}", reason.text);
+    assert!(reason.text.ends_with("` in the payload"), "{}", reason.text);
+    for word in ["delete", "drop table", "force"] {
         assert!(reason.text.contains(&format!("`{word}`")), "{}", reason.text);
     }
-}
-
-/// The part of a reason between the first and the last quote.
-fn words(text: &str) -> String {
-    let (first, last) = (text.find('`').unwrap_or_default(), text.rfind('`').unwrap_or_default());
-    text[first..=last].to_owned()
 }
 
 /// Of the plan of an agent of ours, and of what it puts forward for release with a level of its own.

@@ -28,6 +28,7 @@ mod openapi;
 mod people;
 mod people_access;
 mod plans;
+mod policy;
 mod rights;
 mod sessions;
 mod socket;

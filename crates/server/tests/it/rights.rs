@@ -30,7 +30,8 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 10] = [
+const OF_WHATEVER_IS_THEIRS: [&str; 11] = [
+    "post /v1/policy/check",
     "get /v1/agent/decisions",
     "get /v1/runs",
     "get /v1/events",
@@ -158,6 +159,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("put /v1/people/{person}/away", "decide", "any"),
     ("delete /v1/people/{person}/away", "decide", "any"),
     ("post /v1/plans/layout", "decide", "any"),
+    ("post /v1/policy/check", "ask", "any"),
     ("get /v1/runs", "read", "any"),
     ("post /v1/runs", "steer", "any"),
     ("get /v1/runs/{id}", "read", "any"),
