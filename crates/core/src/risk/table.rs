@@ -121,7 +121,7 @@ pub(super) const TABLE: [Row; 12] = [
         Destructive,
         Level::High,
         By::InLine,
-        &["dd", "del", "rd", "kill", "killall", "pkill", "fdisk", "parted", "shutdown", "reboot"],
+        &["del", "rd", "kill", "killall", "pkill", "fdisk", "parted", "shutdown", "reboot"],
     ),
     row(
         Destructive,

@@ -20,10 +20,12 @@ pub struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A line of a shell, and what is left of it without the parts that only read.
+    /// A line of a shell, and the words of the parts of it that do more than read. `understood`: the reader knows what
+    /// its programs do, and `stakes` says so.
     Line {
         line: String,
-        read: String,
+        read: Vec<String>,
+        understood: bool,
     },
     /// A member that is switched on.
     Switch(String),
@@ -41,7 +43,8 @@ impl Text {
     /// The text of a member of this name.
     pub(super) fn named(place: &'static str, name: &str, text: &str) -> Self {
         if LINES.contains(&name) {
-            Self { place, form: Form::Line { line: text.to_owned(), read: without_reading(text) } }
+            let (read, understood) = without_reading(text);
+            Self { place, form: Form::Line { line: text.to_owned(), read, understood } }
         } else if matches!(text.trim().to_lowercase().as_str(), "true" | "yes" | "on") {
             Self::switch(place, name)
         } else {
@@ -62,9 +65,9 @@ impl Text {
 
     /// What of it speaks of a topic, as it is written, each with what it is worth.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
-        let (text, is_line) = match &self.form {
-            Form::Words(text) => (text.as_str(), false),
-            Form::Line { read, .. } => (read.as_str(), true),
+        let (text, is_line, is_known, words) = match &self.form {
+            Form::Words(text) => (text.clone(), false, false, &[][..]),
+            Form::Line { read, understood, .. } => (read.join(" "), true, *understood, read.as_slice()),
             Form::Switch(name) => {
                 let name = name.replace('_', "-").to_lowercase();
                 let rows = rows(topic).filter(|row| row.by == By::Flag);
@@ -72,15 +75,29 @@ impl Text {
                 return found.map(|row| (name.clone(), row.level)).collect();
             }
         };
-        let readings = smart::read(text);
-        let flags = flags(text);
+        let readings = smart::read(&text);
+        let flags = flags(&text);
+        // Of a line that is understood a word counts where it is an argument by itself: not within a path or a message.
+        let plain: Vec<String> =
+            words.iter().filter(|word| is_plain(word)).map(|word| word.to_lowercase()).collect();
+        let has_form = |word: &str| {
+            if is_known {
+                plain.iter().any(|said| smart::is_form_of(said, word))
+            } else {
+                readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
+            }
+        };
+        // What its programs delete, and whose rights they change, the reader has said.
+        let is_told = |word: &str| {
+            is_known && !word.contains(' ') && (topic == Topic::Destructive || word.starts_with("ch"))
+        };
         let mut found = Vec::new();
         for row in rows(topic) {
             for word in row.words {
                 let is_there = match row.by {
-                    By::Form => readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word))),
-                    By::Words => smart::says_exactly(&readings, word),
-                    By::InLine => is_line && smart::says_exactly(&readings, word),
+                    By::Form => has_form(word),
+                    By::Words => !is_told(word) && smart::says_exactly(&readings, word),
+                    By::InLine => is_line && plain.iter().any(|said| said == word),
                     By::Numbered => readings.iter().any(|read| read.is_numbered(word)),
                     By::Flag => flags.iter().any(|flag| flag == word),
                 };
@@ -91,12 +108,17 @@ impl Text {
             }
         }
         match topic {
-            Topic::Destructive => found.extend(recursive_and_forced(text).map(|word| (word, Level::High))),
-            Topic::Network => found.extend(host::first(text).map(|host| (host, Level::Medium))),
-            Topic::Production | Topic::Privilege => {}
+            Topic::Destructive => found.extend(recursive_and_forced(&text).map(|word| (word, Level::High))),
+            Topic::Network if !is_known => found.extend(host::first(&text).map(|host| (host, Level::Medium))),
+            Topic::Network | Topic::Production | Topic::Privilege => {}
         }
         found
     }
+}
+
+/// Whether a word of a line is letters, digits and dashes.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
@@ -135,16 +157,14 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// What is left of a line without the parts that only read: what `grep` looks for is not what is done. Of one that nobody
-/// can understand for certain all of it counts.
-fn without_reading(line: &str) -> String {
+/// The words of a line without the parts that only read: what `grep` looks for is not what is done. Of one that nobody can
+/// understand for certain all of it counts.
+fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.opaque.is_some() {
-        return line.to_owned();
+        return (line.split_whitespace().map(str::to_owned).collect(), false);
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
-    let words = parts.flat_map(|part| {
-        std::iter::once(part.program.as_str()).chain(part.arguments.iter().map(String::as_str))
-    });
-    words.collect::<Vec<_>>().join(" ")
+    let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
+    (words.collect(), true)
 }
