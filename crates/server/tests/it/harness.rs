@@ -398,7 +398,7 @@ impl Shown {
 /// An approval that an agent of another framework asks for.
 pub(crate) fn question() -> Value {
     json!({
-        "kind": "tool_approval", "title": "Delete 41 branches", "message": "All are merged.",
+        "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",
         "payload": {"tool": "git", "arguments": {"branches": 41}}
     })
 }
