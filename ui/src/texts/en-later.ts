@@ -105,6 +105,7 @@ export const later = {
   "run.gate.person": "{outcome} by {who}: {option}",
   "run.gate.person_edited": "{outcome} by {who}, with an edit: {option}",
   "run.gate.granted_since": "{outcome} by a grant that was given meanwhile",
+  "run.gate.ruled": "{outcome} by a rule of the installation",
   "run.gate.expired": "nobody decided in time: {option}",
   "run.gate.superseded": "closed: what it asked about is no longer so",
   "run.gate.run_ended": "closed: the run ended",

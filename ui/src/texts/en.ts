@@ -244,6 +244,7 @@ export const en = {
   "card.outcome.cause.expiry": "nobody decided in time",
   "card.outcome.cause.grant": "covered by what was allowed for the session",
   "card.outcome.cause.superseded": "another took its place, or none was needed",
+  "card.outcome.cause.rule": "by a rule of the installation",
   "card.outcome.cause.withdrawn": "withdrawn by the agent that asked",
   "card.outcome.cause.run_ended": "the run ended",
   "card.approval.used": "Used",
