@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """An agent of any framework holds short: it asks a person through Holdshort and waits for the decision."""
 
+import hashlib
 import json
 import os
 import sys
@@ -33,4 +34,14 @@ while interrupt["status"] == "open":  # nothing is lost if this stops here and s
     interrupt = call("GET", f"/v1/interrupts/{interrupt['id']}?wait=25")
 
 print(json.dumps(interrupt["resolution"]))
-sys.exit(0 if interrupt["resolution"]["outcome"] == "approved" else 1)
+if interrupt["resolution"]["outcome"] != "approved":
+    sys.exit(1)
+
+# What is done is what was approved: the payload, or what a person made of it. Its digest is that of canonical JSON
+# (RFC 8785), which this is as long as there are no fractions and the names of members are ASCII.
+approved = interrupt["approval"].get("approved", interrupt["payload"])
+canonical = json.dumps(approved, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+digest = hashlib.sha256(canonical.encode()).hexdigest()
+# Once, and only once. The same key again is answered alike, so a crash in between does no harm; anybody else gets 409.
+used = call("POST", f"/v1/interrupts/{interrupt['id']}/consume", {"digest": digest}, {"Idempotency-Key": key})
+print(f"used at {used['used_at']}: {json.dumps(used['approved'])}", file=sys.stderr)

@@ -28,7 +28,7 @@ async function as(t, server, who, options = undefined) {
 }
 
 const ask = (server, assignment, more = {}) =>
-  server.agentAsks({ kind: "tool_approval", title: "Delete 41 stale branches", assignment, ...more });
+  server.agentAsks({ kind: "tool_approval", title: "Archive 41 stale branches", assignment, ...more });
 
 const mayNot = (page) => card(page).getByText(text("assigned.you.not", { why: "" }));
 const options = (page) => card(page).getByRole("group", { name: text("card.options") });

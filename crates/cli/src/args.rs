@@ -434,6 +434,10 @@ pub(crate) struct Serve {
     /// they were].
     #[arg(long, value_name = "FILE")]
     pub people: Option<PathBuf>,
+    /// What the installation allows, asks about and forbids, of all agents: a file of rules [default: the rules are as
+    /// they were].
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Requests a second that each agent of another framework may make, on average; all together may make five times

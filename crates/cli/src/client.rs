@@ -65,6 +65,9 @@ fn describe(problem: &Problem) -> String {
     if !known.is_empty() && !text.ends_with(&format!(": {known}")) {
         text = format!("{text}\n  known: {known}");
     }
+    if let Some(approval) = &problem.approval {
+        text = format!("{text}\n  {}", approval.words());
+    }
     if let Some(resolution) = &problem.resolution {
         text = format!("{text}\n  {}", stands(resolution));
     }

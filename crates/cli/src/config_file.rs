@@ -41,6 +41,7 @@ struct File {
     tls_key: Option<PathBuf>,
     workflows: Option<PathBuf>,
     people: Option<PathBuf>,
+    rules: Option<PathBuf>,
     model: Option<String>,
     base_url: Option<String>,
     #[serde(deserialize_with = "store")]
@@ -71,6 +72,7 @@ pub(crate) struct Settled {
     pub listen: SocketAddr,
     pub workflows: Option<PathBuf>,
     pub people: Option<PathBuf>,
+    pub rules: Option<PathBuf>,
     pub model: ModelArgs,
     pub store: StoreArgs,
     pub agent_requests: u32,
@@ -135,6 +137,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     };
     let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
     let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);
+    let rules = telling.pick("rules", None, serve.rules.clone(), file.rules, None, shown);
     let model = ModelArgs {
         model: telling.pick(
             "model",
@@ -192,6 +195,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         listen,
         workflows,
         people,
+        rules,
         model,
         store,
         agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
@@ -274,9 +278,15 @@ fn read(path: &Path) -> anyhow::Result<File> {
     let mut file: File =
         toml::from_str(&text).map_err(|error| usage(format!("{shown}, {}", placed(&text, &error))))?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let paths =
-        [&mut file.workflows, &mut file.people, &mut file.store_file, &mut file.tls_cert, &mut file.tls_key]
-            .into_iter();
+    let paths = [
+        &mut file.workflows,
+        &mut file.people,
+        &mut file.rules,
+        &mut file.store_file,
+        &mut file.tls_cert,
+        &mut file.tls_key,
+    ]
+    .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
     let of_provider = file.identity.oidc.iter_mut().map(|oidc| &mut oidc.client_secret_file);
     for path in paths.chain(of_issuers).chain(of_provider).flatten() {

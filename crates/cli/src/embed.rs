@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub workflows: Option<PathBuf>,
     /// The people file.
     pub people: Option<PathBuf>,
+    /// The rules file.
+    pub rules: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
     /// A second, of each agent.
@@ -65,6 +67,7 @@ impl Embedded {
             database: plan.database,
             workflows: plan.workflows,
             people: plan.people,
+            rules: plan.rules,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             per_minute: plan.per_minute,

@@ -30,6 +30,7 @@ pub mod pricing;
 pub mod projection;
 pub mod reply;
 pub mod rights;
+pub mod risk;
 pub mod routing;
 pub mod run;
 pub mod schema;

@@ -187,3 +187,6 @@ pub const ASSIGNED: usize = 100;
 
 /// People in whose place others were asked to decide on one interrupt.
 pub const DELEGATIONS: usize = 100;
+
+/// Characters of a text whose words count for the risk of what is asked; longer ones are documents.
+pub const RISK_TEXT_CHARS: usize = 4_000;

@@ -108,6 +108,14 @@ codes! {
         "Undo a part of it: `to` names the event after which the changes of one phase begin.";
     NotExternal = "not_external", 409, "The run is one that Holdshort runs itself",
         "Ask in a run of the workflow `external`, or leave `run` out to have one started.";
+    NotApproved = "not_approved", 409, "Nothing is approved that could be used",
+        "Do nothing: wait for the decision, or ask again.";
+    ApprovalUsed = "approval_used", 409, "The approval was used already",
+        "Do nothing: `approval.used` says when it was used. Ask for another one.";
+    ApprovalExpired = "approval_expired", 409, "The approval can not be used any more",
+        "Do nothing: ask again.";
+    ApprovalDiffers = "approval_differs", 409, "Something else was approved",
+        "Do what was approved: `approval.approved` holds it, and `approval.digest` is its digest.";
     LimitReached = "limit_reached", 409, "A limit is reached",
         "Let some of what is open come to its end first.";
     NotAwaited = "not_awaited", 409, "Nothing waits for this",

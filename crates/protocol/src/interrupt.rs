@@ -5,8 +5,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::answer::Suggestion;
+use crate::approval::Approval;
 use crate::assignment::{AskAssignment, Assignment, Vote, You};
 use crate::effect::CommandEffect;
+use crate::policy::ForeignCall;
 use crate::warning::Warning;
 
 /// One pause that a person ends.
@@ -104,6 +106,9 @@ pub struct Interrupt {
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
+    /// Of an agent of another framework, once it is approved: what was, and whether it was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
     #[schema(format = DateTime)]
     pub created_at: String,
 }
@@ -243,7 +248,7 @@ pub enum Level {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// `system`, `run`, `workflow`, `inspection` or `default`.
+    /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `words` or `default`.
     pub source: String,
     /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` …
     pub code: String,
@@ -283,7 +288,7 @@ pub struct Resolution {
     pub edit: Value,
     /// The people who decided.
     pub by: Vec<String>,
-    /// `decision`, `expiry`, `grant`, `reused`, `superseded` or `run_ended`.
+    /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
     /// The question whose answer this one was taken from, by a person or without asking (`reused`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,6 +343,14 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
+    /// Of a `tool_approval`: the call that rules, risk and grants are looked at for. It is allowed or refused at once where
+    /// a rule or a grant says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<ForeignCall>,
+    /// For how long an approval can be used, from the decision on. Without it: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub usable_ms: Option<u64>,
     /// The option to apply when nobody decides in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_expiry: Option<String>,

@@ -5,6 +5,7 @@
 //! sent to the server refuse fields that they do not know.
 
 mod answer;
+mod approval;
 mod assignment;
 mod before;
 mod code;
@@ -23,6 +24,7 @@ mod marked;
 mod person;
 pub mod plain;
 mod plan;
+mod policy;
 mod problem;
 mod run;
 mod session;
@@ -33,6 +35,7 @@ mod warning;
 mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
+pub use approval::{AgentDecision, Approval, ApprovalUse, UseApproval, UsedApproval};
 pub use assignment::{
     AskAssignment, Assignment, Delegate, Delegation, Quorum, Reassign, Represented, Stage, Vote, You,
 };
@@ -60,6 +63,7 @@ pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,
     PlanVersion, Replan, Subtask, SubtaskStatus,
 };
+pub use policy::{ForeignCall, PolicyCheck, PolicyVerdict, VerdictWord};
 pub use problem::{FieldError, Problem};
 pub use run::{
     AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note,

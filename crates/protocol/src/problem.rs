@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::approval::Approval;
 use crate::code::Code;
 use crate::interrupt::Resolution;
 
@@ -39,6 +40,9 @@ pub struct Problem {
     /// Of `stale`: the version that the interrupt has now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// Of `approval_used`, `approval_expired` and `approval_differs`: what was approved, and whether it was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
 }
 
 impl Problem {
@@ -53,6 +57,7 @@ impl Problem {
             known: Vec::new(),
             resolution: None,
             version: None,
+            approval: None,
         }
     }
 }

@@ -6,10 +6,11 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use holdshort_core::definition::Rule;
 use holdshort_core::run::undecidable;
 use holdshort_core::system::people::{People, Person};
 use holdshort_web::limits::WORKFLOW_FILES;
-use holdshort_workflow::{Library, Override, Problem, bounds, people_file};
+use holdshort_workflow::{Library, Override, Problem, bounds, people_file, rules_file};
 
 const WORKFLOW: &str = "workflow.yaml";
 const REHEARSAL: &str = "rehearsal.yaml";
@@ -18,7 +19,7 @@ const REHEARSAL: &str = "rehearsal.yaml";
 pub enum Error {
     #[error("{} can not be read: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{} says who may decide, and others may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
+    #[error("{} says who may decide or what is allowed, and others may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
     Writable { path: PathBuf, mode: u32 },
     #[error("{} holds no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
     Empty { path: PathBuf },
@@ -63,6 +64,15 @@ pub fn people(path: &Path) -> Result<Vec<(String, Person)>, Error> {
         if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
     })?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
+}
+
+/// The rules of a file, in its order.
+pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
+    let text = text_of(path, bounds::RULES_BYTES, |found| {
+        let mode = found.permissions().mode() & 0o777;
+        if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
+    })?;
+    rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
 /// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.

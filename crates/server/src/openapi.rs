@@ -229,6 +229,14 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
           Code::RunEnded, Code::LimitReached],
         SESSION;
+    /// Of what the gates would say.
+    ChecksPolicy: ANY, BODY, &[Code::WrongOrigin, Code::UnknownSession, Code::JournalDamaged];
+    /// Of an agent that uses an approval.
+    UsesApproval: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::NotExternal, Code::NotApproved, Code::ApprovalUsed,
+          Code::ApprovalExpired, Code::ApprovalDiffers, Code::Frozen];
+    /// Of an agent that withdraws what it asked.
+    Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
     /// Of what is said in a session: it answers, steers or starts.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,

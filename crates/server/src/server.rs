@@ -55,6 +55,8 @@ pub struct Options {
     pub workflows: Option<PathBuf>,
     /// The people file; `None`: the people are as they were.
     pub people: Option<PathBuf>,
+    /// The rules file; `None`: the rules of the installation are as they were.
+    pub rules: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
@@ -155,6 +157,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     }
     let tls = options.front.tls.clone().map(Tls::open).transpose().map_err(StartError::Tls)?;
     let people = options.people.as_deref().map(library::people).transpose()?;
+    let rules = options.rules.as_deref().map(library::rules).transpose()?;
     // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
     if is_new {
         let people = People::of(people.as_deref().unwrap_or_default());
@@ -196,6 +199,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let engine = real::open(Setup {
         data: options.data.clone(),
         people,
+        rules,
         library: |people: &People| -> Result<_, StartError> {
             Ok(library::open(workflows.as_deref(), people)?)
         },

@@ -23,6 +23,7 @@ mod workspace;
 
 pub use catalogue::catalogue;
 pub use changeset::{Committed, State, Step, git_words};
+pub use files::diff;
 pub use refusal::argument;
 pub use tools::{Call, Looked, Settings, Tools};
 pub use trial::{Layers, Trial, Tried};

@@ -5,13 +5,15 @@ use std::io::ErrorKind;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use holdshort_core::interrupt::Refusal as DecisionRefusal;
+use holdshort_core::digest::Digest;
+use holdshort_core::interrupt::{Refusal as DecisionRefusal, Unusable};
 use holdshort_core::run::Rejection;
 use holdshort_core::run::undo::NotUndone;
 use holdshort_core::system::keys;
 use holdshort_core::{schema, session, system};
 use holdshort_engine::Error;
-use holdshort_protocol::{Code, FieldError, Problem};
+use holdshort_protocol::{Approval, ApprovalUse, Code, FieldError, Problem};
+use serde_json::Value;
 
 use crate::secrets;
 
@@ -60,6 +62,12 @@ impl Refused {
     /// One place that does not fit.
     pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![schema::Problem::new(pointer, message)])
+    }
+
+    fn of_approval(code: Code, detail: String, approval: Approval) -> Self {
+        let mut refused = Self::new(code, detail);
+        refused.0.approval = Some(approval);
+        refused
     }
 
     pub fn code(&self) -> Code {
@@ -169,6 +177,7 @@ impl From<Rejection> for Refused {
             Rejection::NotStoppable(_) => Self::new(Code::NotStoppable, said),
             Rejection::NotInterruptible(_) => Self::new(Code::NotInterruptible, said),
             Rejection::Refused(refusal) => refusal.into(),
+            Rejection::Unusable(why) => why.into(),
             Rejection::Role => Self::of(Code::ForbiddenRole),
             Rejection::Invalid(problems) => Self::invalid(problems),
             Rejection::NotExternal => Self::new(Code::NotExternal, said),
@@ -186,6 +195,31 @@ impl From<Rejection> for Refused {
             }
         }
     }
+}
+
+impl From<Unusable> for Refused {
+    fn from(why: Unusable) -> Self {
+        let said = why.to_string();
+        match why {
+            Unusable::NotApproved(_) => Self::new(Code::NotApproved, said),
+            Unusable::Used { by, at, digest } => {
+                let used = Some(ApprovalUse { at: at.to_string(), by });
+                Self::of_approval(Code::ApprovalUsed, said, Approval { used, ..approval(digest) })
+            }
+            Unusable::Expired { at, digest } => {
+                let usable_until = Some(at.to_string());
+                Self::of_approval(Code::ApprovalExpired, said, Approval { usable_until, ..approval(digest) })
+            }
+            Unusable::Differs { digest, approved } => {
+                let approved = *approved;
+                Self::of_approval(Code::ApprovalDiffers, said, Approval { approved, ..approval(digest) })
+            }
+        }
+    }
+}
+
+fn approval(digest: Digest) -> Approval {
+    Approval { digest: digest.to_string(), approved: Value::Null, usable_until: None, used: None }
 }
 
 impl From<keys::Refusal> for Refused {

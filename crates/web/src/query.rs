@@ -196,6 +196,18 @@ pub struct AllEventsQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub struct DecisionsQuery {
+    /// The last decision that is known already: those after it are given. `next_cursor` of the page before, or the
+    /// `position` of an item.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. Of pages only.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct WaitQuery {
     /// Seconds to wait for the resolution: 0 to 60.
     #[param(minimum = 0, maximum = 60)]

@@ -20,6 +20,9 @@ pub const PROBLEMS: usize = 100;
 pub const AGENTS: usize = 50;
 pub const PHASES: usize = 100;
 pub const RULES: usize = 500;
+/// Bytes and values of the rules file.
+pub const RULES_BYTES: usize = 1024 * 1024;
+pub const RULES_NODES: usize = 100_000;
 /// Entries of any other list: an agent's tools, a rule's patterns, approvers.
 pub const LIST: usize = 200;
 /// Replies of one agent in a rehearsal.

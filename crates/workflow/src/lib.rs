@@ -12,6 +12,7 @@ mod name;
 pub mod people_file;
 mod problem;
 pub mod rehearsal;
+pub mod rules_file;
 mod shipped;
 mod suggest;
 pub mod workflow;

@@ -37,7 +37,7 @@ mod models;
 mod needs;
 mod phase_kind;
 mod phases;
-mod rules;
+pub(crate) mod rules;
 mod settings;
 mod smart;
 mod tools;

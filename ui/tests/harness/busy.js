@@ -59,7 +59,7 @@ const EXTERNAL = [
     title: "Move the archive",
     payload: { plan: { subtasks: [{ id: "copy", description: "Copy it" }, { id: "check", description: "Compare", depends_on: ["copy"] }] } },
   },
-  { kind: "tool_approval", title: "Delete 41 stale branches", message: "All are merged.", expires_in_ms: 7_200_000 },
+  { kind: "tool_approval", title: "Archive 41 stale branches", message: "All are merged.", expires_in_ms: 7_200_000 },
   { kind: "question", title: "Which currency?", payload: { choices: ["EUR", "CHF"] } },
   { kind: "escalation", title: "Two invoices with one number" },
   { kind: "tool_approval", title: "Send 3,200 letters", payload: { list: "all customers", template: "price change" } },

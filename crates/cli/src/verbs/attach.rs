@@ -65,6 +65,7 @@ pub(super) async fn bring_along(
         data_dir,
         workflows: None,
         people: None,
+        rules: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

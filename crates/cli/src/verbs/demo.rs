@@ -44,6 +44,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         data_dir: data_dir.clone(),
         workflows: None,
         people: None,
+        rules: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

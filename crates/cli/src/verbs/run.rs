@@ -69,6 +69,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         data_dir,
         workflows: args.workflows,
         people: None,
+        rules: None,
         model: args.model,
         database: None,
         agent_requests: AGENT_REQUESTS,

@@ -55,6 +55,9 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     say_all(&card::render(interrupt, view));
     if let Some(resolution) = card::resolution(interrupt, paint) {
         say(&format!("  {resolution}"));
+        if let Some(approval) = &interrupt.approval {
+            say(&format!("  {}", approval.words()));
+        }
         if let Some(way) = card::way_back(interrupt, words) {
             say(&paint.dim(&format!("  {way}")));
         }

@@ -61,6 +61,13 @@ fn the_python_agent_is_approved() {
                "cause": "decision"})
     );
     assert_eq!(agent.wait().unwrap().code(), Some(0));
+    // It has used the approval, and says so; so does the terminal.
+    let mut told = String::new();
+    errors.read_to_string(&mut told).unwrap();
+    let used = told.split(": ").next().unwrap_or_default().to_owned();
+    assert!(used.starts_with("used at 2"), "{told}");
+    let shown = home.run(&["show", &id]);
+    assert!(shown.out.contains(&format!("{used} by agent")), "{told} {shown:?}");
     // Another word on it comes too late.
     let late = home.run(&["decide", &id, "reject"]);
     assert_eq!(late.code, 1);

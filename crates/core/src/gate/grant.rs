@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::changeset::{Change, Changeset};
-use crate::definition::GrantCovers;
+use crate::definition::{GrantCovers, is_default};
 use crate::gate::{Changes, Subject};
 use crate::tool::{Category, Precondition};
 use crate::web::Target;
@@ -38,6 +38,9 @@ pub struct Matcher {
     /// covered, and no deletion is; without it, what lies below the folders of its programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
+    /// For calls of agents that run elsewhere, and for no others.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub elsewhere: bool,
 }
 
 /// A program, its subcommand, how it was called, and whether the person saw it write.
@@ -186,7 +189,8 @@ impl Matcher {
             Changes::Untried | Changes::Nothing | Changes::File { .. } => None,
             Changes::Erased => return None,
         };
-        Some(Self { tool, workspace, category: None, origin, commands, scripts, within })
+        let elsewhere = subject.elsewhere;
+        Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
     /// The grant for every call of the category of the one before the person; `None` where the grant for that call
@@ -202,6 +206,7 @@ impl Matcher {
             commands: Vec::new(),
             scripts: Vec::new(),
             within: None,
+            elsewhere: subject.elsewhere,
         })
     }
 
@@ -246,7 +251,7 @@ impl Matcher {
     }
 
     pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
-        if self.workspace != subject.workspace {
+        if self.workspace != subject.workspace || self.elsewhere != subject.elsewhere {
             return false;
         }
         if let Some(category) = self.category {

@@ -6,6 +6,7 @@
 
 mod changes;
 pub(crate) mod checkpoint;
+pub mod foreign;
 mod grant;
 mod rule;
 pub mod smart;
@@ -52,6 +53,8 @@ pub struct Subject<'a> {
     pub changes: Changes<'a>,
     /// Why a command was not tried although its workflow wants it: a person decides, whatever allows it.
     pub untried: Option<&'a str>,
+    /// An agent that runs elsewhere makes it: nothing of it is looked at here, and grants for calls of ours are not for it.
+    pub elsewhere: bool,
 }
 
 /// What is known of the changes that a call makes to the workspace.
@@ -102,6 +105,8 @@ pub enum Source {
     Smart,
     /// The look at the call before the gate.
     Inspection,
+    /// Words and flags that speak of risk. They raise a level, and hold nothing back.
+    Words,
     /// No rule speaks of it.
     Default,
 }
@@ -351,6 +356,10 @@ fn explain(code: &str) -> &'static str {
             "with it git takes the folder for a repository, and obeys the configuration in it"
         }
         "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
+        "unread_arguments" => {
+            "it names a command, a path or an address in a form that the rules can not read: `command`, `path` and \
+             `url` of its arguments are read, as texts"
+        }
         "unguarded" => {
             "a command left something that your own tools run and that could not be set aside; look at the workspace"
         }

@@ -140,13 +140,17 @@ fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
 }
 
 /// A text as its words, in small letters.
-struct Text {
+pub(crate) struct Text {
     words: Vec<String>,
 }
 
 impl Text {
+    pub(crate) fn has(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.words.iter().any(|word| is_it(word))
+    }
+
     /// `prod`, also as `prod2`.
-    fn is_numbered(&self, word: &str) -> bool {
+    pub(crate) fn is_numbered(&self, word: &str) -> bool {
         self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
     }
 
@@ -160,7 +164,7 @@ impl Text {
 }
 
 /// Twice: split where letters and digits end, and once more where a capital begins a word (`deleteOldFiles`).
-fn read(text: &str) -> Vec<Text> {
+pub(crate) fn read(text: &str) -> Vec<Text> {
     let plain = words(text);
     let mut humped = String::with_capacity(text.len());
     let mut small_before = false;
@@ -191,13 +195,13 @@ fn says_keyword(texts: &[Text], keyword: &str) -> bool {
     texts.iter().any(|text| text.holds(&phrase, is_form_of))
 }
 
-fn says_exactly(texts: &[Text], phrase: &str) -> bool {
+pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
     let phrase = words(phrase);
     texts.iter().any(|text| text.holds(&phrase, |said, word| said == word))
 }
 
 /// The word itself, or it with another ending: `deletes`, `deleting`, `dropped`, `deployment`; not `undeleted`.
-pub(super) fn is_form_of(said: &str, word: &str) -> bool {
+pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;
     }

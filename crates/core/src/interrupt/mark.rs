@@ -52,7 +52,8 @@ impl Interrupt {
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
-        if !is_plain || !settles_at_once {
+        // That it was used stands in an event of its own.
+        if !is_plain || !settles_at_once || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }
         let mut marks = String::new();

@@ -11,6 +11,7 @@ pub mod mark;
 mod opened;
 mod seat;
 mod table;
+mod usage;
 mod vote;
 
 use std::collections::BTreeMap;
@@ -26,10 +27,11 @@ pub use decide::{Checked, Decision, Refusal, check};
 pub use opened::Opened;
 pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
+pub use usage::{Unusable, Usage};
 pub use vote::{Settled, Vote};
 
 use crate::event::{self, Event};
-use crate::gate::Reason;
+use crate::gate::{Reason, Source};
 use crate::id::{GrantId, InterruptId};
 use crate::plan::Plan;
 use crate::run::Fact;
@@ -211,6 +213,8 @@ pub struct Interrupt {
     pub resolution: Option<Resolution>,
     /// Of the answer to a question: what became of it after it was given.
     pub kept: Kept,
+    /// Of an approval of an agent that runs elsewhere: that it was used.
+    pub used: Option<Usage>,
 }
 
 /// What ended an interrupt.
@@ -222,12 +226,19 @@ pub enum Cause {
     Expiry,
     /// A grant that covers it was given.
     Grant(GrantId),
+    /// A rule allows or forbids it: nobody was asked.
+    Rule {
+        source: Source,
+        rule: usize,
+    },
     /// The workflow asks nobody here, or nobody in a run that nobody attends.
     Unasked,
     /// The workflow has the answer to an earlier question count for this one.
     Reused(InterruptId),
     /// What it was about changed; another interrupt took its place, or none was needed.
     Superseded,
+    /// The agent that asked needs it no more.
+    Withdrawn,
     /// The run ended.
     RunEnded,
 }
@@ -263,6 +274,7 @@ impl Interrupt {
             comments: Vec::new(),
             resolution: None,
             kept: Kept::default(),
+            used: None,
         }
     }
 
@@ -304,6 +316,7 @@ impl Interrupt {
         }
         self.reassign(fact);
         self.keep(fact, event, seq);
+        self.mark_used(fact, event);
         if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
             && *interrupt == self.opened.interrupt
         {

@@ -25,6 +25,8 @@ pub struct Opened {
     /// Who may decide when it is opened.
     pub assignment: Assignment,
     pub supersedes: Option<InterruptId>,
+    /// Of an agent that runs elsewhere: for how long its approval can be used.
+    pub usable_ms: Option<u64>,
 }
 
 /// As it stands in the journal: one stage of people alone is `approvers` and `quorum`, as before there were others.
@@ -55,6 +57,8 @@ struct Stored {
     assignment: Option<Assignment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     supersedes: Option<InterruptId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usable_ms: Option<u64>,
 }
 
 impl From<Stored> for Opened {
@@ -74,6 +78,7 @@ impl From<Stored> for Opened {
             on_expiry: stored.on_expiry,
             assignment: assignment.unwrap_or_else(|| Assignment::simple(approvers, quorum.unwrap_or(1))),
             supersedes: stored.supersedes,
+            usable_ms: stored.usable_ms,
         }
     }
 }
@@ -100,6 +105,7 @@ impl From<Opened> for Stored {
             quorum,
             assignment,
             supersedes: opened.supersedes,
+            usable_ms: opened.usable_ms,
         }
     }
 }

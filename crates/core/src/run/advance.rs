@@ -153,7 +153,7 @@ impl Draft<'_> {
         opening.risk = match call.argument("risk_level") {
             Some("critical") => Level::Critical,
             Some("high") => Level::High,
-            Some("low") => Level::Low,
+            // An agent makes nothing less risky than it is.
             Some(_) | None => Level::Medium,
         };
         let mut payload = call.arguments.clone();

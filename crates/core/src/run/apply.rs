@@ -522,7 +522,8 @@ impl Run {
             | Fact::VoteWithdrawn { interrupt: id, .. }
             | Fact::InterruptReassigned { interrupt: id, .. }
             | Fact::InterruptDelegated { interrupt: id, .. }
-            | Fact::AnswerCorrected { interrupt: id } => {
+            | Fact::AnswerCorrected { interrupt: id }
+            | Fact::ApprovalUsed { interrupt: id, .. } => {
                 self.hears(id, event);
             }
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),

@@ -445,6 +445,7 @@ impl Draft<'_> {
 
     /// Policy or grants changed: an open ask that would be allowed now needs nobody any more.
     pub(super) fn revote(&mut self) {
+        self.revote_foreign();
         let gated: Vec<(String, Call)> = self
             .run
             .calls

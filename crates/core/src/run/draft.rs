@@ -15,6 +15,7 @@ use crate::interrupt::{
 };
 use crate::json;
 use crate::limits;
+use crate::risk;
 use crate::session::{self, Session};
 
 pub(super) struct Draft<'a> {
@@ -183,6 +184,7 @@ impl<'a> Draft<'a> {
             on_expiry,
             assignment,
             supersedes: opening.supersedes,
+            usable_ms: None,
         };
         let mut content = json!({
             "title": clip(&opening.title, limits::TITLE_BYTES),
@@ -202,7 +204,9 @@ impl<'a> Draft<'a> {
         self.run.phase(phase?)
     }
 
-    pub(super) fn opened(&mut self, opened: Opened, content: Value) -> InterruptId {
+    pub(super) fn opened(&mut self, mut opened: Opened, content: Value) -> InterruptId {
+        let said = risk::of_interrupt(&opened, &content);
+        opened.risk = risk::raised(opened.risk, &said);
         let id = opened.interrupt.clone();
         self.emit(Fact::InterruptOpened(Box::new(opened)), Content::data(content));
         id

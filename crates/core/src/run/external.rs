@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::input::{Ask, Rejection};
-use super::{Fact, Origin};
+use super::{Fact, Origin, foreign};
 use crate::actor::Role;
+use crate::digest::Digest;
 use crate::event::Content;
 use crate::interrupt::{
     About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option,
@@ -21,7 +22,7 @@ impl Draft<'_> {
             let limit = limits::OPEN_INTERRUPTS as u64;
             return Err(Rejection::Limit { name: "open_interrupts", limit });
         }
-        let (offered, mut problems) = offered(&ask);
+        let (mut offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
         problems.extend(self.check_assignment(&ask.assignment, "/assignment"));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
@@ -43,6 +44,25 @@ impl Draft<'_> {
             return Err(Rejection::Invalid(problems));
         }
         let assignment = ask.assignment.started_by(self.run.starter().unwrap_or_default());
+        let agent = self.run.starter().unwrap_or_default().to_owned();
+        let gated = ask
+            .call
+            .as_ref()
+            .map(|(call, _)| call.gated(&agent, &assignment, &self.session, self.cx.system, self.now()));
+        if gated.as_ref().is_some_and(|gated| gated.grant.is_some()) && ask.options.is_empty() {
+            let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
+            offered.splice(after..after, foreign::grant_offer());
+        }
+        let (level, reasons) = match &gated {
+            Some(gated) => (gated.level, gated.reasons()),
+            None => (Level::Medium, Vec::new()),
+        };
+        let (payload, bound) = match (&ask.call, &gated) {
+            (Some((call, diff)), Some(gated)) => {
+                (foreign::card(call, gated, &ask.payload, diff.as_ref()), Digest::of_json(call))
+            }
+            _ => (ask.payload.clone(), Digest::of_json(&ask.payload)),
+        };
         let opened = Opened {
             interrupt: self.id(),
             kind: ask.kind,
@@ -50,19 +70,26 @@ impl Draft<'_> {
             step: None,
             agent: Some(self.cx.actor.id.clone()),
             options: offered,
-            risk: Risk { level: Level::Medium, reasons: Vec::new() },
-            action_digest: None,
+            risk: Risk { level, reasons },
+            action_digest: ask.kind.row().edits.map(|_| bound),
             policy_version: self.cx.system.policy_version,
             expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
             assignment,
             supersedes: None,
+            usable_ms: ask.usable_ms,
         };
-        let mut content = json!({ "title": ask.title, "message": ask.message, "payload": ask.payload });
+        let mut content = json!({ "title": ask.title, "message": ask.message, "payload": payload });
         if let Some(schema) = ask.response_schema {
             content["response_schema"] = schema;
         }
-        self.opened(opened, content);
+        if let Some((call, _)) = &ask.call {
+            content["call"] = json!(call);
+        }
+        let id = self.opened(opened, content);
+        if let Some(gated) = gated {
+            self.settle_foreign(&id, &gated.verdict);
+        }
         Ok(())
     }
 
@@ -103,6 +130,10 @@ impl Draft<'_> {
         }
     }
 }
+
+/// What a card says of a call.
+const OF_CALLS: [&str; 8] =
+    ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant", "new_file"];
 
 /// The option of a `choice` that takes the words of whoever decides.
 const CUSTOM: &str = "custom";
@@ -209,6 +240,29 @@ fn check(ask: &Ask) -> Vec<Problem> {
         problems.push(Problem::new("/message", format!("is longer than {} bytes", limits::TEXT_BYTES)));
     }
     problems.extend(unkeepable(&ask.payload, "/payload"));
+    if let Some((call, _)) = &ask.call {
+        problems.extend(call.problems("/call"));
+        problems.extend(unkeepable(&json!(call), "/call"));
+        if ask.kind != Kind::ToolApproval {
+            problems.push(Problem::new(
+                "/call",
+                format!("is of a `tool_approval`, not of a `{}`", ask.kind.as_str()),
+            ));
+        }
+        match &ask.payload {
+            Value::Null => {}
+            Value::Object(fields) => {
+                let said = OF_CALLS.iter().filter(|name| fields.contains_key(**name));
+                problems.extend(said.map(|name| {
+                    Problem::new(format!("/payload/{name}"), "is said by `call`: leave it out here")
+                }));
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                problems
+                    .push(Problem::new("/payload", "is no object: beside `call` it has fields of its own"));
+            }
+        }
+    }
     if ask.options.len() > limits::OPTIONS {
         problems.push(Problem::new("/options", format!("holds more than {}", limits::OPTIONS)));
     }
@@ -226,14 +280,20 @@ fn check(ask: &Ask) -> Vec<Problem> {
         let message = format!("no option of `{}` takes data: leave it out", ask.kind.as_str());
         problems.push(Problem::new("/response_schema", message));
     }
-    if ask.expires_in_ms == Some(0) {
-        problems.push(Problem::new("/expires_in_ms", "must be at least 1"));
+    for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
+        if ms == Some(0) {
+            problems.push(Problem::new(pointer, "must be at least 1"));
+        }
+    }
+    if ask.usable_ms.is_some() && ask.kind.row().edits.is_none() {
+        let message = format!("no option of `{}` approves something that is used", ask.kind.as_str());
+        problems.push(Problem::new("/usable_ms", message));
     }
     problems
 }
 
 /// Why the journal can not keep a value from outside.
-pub(super) fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
+pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds something that can not be kept: {problem}")));
     }

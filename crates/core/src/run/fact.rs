@@ -454,6 +454,7 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
+    /// text: why, where the agent that asked withdrew it and said so.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
@@ -463,6 +464,12 @@ pub enum Fact {
         /// The sequence of the `decision_made` that settled it, where one did. Not in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
+    },
+
+    /// The agent that asked does now what was approved, which has this digest.
+    ApprovalUsed {
+        interrupt: InterruptId,
+        digest: Digest,
     },
 
     /// Somebody is at it.

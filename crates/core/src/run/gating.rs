@@ -222,7 +222,7 @@ impl Run {
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
-            Source::Default => true,
+            Source::Words | Source::Default => true,
         };
         let asked = |call: &Call| call.interrupt.as_ref().and_then(|id| self.interrupts.get(id));
         let covered = earlier.filter(|(_, call)| {
@@ -253,6 +253,7 @@ impl Run {
             preconditions: look.map(|look| look.preconditions.as_slice()).unwrap_or_default(),
             changes: self.known_changes(call),
             untried: self.told_untried(call),
+            elsewhere: false,
         }
     }
 

@@ -53,7 +53,8 @@ impl Draft<'_> {
         if let Some(ended) = &self.run.ended {
             // Deciding on an ended run still answers with the standing result, or with 409; and people say why later.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
-            if !is_of_interrupt && !input.is_of_history() && !matches!(input, Input::Start(_)) {
+            let is_late = input.is_of_history() || input.is_of_what_was_asked();
+            if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }
@@ -127,6 +128,8 @@ impl Draft<'_> {
             Input::Failed { step, turn, failure } => self.failed(&step, turn, failure),
             Input::Stopped { step, turn, text } => self.model_stopped(&step, turn, &text),
             Input::Ask(ask) => self.ask(*ask),
+            Input::UseApproval { interrupt, digest } => self.use_approval(&interrupt, digest),
+            Input::Withdraw { interrupt, text } => self.withdraw_question(&interrupt, text),
             Input::Finish { result } => self.finish_external(result),
         }
     }

@@ -9,8 +9,9 @@ use super::client::ClientOutcome;
 use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
+use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal};
+use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Unusable};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -169,6 +170,16 @@ pub enum Input {
 
     /// An agent of another framework asks.
     Ask(Box<Ask>),
+    /// It does now what was approved. `digest`: of that.
+    UseApproval {
+        interrupt: InterruptId,
+        digest: Digest,
+    },
+    /// It needs no decision any more. `text`: why.
+    Withdraw {
+        interrupt: InterruptId,
+        text: Option<String>,
+    },
     /// An agent of another framework is done.
     Finish {
         result: Value,
@@ -189,8 +200,9 @@ impl Input {
             | Self::StopCall { .. }
             | Self::CorrectAnswer { .. }
             | Self::EraseAnswer { .. }
+            | Self::Withdraw { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
-            Self::Ask(_) => Some(Permission::Ask),
+            Self::Ask(_) | Self::UseApproval { .. } => Some(Permission::Ask),
             // Who may say who decides has an order of refusals of its own, too.
             Self::Decide { .. }
             | Self::Claim { .. }
@@ -220,6 +232,11 @@ impl Input {
     /// Whether it is about an answer that is kept of the run, which may have ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(self, Self::CorrectAnswer { .. } | Self::EraseAnswer { .. })
+    }
+
+    /// Whether it is about what an agent that runs elsewhere asked, whose run may have ended with the answer.
+    pub(super) fn is_of_what_was_asked(&self) -> bool {
+        matches!(self, Self::UseApproval { .. } | Self::Withdraw { .. })
     }
 }
 
@@ -271,6 +288,10 @@ pub struct Ask {
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
+    /// The call that the gates vote on, and what of a change a card shows; only of a `tool_approval`.
+    pub call: Option<(ForeignCall, Option<Value>)>,
+    /// For how long an approval can be used; `None`: for ever.
+    pub usable_ms: Option<u64>,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.
@@ -295,6 +316,8 @@ pub enum Rejection {
     NotInterruptible(&'static str),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(transparent)]
+    Unusable(#[from] Unusable),
     #[error("this role may not do that")]
     Role,
     #[error("the request does not fit")]

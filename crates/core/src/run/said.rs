@@ -143,6 +143,7 @@ impl Run {
             | Fact::InterruptDelegated { .. }
             | Fact::AnswerCorrected { .. }
             | Fact::AnswerErased { .. }
+            | Fact::ApprovalUsed { .. }
             | Fact::NoteAdded { .. } => None,
         }
     }

@@ -274,8 +274,9 @@ impl System {
             Input::TakeUp { .. } => return Err(Rejection::Role),
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
-        // The engine takes up what the people file and identity providers say.
-        let is_read = matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. });
+        // The engine takes up what the files of people and rules and identity providers say.
+        let is_read =
+            matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. } | Input::SetPolicy { .. });
         // And it freezes what was restored from a backup.
         let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
         let may = (is_engines && actor.role == Role::Engine)

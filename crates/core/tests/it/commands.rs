@@ -25,6 +25,7 @@ fn subject(line: &str) -> Subject<'_> {
         preconditions: &[],
         changes: Changes::Untried,
         untried: None,
+        elsewhere: false,
     }
 }
 

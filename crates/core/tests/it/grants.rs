@@ -323,7 +323,6 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
         for input in [
             system::Input::Freeze { part: Some(Part::Agent("a".to_owned())), reason: "a look".to_owned() },
             system::Input::unfreeze(),
-            system::Input::SetPolicy { rules: Vec::new() },
         ] {
             assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
         }
@@ -332,6 +331,10 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
         |actor: &Actor| world.system.handle(world.now, actor, system::Input::freeze("a look is needed"));
     assert_eq!(freeze(&Actor::agent("a", "rest")), Err(system::Rejection::Role));
     assert!(freeze(&Actor::engine()).is_ok(), "the engine freezes what was restored from a backup");
+    let agent = Actor::agent("a", "rest");
+    assert_eq!(world.system.handle(world.now, &agent, set()), Err(system::Rejection::Role));
+    // What the file of rules says.
+    assert_eq!(world.system.handle(world.now, &Actor::engine(), set()), Ok(Vec::new()));
 }
 
 /// A grant is for one tool in one workspace.
@@ -361,6 +364,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         preconditions: &[],
         changes: holdshort_core::gate::Changes::Untried,
         untried: None,
+        elsewhere: false,
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }

@@ -264,6 +264,8 @@ pub(crate) fn ask() -> Ask {
         expires_in_ms: None,
         on_expiry: None,
         assignment: Assignment::default(),
+        call: None,
+        usable_ms: None,
     }
 }
 

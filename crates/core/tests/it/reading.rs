@@ -49,6 +49,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         preconditions: &[],
         changes: Changes::Untried,
         untried: None,
+        elsewhere: false,
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
     let rules = Rules {

@@ -263,7 +263,7 @@ fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'s
         (Outcome::Expired, _) => "timeout",
         (Outcome::Cancelled, _) => "cancelled",
         (Outcome::Superseded, _) => "superseded",
-        (Outcome::Approved, Cause::Grant(_) | Cause::Unasked) => "auto_approved",
+        (Outcome::Approved, Cause::Grant(_) | Cause::Unasked | Cause::Rule { .. }) => "auto_approved",
         (Outcome::Approved, _) if offer.is_some_and(|offer| offer.id == "edit") => "modified",
         (Outcome::Approved, _) => "approved",
         (Outcome::Rejected, _) => "rejected",

@@ -259,6 +259,7 @@ mod tests {
             on_expiry: "reject".to_owned(),
             assignment: holdshort_core::interrupt::Assignment::default(),
             supersedes: None,
+            usable_ms: None,
         };
         let table = [
             (json!("final"), Ok("final")),

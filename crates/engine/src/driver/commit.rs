@@ -69,7 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         }
                         Fact::InterruptResolved { interrupt, cause, .. } => {
                             touched.insert(interrupt);
-                            relies |= *cause == Cause::Expiry;
+                            relies |= matches!(cause, Cause::Expiry | Cause::Rule { .. } | Cause::Grant(_));
                         }
                         Fact::InterruptClaimed { interrupt, .. }
                         | Fact::InterruptReleased { interrupt }
@@ -78,6 +78,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::DecisionMade { interrupt, .. }
+                        | Fact::ApprovalUsed { interrupt, .. }
                         | Fact::InterruptReassigned { interrupt, .. }
                         | Fact::InterruptDelegated { interrupt, .. } => {
                             touched.insert(interrupt);

@@ -208,7 +208,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
         let cx = self.context(actor, &session, &system, loaded.epoch);
         let mut about = match &input {
-            Input::Decide { interrupt, .. } => Some(interrupt.clone()),
+            Input::Decide { interrupt, .. }
+            | Input::UseApproval { interrupt, .. }
+            | Input::Withdraw { interrupt, .. } => Some(interrupt.clone()),
             _ => None,
         };
         let asks = matches!(input, Input::Ask(_));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
+use holdshort_core::definition::Rule;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
 use holdshort_core::session::Session;
@@ -217,6 +218,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<(), Error> {
         self.look_later();
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
+    }
+
+    /// These are the rules of the installation from now on.
+    pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
+        self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
     async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {

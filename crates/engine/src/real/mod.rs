@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::definition::Rule;
 use holdshort_core::system::Input;
 use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::tool::SandboxLevel;
@@ -33,6 +34,8 @@ pub struct Setup<L> {
     pub data: PathBuf,
     /// All whom the people file names; `None`: nothing is said, and they are as they were.
     pub people: Option<Vec<(String, Person)>>,
+    /// The rules of the installation; `None`: they are as they were.
+    pub rules: Option<Vec<Rule>>,
     pub library: L,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
@@ -66,7 +69,7 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, library, model, sandbox_program, store, rehearsing } = setup;
+    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -110,6 +113,10 @@ where
     }
     if let Some(at) = copied_at {
         freeze_copy(&driver, &driver.executor().data, &at).await?;
+    }
+    // And what is forbidden from now on does not begin.
+    if let Some(rules) = rules {
+        driver.set_rules(rules).await?;
     }
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {

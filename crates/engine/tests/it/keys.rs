@@ -71,6 +71,8 @@ pub(crate) fn ask(title: &str) -> Ask {
         expires_in_ms: None,
         on_expiry: None,
         assignment: holdshort_core::interrupt::Assignment::default(),
+        call: None,
+        usable_ms: None,
     }
 }
 

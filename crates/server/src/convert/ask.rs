@@ -1,10 +1,12 @@
 //! What an agent of another framework asks.
 
+use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
-use holdshort_protocol::Ask;
+use holdshort_protocol::{self as wire, Ask};
 use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
+use serde_json::Value;
 
 use super::assignment;
 
@@ -15,8 +17,10 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     if ask.run.is_some() && ask.session.is_some() {
         problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
     }
-    if ask.expires_in_ms.is_some_and(|ms| ms > EXPIRY_MS) {
-        problems.push(Problem::new("/expires_in_ms", format!("is more than {EXPIRY_MS}, ten years")));
+    for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
+        if ms.is_some_and(|ms| ms > EXPIRY_MS) {
+            problems.push(Problem::new(pointer, format!("is more than {EXPIRY_MS}, ten years")));
+        }
     }
     for (i, option) in ask.options.iter().enumerate() {
         if option.label.as_ref().is_some_and(|label| label.trim().is_empty()) {
@@ -36,5 +40,23 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         expires_in_ms: ask.expires_in_ms,
         on_expiry: ask.on_expiry,
         assignment: assignment.unwrap_or_default(),
+        call: ask.call.map(|call| {
+            let call = self::call(call);
+            let diff = diff(&call);
+            (call, diff)
+        }),
+        usable_ms: ask.usable_ms,
     })
+}
+
+/// A call as the core reads it.
+pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
+    let wire::ForeignCall { tool, arguments, workspace, cwd, before, after } = call;
+    ForeignCall { tool, arguments, workspace, cwd, before, after }
+}
+
+/// What it changes in its file, for the card.
+fn diff(call: &ForeignCall) -> Option<Value> {
+    let after = call.after.as_deref()?;
+    Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }

@@ -5,7 +5,7 @@ pub(crate) mod assignment;
 mod config;
 mod person;
 
-pub(crate) use ask::ask;
+pub(crate) use ask::{ask, call};
 pub(crate) use config::config;
 pub(crate) use person::person;
 

@@ -13,7 +13,7 @@ use holdshort_web::query::{AllEventsQuery, EventsQuery, Id, Params, limit};
 use crate::openapi::{ReadsAll, ReadsPart};
 
 const JSON: &str = "application/json";
-const STREAM: &str = "text/event-stream";
+pub(super) const STREAM: &str = "text/event-stream";
 
 /// Read or follow the events of a run.
 ///
@@ -105,7 +105,7 @@ pub(crate) async fn all(
     sse::open(Source::All { after }, Sight::of(caller), Previews::of(query.previews))
 }
 
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).any(|value| {
         value
             .split(',')
@@ -113,7 +113,7 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     })
 }
 
-fn last_seen(headers: &HeaderMap) -> Answer<Option<&str>> {
+pub(super) fn last_seen(headers: &HeaderMap) -> Answer<Option<&str>> {
     let Some(value) = headers.get(header::LAST_EVENT_ID).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };

@@ -2,6 +2,7 @@
 
 mod actions;
 mod answers;
+mod approvals;
 pub(crate) mod audit;
 mod conversation;
 mod decisions;
@@ -15,6 +16,7 @@ mod logins;
 mod metrics;
 mod people;
 mod plans;
+mod policy;
 mod runs;
 mod sessions;
 mod sign_in;
@@ -72,6 +74,10 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Ask), routes!(interrupts::ask)))
         .routes(needs(any(Read), routes!(interrupts::list)))
         .routes(needs(any(Read), routes!(interrupts::read)))
+        .routes(needs(any(Ask), routes!(policy::check)))
+        .routes(needs(any(Ask), routes!(approvals::list)))
+        .routes(needs(any(Ask), routes!(approvals::consume)))
+        .routes(needs(any(Steer), routes!(approvals::withdraw)))
         .routes(needs(any(Decide), routes!(decisions::decide)))
         .routes(needs(any(Decide), routes!(decisions::take_back)))
         .routes(needs(any(Assign), routes!(actions::reassign)))

@@ -102,7 +102,7 @@ pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
     send(caller, &id, Input::Cancel { text }).await.map(Json)
 }
 
-async fn note(body: Body) -> Answer<Note> {
+pub(super) async fn note(body: Body) -> Answer<Note> {
     short(body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default())
 }
 

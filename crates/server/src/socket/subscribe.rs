@@ -28,7 +28,9 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
     };
     let (position, seq) = match &source {
         Source::Run { since, .. } => (None, Some(*since)),
-        Source::Inbox { after } | Source::All { after } => (Some(position::text(*after)), None),
+        Source::Inbox { after } | Source::All { after } | Source::Decisions { after } => {
+            (Some(position::text(*after)), None)
+        }
     };
     let previews = if topic == Topic::Inbox { Previews::Hidden } else { Previews::of(previews) };
     Ok(Order::Follow {

@@ -20,6 +20,7 @@ pub(crate) fn options(data: &Path) -> Options {
         database: None,
         workflows: None,
         people: None,
+        rules: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,
@@ -399,7 +400,7 @@ impl Shown {
 /// An approval that an agent of another framework asks for.
 pub(crate) fn question() -> Value {
     json!({
-        "kind": "tool_approval", "title": "Delete 41 branches", "message": "All are merged.",
+        "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",
         "payload": {"tool": "git", "arguments": {"branches": 41}}
     })
 }

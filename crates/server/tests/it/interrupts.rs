@@ -19,7 +19,7 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(
         shown,
         json!({
-            "kind": "tool_approval", "origin": "external", "status": "open", "title": "Delete 41 branches",
+            "kind": "tool_approval", "origin": "external", "status": "open", "title": "Archive 41 branches",
             "message": "All are merged.", "payload": {"tool": "git", "arguments": {"branches": 41}},
             "agent": "agent", "version": 1, "on_expiry": "reject",
             "assignment": {"approvers": [], "quorum": {"required": 1}},

@@ -46,7 +46,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     let page = get(&served, &path).await;
     assert_eq!(page.status, 200, "{}", page.text);
     for part in
-        ["Delete 41 branches", "All are merged.", "an agent that runs elsewhere", "Allow once", "Refuse"]
+        ["Archive 41 branches", "All are merged.", "an agent that runs elsewhere", "Allow once", "Refuse"]
     {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
@@ -90,7 +90,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
 #[tokio::test]
 async fn a_label_does_not_hide_what_its_option_does() {
     let served = Served::new().await;
-    let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "payload": {}, "options": [
+    let ask = json!({"kind": "tool_approval", "title": "Archive 41 branches", "payload": {}, "options": [
         {"id": "approve", "label": "Refuse"}, {"id": "reject", "label": "Approve"}]});
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
     let page = get(&served, &link(&served, &asked).await).await.text;

@@ -115,7 +115,7 @@ async fn every_row_names_the_task_and_the_folder_of_its_run() {
     let served = Served::playing("    - {text: done}\n").await;
     let operator = served.operator();
     let asked = operator.ask().await;
-    assert_eq!((&asked["task"], asked.get("workspace")), (&json!("Delete 41 branches"), None));
+    assert_eq!((&asked["task"], asked.get("workspace")), (&json!("Archive 41 branches"), None));
 
     let task = format!("tidy up {}", "x".repeat(1_000));
     let config =

@@ -26,7 +26,7 @@ impl Served {
     }
 
     pub(crate) async fn ask_of(&self, assignment: Value) -> Value {
-        let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "assignment": assignment});
+        let ask = json!({"kind": "tool_approval", "title": "Archive 41 branches", "assignment": assignment});
         created(self.agent().post("/v1/interrupts", &ask).await)
     }
 }

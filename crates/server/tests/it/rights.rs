@@ -30,7 +30,9 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 10] = [
+const OF_WHATEVER_IS_THEIRS: [&str; 12] = [
+    "post /v1/policy/check",
+    "get /v1/agent/decisions",
     "get /v1/runs",
     "get /v1/events",
     "get /v1/login",
@@ -85,6 +87,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                     "post /v1/runs" => json!({"workflow": "external", "input": {"task": "t"}}),
                     "post /v1/interrupts" => json!({"kind": "question", "title": "t"}),
                     "post /v1/keys" => json!({"name": "bot"}),
+                    "post /v1/interrupts/{id}/consume" => json!({"digest": "0".repeat(64)}),
                     "post /v1/interrupts/{id}/comments" => json!({"text": "t"}),
                     "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
                     "post /v1/interrupts/{id}/delegate" => json!({"to": "operator"}),
@@ -118,6 +121,7 @@ async fn each_route_lets_in_whom_the_table_says() {
 /// What each route needs, once more and by hand: a permission that is changed by mistake shows here.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("get /metrics", "audit", "all"),
+    ("get /v1/agent/decisions", "ask", "any"),
     ("get /v1/answers", "read", "all"),
     ("delete /v1/answers/{interrupt}", "steer", "all"),
     ("post /v1/answers/{interrupt}/correct", "steer", "all"),
@@ -130,9 +134,11 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/interrupts", "read", "any"),
     ("post /v1/interrupts", "ask", "any"),
     ("get /v1/interrupts/{id}", "read", "any"),
+    ("post /v1/interrupts/{id}/cancel", "steer", "any"),
     ("post /v1/interrupts/{id}/claim", "decide", "any"),
     ("get /v1/interrupts/{id}/comments", "read", "any"),
     ("post /v1/interrupts/{id}/comments", "decide", "any"),
+    ("post /v1/interrupts/{id}/consume", "ask", "any"),
     ("post /v1/interrupts/{id}/decisions", "decide", "any"),
     ("delete /v1/interrupts/{id}/decisions", "decide", "any"),
     ("post /v1/interrupts/{id}/delegate", "assign", "any"),
@@ -157,6 +163,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("put /v1/people/{person}/away", "decide", "any"),
     ("delete /v1/people/{person}/away", "decide", "any"),
     ("post /v1/plans/layout", "decide", "any"),
+    ("post /v1/policy/check", "ask", "any"),
     ("get /v1/runs", "read", "any"),
     ("post /v1/runs", "steer", "any"),
     ("get /v1/runs/{id}", "read", "any"),

@@ -94,6 +94,8 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             expires_in_ms: None,
             on_expiry: None,
             assignment: Assignment::default(),
+            call: None,
+            usable_ms: None,
         };
         // Not every kind is for agents elsewhere.
         if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {

@@ -374,6 +374,8 @@ fn ask(choices: &mut Choices) -> Ask {
         expires_in_ms: choices.one_in(2).then_some(20_000),
         on_expiry: None,
         assignment: Assignment::default(),
+        call: None,
+        usable_ms: None,
     }
 }
 

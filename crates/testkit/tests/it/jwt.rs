@@ -78,7 +78,7 @@ async fn somebody_is_who_their_issuer_says_and_may_what_their_role_may() {
     assert!(who["expires_at"].is_string());
 
     let robot = token(&key, "k", &claims("robot-7", "robots"));
-    let question = json!({"kind": "tool_approval", "title": "Delete 41 branches", "payload": {}});
+    let question = json!({"kind": "tool_approval", "title": "Archive 41 branches", "payload": {}});
     let (status, asked) = ask(&server, &robot, Method::POST, "/v1/interrupts", &question).await;
     assert_eq!((status, &asked["agent"]), (201, &json!("robot-7")), "{asked}");
     let path = format!("/v1/interrupts/{}", asked["id"].as_str().expect("an id"));

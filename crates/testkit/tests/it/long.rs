@@ -68,6 +68,8 @@ impl Template {
                 expires_in_ms: None,
                 on_expiry: None,
                 assignment: holdshort_core::interrupt::Assignment::default(),
+                call: None,
+                usable_ms: None,
             };
             let interrupt = driver.ask(&run, ask, None, agent.clone()).await.unwrap().interrupt.unwrap();
             let decision =

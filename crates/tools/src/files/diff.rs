@@ -69,6 +69,11 @@ impl Diff {
     }
 }
 
+/// What changes between two texts, as a card shows it.
+pub fn diff(old: &str, new: &str) -> Value {
+    Diff::between(old, new).to_value()
+}
+
 /// One line without its line end; a last line that lacks one says so, or two lines could look the same.
 fn line(op: &str, value: &str) -> Value {
     match value.strip_suffix('\n') {

@@ -9,7 +9,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_engine::Error;
 use holdshort_protocol::{Event, Problem};
 use holdshort_store::Positioned;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::position;
 use crate::problem::{Answer, Refused};
@@ -79,6 +79,11 @@ impl EncodedEvent {
         self.kind.as_deref() == Some("interrupt_reassigned")
     }
 
+    /// Whether it says how an interrupt ended; also where its type can not be read.
+    pub(super) fn resolves(&self) -> bool {
+        self.kind.as_deref().is_none_or(|kind| kind == "interrupt_resolved")
+    }
+
     pub(super) fn ends_a_run(&self) -> bool {
         matches!(self.kind.as_deref(), Some("run_completed" | "run_failed" | "run_cancelled"))
     }
@@ -114,6 +119,14 @@ impl Words {
         let head = format!("id: {}\ndata: ", event.position.as_deref().unwrap_or(&seq));
         // JSON holds no line break of its own, so one `data:` line holds it.
         let json = serde_json::to_string(event).unwrap_or_default();
+        let words = head.len()..head.len() + json.len();
+        Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
+    }
+
+    /// Something else under the cursor of an event, as a server-sent event of this name.
+    pub(super) fn named<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
+        let head = format!("id: {cursor}\nevent: {name}\ndata: ");
+        let json = serde_json::to_string(value).unwrap_or_default();
         let words = head.len()..head.len() + json.len();
         Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
     }

@@ -6,6 +6,7 @@
 //! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, `sight.rs` decides who may see
 //! them.
 
+pub mod decisions;
 mod encoded;
 pub mod position;
 mod recent;

@@ -57,6 +57,14 @@ impl Sight {
         }
     }
 
+    /// Whether a stream is of a run that the caller began as the agent of another framework.
+    pub(super) async fn owns(&self, stream: &StreamId) -> Answer<bool> {
+        let StreamId::Run(run) = stream else { return Ok(false) };
+        // Rare, and large.
+        let owner = Box::pin(self.app().owners.of(self.app(), run)).await?;
+        Ok(owner.is_some_and(|owner| self.0.is(&owner)))
+    }
+
     pub(super) async fn sees_run(&self, run: &RunId) -> Answer<bool> {
         if self.0.reaches_all() {
             return Ok(true);

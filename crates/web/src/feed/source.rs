@@ -23,6 +23,8 @@ pub enum Source {
     All { after: u64 },
     /// Of all streams, of the types that an inbox is made of.
     Inbox { after: u64 },
+    /// Of the caller's own runs, those that say how an interrupt ended.
+    Decisions { after: u64 },
 }
 
 impl Source {
@@ -34,14 +36,14 @@ impl Source {
     pub fn cursor(&self) -> String {
         match self {
             Self::Run { since, .. } => since.to_string(),
-            Self::All { after } | Self::Inbox { after } => position::text(*after),
+            Self::All { after } | Self::Inbox { after } | Self::Decisions { after } => position::text(*after),
         }
     }
 
     pub(super) fn count(&self) -> Count {
         match self {
             Self::Run { .. } => Count::Seq,
-            Self::All { .. } | Self::Inbox { .. } => Count::Position,
+            Self::All { .. } | Self::Inbox { .. } | Self::Decisions { .. } => Count::Position,
         }
     }
 
@@ -49,7 +51,7 @@ impl Source {
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
             Self::Run { run, .. } => app.driver.watch(run),
-            Self::All { .. } | Self::Inbox { .. } => app.recent.follow(),
+            Self::All { .. } | Self::Inbox { .. } | Self::Decisions { .. } => app.recent.follow(),
         }
     }
 
@@ -67,7 +69,9 @@ impl Source {
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
-            Self::All { after } | Self::Inbox { after } => app.recent.after(*after, limit),
+            Self::All { after } | Self::Inbox { after } | Self::Decisions { after } => {
+                app.recent.after(*after, limit)
+            }
         }
     }
 
@@ -82,7 +86,7 @@ impl Source {
                 let events = app.journal().read(&StreamId::Run(run.clone()), *since, limit).await?;
                 Ok(events.into_iter().map(EncodedEvent::by_seq).collect())
             }
-            Self::All { after } | Self::Inbox { after } => {
+            Self::All { after } | Self::Inbox { after } | Self::Decisions { after } => {
                 let events = app.journal().tail(*after, limit).await?;
                 Ok(events.into_iter().map(EncodedEvent::by_position).collect())
             }
@@ -96,7 +100,7 @@ impl Source {
                 *since = event.sealed.seq;
                 *ended = event.ends_a_run();
             }
-            Self::All { after } | Self::Inbox { after } => {
+            Self::All { after } | Self::Inbox { after } | Self::Decisions { after } => {
                 if let Some(position) = event.position {
                     *after = position;
                 }
@@ -108,6 +112,8 @@ impl Source {
     pub(super) async fn shows(&self, sight: &Sight, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
+            Self::Decisions { .. } if !event.resolves() => Ok(false),
+            Self::Decisions { .. } => sight.owns(&event.sealed.stream).await,
             Self::Inbox { .. } if !event.is_of_an_inbox() => Ok(false),
             Self::Inbox { .. } if sight.caller().reaches_assigned() => sight.sees_assigned(event).await,
             Self::All { .. } | Self::Inbox { .. } => sight.sees(&event.sealed.stream).await,
@@ -123,7 +129,7 @@ impl Source {
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,
-            Self::All { .. } | Self::Inbox { .. } => true,
+            Self::All { .. } | Self::Inbox { .. } | Self::Decisions { .. } => true,
         }
     }
 
@@ -132,7 +138,7 @@ impl Source {
         match self {
             Self::Run { run, .. } => run == other,
             Self::All { .. } => true,
-            Self::Inbox { .. } => false,
+            Self::Inbox { .. } | Self::Decisions { .. } => false,
         }
     }
 }

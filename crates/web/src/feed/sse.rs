@@ -17,20 +17,32 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::{Item, Previews, Sight, Source, follow};
+use super::{Item, Previews, Sight, Source, decisions, follow};
+use crate::auth::Caller;
 use crate::limits::RETRY;
 use crate::problem::{Answer, Refused};
 
 /// Starts the stream of what a source has.
 pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
-    let (app, caller) = (sight.app().clone(), sight.caller().clone());
+    let (start, caller) = (start(&source), sight.caller().clone());
+    stream(start, caller, follow(source, sight, previews))
+}
+
+/// The same of the decisions on what the caller asked.
+pub fn open_decisions(after: u64, caller: Caller) -> Answer<Response> {
+    let start = start(&Source::Decisions { after });
+    stream(start, caller.clone(), decisions::follow(after, caller))
+}
+
+fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answer<Response> {
+    let app = caller.app.clone();
     let permit = app.place()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
     // One that was not read for a while needs no more than one.
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let frames = Frames {
-        start: Some(start(&source)),
-        feed: Some(follow(source, sight, previews)),
+        start: Some(start),
+        feed: Some(feed),
         ping,
         over: Box::pin(async move {
             tokio::select! {
@@ -93,7 +105,7 @@ fn start(source: &Source) -> Bytes {
     let retry = format!("retry: {}\n\n", RETRY.as_millis());
     match source {
         Source::Run { .. } => retry.into(),
-        Source::All { .. } | Source::Inbox { .. } => {
+        Source::All { .. } | Source::Inbox { .. } | Source::Decisions { .. } => {
             let position = source.cursor();
             let place = named("position", Some(&position), &json!({ "position": position }));
             [retry.as_bytes(), &place].concat().into()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
@@ -147,6 +148,34 @@ fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
+/// What was approved for an agent that runs elsewhere.
+fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
+    interrupt.opened.kind.row().edits?;
+    let approved = interrupt.approved()?;
+    Some(wire::Approval {
+        digest: Digest::of_json(&approved).to_string(),
+        approved: if interrupt.given().edit.is_null() { Value::Null } else { approved },
+        usable_until: interrupt.usable_until().map(|at| at.to_string()),
+        used: interrupt
+            .used
+            .as_ref()
+            .map(|used| wire::ApprovalUse { at: used.at.to_string(), by: used.by.clone() }),
+    })
+}
+
+/// An approval that was used; `None`: it was not.
+pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
+    let interrupt = run.interrupts.get(id)?;
+    let used = interrupt.used.as_ref()?;
+    Some(wire::UsedApproval {
+        interrupt: id.to_string(),
+        digest: used.digest.to_string(),
+        approved: interrupt.approved()?,
+        used_at: used.at.to_string(),
+        by: used.by.clone(),
+    })
+}
+
 /// How an interrupt ended.
 fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let resolution = interrupt.resolution.as_ref()?;
@@ -170,9 +199,13 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
             Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
             // Whoever gave the grant decided this one with it.
             Cause::Grant(_) => vec![resolution.by.clone()],
-            Cause::Expiry | Cause::Unasked | Cause::Reused(_) | Cause::Superseded | Cause::RunEnded => {
-                Vec::new()
-            }
+            Cause::Withdrawn => vec![resolution.by.clone()],
+            Cause::Expiry
+            | Cause::Unasked
+            | Cause::Rule { .. }
+            | Cause::Reused(_)
+            | Cause::Superseded
+            | Cause::RunEnded => Vec::new(),
         },
         cause: word(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
@@ -213,7 +246,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         votes: assignment::votes(interrupt),
         you: None,
         action_digest: opened.action_digest.map(|digest| digest.to_string()),
-        policy: policy(opened),
+        policy: policy(interrupt),
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
         suggestions_from_history: Vec::new(),
@@ -222,6 +255,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         version: *version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),
         resolution,
+        approval: approval(interrupt),
         created_at: opened_at.to_string(),
     };
     if opened.about != About::External {
@@ -247,19 +281,31 @@ fn position(opened: &Opened) -> Option<&str> {
     }
 }
 
-/// Agents of other frameworks ask by themselves: no policy of ours did.
-fn policy(opened: &Opened) -> Option<wire::Policy> {
-    (opened.about != About::External).then(|| {
-        let rule = opened
-            .risk
-            .reasons
-            .iter()
-            .find_map(|reason| reason.rule.map(|place| format!("{}/{place}", word(&reason.source))));
-        wire::Policy { rule, version: opened.policy_version }
+/// Agents of other frameworks ask by themselves: no policy of ours did, unless they named a call.
+fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
+    let opened = &interrupt.opened;
+    let is_gated = opened.about != About::External || interrupt.content.get("call").is_some();
+    let by_rule = match interrupt.resolution.as_ref().map(|resolution| &resolution.cause) {
+        Some(Cause::Rule { source, rule }) => Some(rule_words(*source, *rule)),
+        Some(_) | None => None,
+    };
+    is_gated.then(|| wire::Policy {
+        rule: by_rule.or_else(|| rule_of(&opened.risk)),
+        version: opened.policy_version,
     })
 }
 
-fn risk(risk: &interrupt::Risk) -> wire::Risk {
+/// The rule that a reason names.
+pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
+    risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
+}
+
+/// Whose list, and its place in it.
+pub fn rule_words(source: Source, place: usize) -> String {
+    format!("{}/{place}", word(&source))
+}
+
+pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     wire::Risk {
         level: match risk.level {
             Level::Low => wire::Level::Low,

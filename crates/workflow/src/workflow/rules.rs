@@ -47,6 +47,11 @@ const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"]
 /// `tools: ["*"]`: this rule is meant for every call.
 const EVERY_TOOL: &str = "*";
 
+/// Those of an installation, whose agents and tools nobody knows here.
+pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
+    read(item, None, &[], problems)
+}
+
 pub(super) fn read(
     item: &Item<'_>,
     agents: Option<&Agents>,
@@ -120,7 +125,11 @@ fn tools(
             }
             continue;
         }
-        let Some(had) = &had else { continue };
+        // Of the rules of an installation any agent may have any tool.
+        let Some(had) = &had else {
+            tools.push(text.clone());
+            continue;
+        };
         if had.contains(text.as_str()) {
             tools.push(text.clone());
             continue;

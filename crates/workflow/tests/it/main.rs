@@ -12,6 +12,7 @@ mod presets;
 mod problem_cases;
 mod problems;
 mod rehearsals;
+mod rules_file;
 mod sample;
 mod stage;
 mod workflows;

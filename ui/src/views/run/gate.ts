@@ -44,8 +44,9 @@ export function ofAsk(ask: Ask): Verdict {
 
 function sentence(ask: Ask, outcome: string): string {
   if (at(ask.cause, "grant")) return t("run.gate.granted_since", { outcome });
+  if (at(ask.cause, "rule")) return t("run.gate.ruled", { outcome });
   if (ask.cause === "expiry") return t("run.gate.expired", { option: choice(ask) || outcome });
-  if (ask.cause === "superseded" || ask.cause === "run_ended") return word("run.gate", ask.cause);
+  if (ask.cause === "superseded" || ask.cause === "run_ended" || ask.cause === "withdrawn") return word("run.gate", ask.cause);
   const values = { outcome, who: ask.by ? who(ask.by) : "", option: choice(ask) };
   return t(ask.edited ? "run.gate.person_edited" : "run.gate.person", values);
 }

@@ -198,7 +198,12 @@ impl Draft<'_> {
             _ => {}
         }
         match &about {
-            About::External => self.external_resolved(interrupt),
+            About::External => {
+                if taken.offer.effect == Effect::Grant {
+                    self.grant_foreign(interrupt);
+                }
+                self.external_resolved(interrupt);
+            }
             About::Call(call) => match self.run.calls.get(call).map(|call| (**call).clone()) {
                 Some(found) => self.call_effect(interrupt, call, &found, taken),
                 None => self.fail_run("internal", "an interrupt speaks of a call that is not there"),

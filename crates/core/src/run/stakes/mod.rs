@@ -64,7 +64,7 @@ const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promot
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
 /// Why this command is risky; empty where the table has nothing to say. What it may run as well counts.
-pub(super) fn of(line: &str) -> Vec<Reason> {
+pub(crate) fn of(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
         command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only()).collect();

@@ -37,6 +37,7 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
         preconditions: &[],
         changes: Changes::Untried,
         untried: None,
+        elsewhere: false,
     }
 }
 
@@ -55,6 +56,7 @@ fn file(path: &str) -> Subject<'_> {
         preconditions: &[],
         changes: Changes::Untried,
         untried: None,
+        elsewhere: false,
     }
 }
 

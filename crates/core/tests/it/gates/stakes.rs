@@ -79,7 +79,7 @@ fn what_is_risky_in_itself_is_high_and_offers_no_grant() {
     ];
     for (line, codes) in table {
         let (level, found, grants) = card(line);
-        assert!((level, grants) == (Level::High, false), "{line}: {level:?} {grants}");
+        assert!(level >= Level::High && !grants, "{line}: {level:?} {grants}");
         let wanted: Vec<&str> = codes.split(' ').collect();
         let stakes: Vec<&str> = found
             .split(' ')

@@ -41,6 +41,7 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
         preconditions: &[],
         changes,
         untried: None,
+        elsewhere: false,
     };
     let at = std::collections::BTreeSet::new();
     let checkpoints = Checkpoints { at: &at, deploy: &[] };

@@ -1,7 +1,9 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
 use holdshort_engine::real::REHEARSAL;
-use holdshort_protocol::{Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain};
+use holdshort_protocol::{
+    Approval, Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -39,6 +41,8 @@ struct End<'a> {
     at: &'a str,
     when: String,
     text: Option<&'a str>,
+    /// Of an agent of another framework: whether its approval was used.
+    approval: Option<String>,
 }
 
 impl Fact {
@@ -171,6 +175,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
         at: &resolution.at,
         when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),
+        approval: interrupt.approval.as_ref().map(Approval::words),
     }
 }
 

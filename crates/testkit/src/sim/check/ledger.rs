@@ -405,7 +405,7 @@ fn rules<'a>(run: &'a Run, system: &'a System, source: Source) -> Option<&'a [Ru
         Source::System => Some(&system.rules),
         Source::Run => run.config().map(|config| config.gates.rules.as_slice()),
         Source::Workflow => Some(&run.definition.gates.rules),
-        Source::Checkpoint | Source::Smart | Source::Inspection | Source::Default => None,
+        Source::Checkpoint | Source::Smart | Source::Inspection | Source::Words | Source::Default => None,
     }
 }
 

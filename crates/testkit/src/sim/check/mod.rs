@@ -295,6 +295,7 @@ impl Witness {
                 | Fact::InterruptReleased { .. }
                 | Fact::AnswerCorrected { .. }
                 | Fact::AnswerErased { .. }
+                | Fact::ApprovalUsed { .. }
         );
         if witnessed.run.ended.is_some() && !is_late_word {
             return Err(format!("{} goes on after its end", short(id.as_str())));

@@ -1,0 +1,105 @@
+//! Approvals of agents that run elsewhere are used once. The agent says with a digest what it is about to do; what it was
+//! told is the payload that it asked about, with the edit of whoever released it in its place.
+
+use serde_json::Value;
+
+use super::{About, Interrupt, Outcome};
+use crate::digest::Digest;
+use crate::event::Event;
+use crate::run::Fact;
+use crate::time::Timestamp;
+
+/// That an approval was used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    pub by: String,
+    pub at: Timestamp,
+    pub digest: Digest,
+}
+
+/// Why an approval can not be used. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// In words that end a sentence.
+    #[error("nothing is approved: {0}")]
+    NotApproved(&'static str),
+    #[error("it was used at {at}, by `{by}`")]
+    Used { by: String, at: Timestamp, digest: Digest },
+    #[error("the approval could be used until {at}")]
+    Expired { at: Timestamp, digest: Digest },
+    #[error("something else was approved than what has this digest")]
+    Differs { digest: Digest, approved: Box<Value> },
+}
+
+impl Interrupt {
+    /// What was released, in the form of the payload that was asked about; `None` where nothing was, or where its words
+    /// were erased.
+    pub fn approved(&self) -> Option<Value> {
+        let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
+        if !is_approved || self.opened.about != About::External || self.content.is_null() {
+            return None;
+        }
+        let edit = self.given().edit;
+        if let Some(call) = self.foreign_call() {
+            let call = if edit.is_null() { call } else { call.edited(edit) };
+            return serde_json::to_value(call).ok();
+        }
+        let payload = self.content.get("payload").cloned().unwrap_or_default();
+        if edit.is_null() {
+            return Some(payload);
+        }
+        match (self.opened.kind.row().edits, payload) {
+            (Some(member), Value::Object(mut fields))
+                if fields.get(member).is_some_and(|it| !it.is_null()) =>
+            {
+                fields.insert(member.to_owned(), edit);
+                Some(Value::Object(fields))
+            }
+            (Some(_) | None, _) => Some(edit),
+        }
+    }
+
+    /// Until when its approval can be used; `None`: there is none, or no such time.
+    pub fn usable_until(&self) -> Option<Timestamp> {
+        let resolution = self.resolution.as_ref().filter(|it| it.outcome == Outcome::Approved)?;
+        Some(resolution.at.plus_ms(self.opened.usable_ms?))
+    }
+
+    /// Whether its approval can be used now, for what has this digest.
+    pub fn check_use(&self, digest: Digest, now: Timestamp) -> Result<(), Unusable> {
+        let why = match self.resolution.as_ref().map(|resolution| resolution.outcome) {
+            None => Some("nobody has decided yet"),
+            Some(Outcome::Approved) => None,
+            Some(Outcome::Rejected) => Some("it was refused"),
+            Some(Outcome::Answered) => Some("it was answered, and nothing released"),
+            Some(Outcome::Expired) => Some("nobody decided in time"),
+            Some(Outcome::Cancelled) => Some("it was withdrawn"),
+            Some(Outcome::Superseded) => Some("another one took its place"),
+        };
+        if let Some(why) = why {
+            return Err(Unusable::NotApproved(why));
+        }
+        if let Some(Usage { by, at, digest }) = &self.used {
+            return Err(Unusable::Used { by: by.clone(), at: *at, digest: *digest });
+        }
+        let approved = self.approved().ok_or(Unusable::NotApproved("what it was about was erased"))?;
+        let of_approved = Digest::of_json(&approved);
+        if let Some(at) = self.usable_until().filter(|at| *at <= now) {
+            return Err(Unusable::Expired { at, digest: of_approved });
+        }
+        if of_approved == digest {
+            Ok(())
+        } else {
+            Err(Unusable::Differs { digest: of_approved, approved: Box::new(approved) })
+        }
+    }
+
+    /// Takes up that it was used.
+    pub(super) fn mark_used(&mut self, fact: &Fact, event: &Event) {
+        if let Fact::ApprovalUsed { interrupt, digest } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.used = Some(Usage { by: event.actor.id.clone(), at: event.at, digest: *digest });
+        }
+    }
+}

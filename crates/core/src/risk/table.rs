@@ -1,0 +1,200 @@
+//! The table: which words and flags speak of what, and how much they are worth.
+
+use crate::interrupt::Level;
+
+/// What a word speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Destructive,
+    Production,
+    Privilege,
+    Network,
+}
+
+impl Topic {
+    pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
+
+    /// Stable.
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Destructive => "destructive",
+            Self::Production => "production",
+            Self::Privilege => "privilege",
+            Self::Network => "network",
+        }
+    }
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Destructive => "it speaks of what can not be had back",
+            Self::Production => "it speaks of production",
+            Self::Privilege => "it speaks of more rights",
+            Self::Network => "it speaks of the network",
+        }
+    }
+
+    /// Whether a reason of this code says the same already.
+    pub(super) fn is_said_by(self, code: &str) -> bool {
+        let same: &[&str] = match self {
+            Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],
+            Self::Production => &["production"],
+            Self::Privilege => &["privilege", "rights"],
+            Self::Network => &["network"],
+        };
+        same.contains(&code)
+    }
+}
+
+/// How a row is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A whole word, or another form of it: `deletes`, `deletion`.
+    Form,
+    /// These words in a row, as they are.
+    Words,
+    /// A whole word with digits behind it: `prod2`.
+    Numbered,
+    /// A whole word of a command line, where prose means something else by it.
+    InLine,
+    /// An option (`--force`, `-Force`, `--force=yes`), or a member that is switched on (`force: true`).
+    Flag,
+}
+
+pub(super) struct Row {
+    pub(super) topic: Topic,
+    pub(super) level: Level,
+    pub(super) by: By,
+    pub(super) words: &'static [&'static str],
+}
+
+const fn row(topic: Topic, level: Level, by: By, words: &'static [&'static str]) -> Row {
+    Row { topic, level, by, words }
+}
+
+use Topic::{Destructive, Network, Privilege, Production};
+
+pub(super) const TABLE: [Row; 12] = [
+    row(
+        Destructive,
+        Level::High,
+        By::Form,
+        &["delete", "destroy", "purge", "wipe", "erase", "shred", "truncate", "overwrite"],
+    ),
+    row(
+        Destructive,
+        Level::High,
+        By::Words,
+        &[
+            "rm",
+            "rmdir",
+            "rmtree",
+            "unlink",
+            "mkfs",
+            "dropdb",
+            "deltree",
+            "wipefs",
+            "irreversible",
+            "irreversibly",
+            "irrevocable",
+            "irrevocably",
+            "unrecoverable",
+            "delete from",
+            "hard reset",
+            "force push",
+            "force pushes",
+            "remove item",
+            "drop table",
+            "drop tables",
+            "drop database",
+            "drop databases",
+            "drop schema",
+            "drop column",
+            "drop index",
+            "drop view",
+            "drop user",
+            "drop role",
+            "drop collection",
+            "drop keyspace",
+        ],
+    ),
+    row(
+        Destructive,
+        Level::High,
+        By::InLine,
+        &["del", "rd", "kill", "killall", "pkill", "fdisk", "parted", "shutdown", "reboot"],
+    ),
+    row(
+        Destructive,
+        Level::High,
+        By::Flag,
+        &[
+            "force",
+            "force-with-lease",
+            "force-delete",
+            "force-yes",
+            "hard",
+            "purge",
+            "prune",
+            "delete",
+            "delete-all",
+            "overwrite",
+            "cascade",
+            "permanent",
+            "permanently",
+            "discard-changes",
+            "no-preserve-root",
+            "no-verify",
+        ],
+    ),
+    row(Production, Level::High, By::Numbered, &["prod", "production", "prd"]),
+    row(
+        Privilege,
+        Level::High,
+        By::Words,
+        &[
+            "sudo",
+            "doas",
+            "pkexec",
+            "runas",
+            "sudoers",
+            "visudo",
+            "setuid",
+            "setcap",
+            "chmod",
+            "chown",
+            "chgrp",
+            "setfacl",
+            "usermod",
+            "useradd",
+            "as root",
+            "user root",
+            "root access",
+            "root rights",
+            "root privileges",
+            "as administrator",
+            "admin rights",
+            "admin access",
+            "administrator rights",
+            "superuser",
+            "grant all",
+            "alter role",
+            "alter user",
+        ],
+    ),
+    row(Privilege, Level::High, By::InLine, &["su", "passwd", "root"]),
+    row(
+        Privilege,
+        Level::High,
+        By::Flag,
+        &["privileged", "cap-add", "as-root", "allow-root", "sudo", "setuid", "admin", "is-admin"],
+    ),
+    row(
+        Network,
+        Level::High,
+        By::Words,
+        &["curl", "wget", "ssh", "scp", "sftp", "rsync", "netcat", "ncat", "telnet", "ngrok"],
+    ),
+    row(Network, Level::High, By::InLine, &["nc", "ftp", "http", "https", "socat"]),
+    row(Network, Level::High, By::Form, &["upload", "exfiltrate"]),
+    row(Network, Level::High, By::Flag, &["publish", "upload"]),
+];

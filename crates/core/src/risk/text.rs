@@ -1,0 +1,170 @@
+//! A text, and what the table finds in it.
+
+use super::host;
+use super::table::{By, Row, TABLE, Topic};
+use crate::gate::smart;
+use crate::interrupt::Level;
+use crate::limits;
+
+/// Members that hold a line of a shell.
+const LINES: [&str; 8] =
+    ["command", "cmd", "commands", "command_line", "shell", "script", "shell_command", "bash"];
+
+/// What is read of an interrupt at one place.
+#[derive(Clone, Debug)]
+pub struct Text {
+    place: &'static str,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Words(String),
+    /// A line of a shell, and the words of the parts of it that do more than read. `understood`: the reader knows what
+    /// its programs do, and `stakes` says so.
+    Line {
+        line: String,
+        read: Vec<String>,
+        understood: bool,
+    },
+    /// A member that is switched on.
+    Switch(String),
+}
+
+impl Text {
+    pub(super) fn words(place: &'static str, text: &str) -> Self {
+        Self { place, form: Form::Words(clip(text)) }
+    }
+
+    pub(super) fn switch(place: &'static str, name: &str) -> Self {
+        Self { place, form: Form::Switch(name.to_owned()) }
+    }
+
+    /// The text of a member of this name.
+    pub(super) fn named(place: &'static str, name: &str, text: &str) -> Self {
+        if LINES.contains(&name) {
+            let (read, understood) = without_reading(text);
+            Self { place, form: Form::Line { line: text.to_owned(), read, understood } }
+        } else if matches!(text.trim().to_lowercase().as_str(), "true" | "yes" | "on") {
+            Self::switch(place, name)
+        } else {
+            Self::words(place, text)
+        }
+    }
+
+    pub(super) fn place(&self) -> &'static str {
+        self.place
+    }
+
+    pub(super) fn line(&self) -> Option<&str> {
+        match &self.form {
+            Form::Line { line, .. } => Some(line),
+            Form::Words(_) | Form::Switch(_) => None,
+        }
+    }
+
+    /// What of it speaks of a topic, as it is written, each with what it is worth.
+    pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
+        let (text, is_line, is_known, words) = match &self.form {
+            Form::Words(text) => (text.clone(), false, false, &[][..]),
+            Form::Line { read, understood, .. } => (read.join(" "), true, *understood, read.as_slice()),
+            Form::Switch(name) => {
+                let name = name.replace('_', "-").to_lowercase();
+                let rows = rows(topic).filter(|row| row.by == By::Flag);
+                let found = rows.filter(|row| row.words.contains(&name.as_str()));
+                return found.map(|row| (name.clone(), row.level)).collect();
+            }
+        };
+        let readings = smart::read(&text);
+        let flags = flags(&text);
+        // Of a line that is understood a word counts where it is an argument by itself: not within a path or a message.
+        let plain: Vec<String> =
+            words.iter().filter(|word| is_plain(word)).map(|word| word.to_lowercase()).collect();
+        let has_form = |word: &str| {
+            if is_known {
+                plain.iter().any(|said| smart::is_form_of(said, word))
+            } else {
+                readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
+            }
+        };
+        // What its programs delete, and whose rights they change, the reader has said.
+        let is_told = |word: &str| {
+            is_known && !word.contains(' ') && (topic == Topic::Destructive || word.starts_with("ch"))
+        };
+        let mut found = Vec::new();
+        for row in rows(topic) {
+            for word in row.words {
+                let is_there = match row.by {
+                    By::Form => has_form(word),
+                    By::Words => !is_told(word) && smart::says_exactly(&readings, word),
+                    By::InLine => is_line && plain.iter().any(|said| said == word),
+                    By::Numbered => readings.iter().any(|read| read.is_numbered(word)),
+                    By::Flag => flags.iter().any(|flag| flag == word),
+                };
+                if is_there {
+                    let dashes = if row.by == By::Flag { "--" } else { "" };
+                    found.push((format!("{dashes}{word}"), row.level));
+                }
+            }
+        }
+        match topic {
+            Topic::Destructive => found.extend(recursive_and_forced(&text).map(|word| (word, Level::High))),
+            Topic::Network if !is_known => found.extend(host::first(&text).map(|host| (host, Level::Medium))),
+            Topic::Network | Topic::Production | Topic::Privilege => {}
+        }
+        found
+    }
+}
+
+/// Whether a word of a line is letters, digits and dashes.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().filter(move |row| row.topic == topic)
+}
+
+fn clip(text: &str) -> String {
+    if text.chars().nth(limits::RISK_TEXT_CHARS).is_none() { text.to_owned() } else { String::new() }
+}
+
+/// The options of a text, without their dashes and values: `--force=yes` is `force`, and `--force=false` is none.
+fn flags(text: &str) -> Vec<String> {
+    let words =
+        text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'));
+    let options = words.filter_map(|word| word.strip_prefix('-'));
+    let flag = |option: &str| {
+        let option = option.trim_start_matches('-');
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let is_off = matches!(value.to_lowercase().as_str(), "false" | "no" | "0" | "off");
+        (!is_off && !name.is_empty()).then(|| name.replace('_', "-").to_lowercase())
+    };
+    options.filter_map(flag).collect()
+}
+
+/// `-rf`, `-fr`, `-Rf`: short options that go through folders and ask nothing.
+fn recursive_and_forced(text: &str) -> Option<String> {
+    let is_both = |word: &&str| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        letters.is_some_and(|letters| {
+            letters.len() <= 4
+                && letters.chars().all(|c| "rRfvidI".contains(c))
+                && letters.contains('f')
+                && letters.contains(['r', 'R'])
+        })
+    };
+    text.split_whitespace().find(is_both).map(str::to_owned)
+}
+
+/// The words of a line without the parts that only read: what `grep` looks for is not what is done. Of one that nobody can
+/// understand for certain all of it counts.
+fn without_reading(line: &str) -> (Vec<String>, bool) {
+    let command = holdshort_command::parse(line);
+    if command.opaque.is_some() {
+        return (line.split_whitespace().map(str::to_owned).collect(), false);
+    }
+    let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
+    let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
+    (words.collect(), true)
+}

@@ -1,0 +1,129 @@
+//! Calls that agents which run elsewhere put before the gates: what a rule or a grant says of one is journalled as the end
+//! of its interrupt, and nobody is asked; else a person decides.
+
+use serde_json::{Value, json};
+
+use super::draft::Draft;
+use super::{Fact, Run};
+use crate::event::Content;
+use crate::gate::foreign::{ForeignCall, Gated};
+use crate::gate::{Release, Verdict};
+use crate::id::InterruptId;
+use crate::interrupt::{Cause, Effect, Interrupt, Kind, Offer, Outcome, option};
+use crate::session;
+
+impl Interrupt {
+    /// The call of an agent that runs elsewhere which this asks about; `None`: of another thing, or erased.
+    pub fn foreign_call(&self) -> Option<ForeignCall> {
+        serde_json::from_value(self.content.get("call")?.clone()).ok()
+    }
+}
+
+impl Run {
+    /// What the gates say of the call of an interrupt now. `edit`: the arguments that a person gave it.
+    pub(super) fn gate_foreign(
+        &self,
+        draft: &Draft<'_>,
+        interrupt: &Interrupt,
+        edit: &Value,
+    ) -> Option<Gated> {
+        let call = interrupt.foreign_call()?;
+        let call = if edit.is_null() { call } else { call.edited(edit.clone()) };
+        let agent = self.starter().unwrap_or_default();
+        Some(call.gated(agent, &interrupt.assignment, &draft.session, draft.cx.system, draft.now()))
+    }
+}
+
+/// What a card shows of a call beside what the agent says.
+pub(super) fn card(call: &ForeignCall, gated: &Gated, payload: &Value, diff: Option<&Value>) -> Value {
+    let mut fields = payload.as_object().cloned().unwrap_or_default();
+    let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    set("tool", json!(call.tool));
+    set("arguments", call.arguments.clone());
+    set("category", json!(gated.category));
+    if let Some(workspace) = &call.workspace {
+        set("workspace", json!(workspace));
+    }
+    if let Some(cwd) = &call.cwd {
+        set("cwd", json!(cwd));
+    }
+    if let Some(diff) = diff {
+        set("diff", diff.clone());
+    }
+    if let Some(grant) = &gated.grant {
+        set("grant", crate::gate::foreign::shown(grant));
+    }
+    Value::Object(fields)
+}
+
+/// The option that allows it for the session.
+pub(super) fn grant_offer() -> Option<Offer> {
+    option(Kind::ToolApproval, "approve_session").map(Offer::of)
+}
+
+impl Draft<'_> {
+    /// Ends an interrupt that needs nobody. `false`: a person decides.
+    pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
+        let (outcome, effect, cause) = match verdict {
+            Verdict::Ask { .. } | Verdict::Allow(Release::OpensInterrupt) => return false,
+            Verdict::Allow(Release::Grant { grant }) => {
+                (Outcome::Approved, Effect::Proceed, Cause::Grant(grant.clone()))
+            }
+            Verdict::Allow(Release::Rule { source, rule }) => {
+                (Outcome::Approved, Effect::Proceed, Cause::Rule { source: *source, rule: *rule })
+            }
+            Verdict::Forbid(reason) => {
+                let rule = reason.rule.unwrap_or_default();
+                (Outcome::Rejected, Effect::Refuse, Cause::Rule { source: reason.source, rule })
+            }
+        };
+        let option = if outcome == Outcome::Approved { "approve" } else { "reject" };
+        let text = match verdict {
+            Verdict::Forbid(reason) => Content::text(reason.text.clone()),
+            Verdict::Ask { .. } | Verdict::Allow(_) => Content::none(),
+        };
+        let by_rule = matches!(cause, Cause::Rule { .. });
+        let actor = if by_rule { crate::actor::Actor::engine() } else { self.cx.actor.clone() };
+        let resolved = Fact::InterruptResolved {
+            interrupt: id.clone(),
+            outcome,
+            option: Some(option.to_owned()),
+            effect: Some(effect),
+            cause,
+            decision: None,
+        };
+        self.emit_by(actor, resolved, text);
+        if let Ok(interrupt) = self.interrupt(id) {
+            self.external_resolved(&interrupt);
+        }
+        true
+    }
+
+    /// Remembers for the session that such calls are allowed.
+    pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
+        let gated = self.run.gate_foreign(self, interrupt, &Value::Null);
+        let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
+        let (grant, run) = (self.id(), self.run.id.clone());
+        let interrupt = interrupt.opened.interrupt.clone();
+        self.emit_session(session::Fact::GrantAdded { grant, matcher, run, interrupt, expires_at: None });
+        self.revote();
+    }
+
+    /// Counts the votes again on what is open.
+    pub(super) fn revote_foreign(&mut self) {
+        let open: Vec<Interrupt> = self
+            .run
+            .open_interrupts()
+            .filter(|(_, interrupt)| interrupt.content.get("call").is_some())
+            .map(|(_, interrupt)| interrupt.clone())
+            .collect();
+        for interrupt in open {
+            if self.is_over() {
+                return;
+            }
+            if let Some(gated) = self.run.gate_foreign(self, &interrupt, &Value::Null) {
+                self.settle_foreign(&interrupt.opened.interrupt, &gated.verdict);
+            }
+        }
+    }
+}

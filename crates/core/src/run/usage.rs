@@ -1,0 +1,61 @@
+//! What an agent that runs elsewhere does with what it has asked: it uses an approval, or withdraws the question.
+
+use super::draft::Draft;
+use super::handle::check_text;
+use super::input::Rejection;
+use super::{Fact, Origin};
+use crate::digest::Digest;
+use crate::event::Content;
+use crate::gate::Verdict;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};
+
+impl Draft<'_> {
+    /// From the event that this writes the agent does what was approved, and never again with the same approval.
+    pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
+        let asked = self.require_asked_elsewhere(id)?;
+        asked.check_use(digest, self.now())?;
+        // What a person made of it, and what rules say by now: a rule that forbids is stronger than they are.
+        let gated = self.run.gate_foreign(self, &asked, &asked.given().edit);
+        if matches!(gated.map(|gated| gated.verdict), Some(Verdict::Forbid(_))) {
+            return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
+        }
+        if self.run.freeze(self.cx.system).is_some() {
+            return Err(Rejection::Frozen);
+        }
+        self.emit(Fact::ApprovalUsed { interrupt: id.clone(), digest }, Content::none());
+        Ok(())
+    }
+
+    /// Nobody has to decide any more. Withdrawing what was withdrawn is no event.
+    pub(super) fn withdraw_question(
+        &mut self,
+        id: &InterruptId,
+        text: Option<String>,
+    ) -> Result<(), Rejection> {
+        let asked = self.require_asked_elsewhere(id)?;
+        check_text(text.as_deref().unwrap_or_default())?;
+        match &asked.resolution {
+            Some(resolution) if resolution.cause == Cause::Withdrawn => return Ok(()),
+            Some(_) => return Err(Rejection::Refused(Refusal::AlreadyResolved)),
+            None => {}
+        }
+        let text = Content::maybe_text(text.filter(|text| !text.trim().is_empty()));
+        let (outcome, cause) = (Outcome::Cancelled, Cause::Withdrawn);
+        let (option, effect, decision) = (None, None, None);
+        let interrupt = id.clone();
+        let resolved = Fact::InterruptResolved { interrupt, outcome, option, effect, cause, decision };
+        self.emit(resolved, text.clone());
+        let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
+        if once {
+            self.wind_up();
+            self.emit(Fact::RunCancelled { reason: "withdrawn".to_owned() }, text);
+        }
+        Ok(())
+    }
+
+    fn require_asked_elsewhere(&self, id: &InterruptId) -> Result<Interrupt, Rejection> {
+        let asked = self.interrupt(id)?;
+        if asked.opened.about == About::External { Ok(asked) } else { Err(Rejection::NotExternal) }
+    }
+}

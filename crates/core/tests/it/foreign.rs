@@ -1,0 +1,217 @@
+//! Calls of agents that run elsewhere before the gates: rules, the reader of commands, grants.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::digest::Digest;
+use holdshort_core::gate::foreign::ForeignCall;
+use holdshort_core::interrupt::{Cause, Kind, Outcome, Unusable};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use holdshort_core::system;
+use serde_json::{Value, json};
+
+use crate::pairs::ask;
+use crate::world::{self, World, choose, edit, of_system, rule};
+
+fn agent() -> Actor {
+    Actor::agent("their-agent", "rest")
+}
+
+fn external(rules: Vec<Rule>, origin: Origin) -> World {
+    let mut world = World::new(world::external());
+    world.system.apply(&of_system(system::Fact::PolicySet { rules }));
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = origin;
+    world.try_send(&agent(), Input::Start(start)).expect("it may start");
+    world
+}
+
+fn call(tool: &str, arguments: Value) -> ForeignCall {
+    ForeignCall {
+        tool: tool.to_owned(),
+        arguments,
+        workspace: Some("/ws".to_owned()),
+        ..ForeignCall::default()
+    }
+}
+
+fn asks(world: &mut World, call: ForeignCall) -> Result<Vec<String>, Rejection> {
+    let ask = Ask { kind: Kind::ToolApproval, payload: Value::Null, call: Some((call, None)), ..ask() };
+    world.try_send(&agent(), Input::Ask(Box::new(ask)))
+}
+
+/// What became of the call: `allow`, `forbid`, or why it asks.
+fn verdict(rules: &[Rule], call: ForeignCall) -> String {
+    let mut world = external(rules.to_vec(), Origin::External);
+    asks(&mut world, call).expect("it may ask");
+    let interrupt = world.run.interrupts.values().last().expect("it is there");
+    match interrupt.resolution.as_ref().map(|resolution| (resolution.outcome, &resolution.cause)) {
+        Some((Outcome::Approved, Cause::Rule { .. })) => "allow".to_owned(),
+        Some((Outcome::Rejected, Cause::Rule { .. })) => "forbid".to_owned(),
+        Some(other) => format!("{other:?}"),
+        None => {
+            let codes = interrupt.opened.risk.reasons.iter().map(|reason| reason.code.as_str());
+            codes.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+#[test]
+fn rules_allow_ask_and_forbid() {
+    let rules = [
+        rule(RuleAction::Forbid, &["shell"], &["git push *"]),
+        rule(RuleAction::Allow, &["shell"], &["cargo test *", "ls *"]),
+        Rule { paths: vec!["secrets/**".to_owned()], ..rule(RuleAction::Forbid, &["write"], &[]) },
+        rule(RuleAction::Allow, &["lookup", "write"], &[]),
+        Rule { agents: vec!["another".to_owned()], ..rule(RuleAction::Allow, &["refund"], &[]) },
+    ];
+    let line = |line: &str| call("shell", json!({ "command": line }));
+    for (call, expected) in [
+        (line("cargo test --all"), "allow"),
+        (line("git push origin"), "forbid"),
+        (line("cargo test --all && git push origin"), "forbid"),
+        (line("sh -c 'git push origin'"), "forbid"),
+        (line("cargo test && make"), "default"),
+        // What nobody can read asks, whatever is allowed.
+        (line("cargo test $(cat x)"), "opaque_command"),
+        (line(""), "opaque_command"),
+        (call("shell", json!({ "cmd": "git push origin" })), "unread_arguments"),
+        (call("shell", json!({ "command": ["git", "push"] })), "unread_arguments"),
+        (call("lookup", json!({ "order": 1 })), "allow"),
+        (call("lookup", json!({ "then": [{ "command": "rm -r x" }] })), "unread_arguments"),
+        (call("lookup", json!({ "file_path": "a" })), "unread_arguments"),
+        (call("write", json!({ "path": "docs/a" })), "allow"),
+        (call("write", json!({ "path": "secrets/a" })), "forbid"),
+        (call("write", json!({ "path": "docs/../secrets/a" })), "forbid"),
+        (call("write", json!({ "path": "/ws/secrets/a" })), "forbid"),
+        (call("write", json!({ "path": ".git/hooks/pre-commit" })), "guarded_path"),
+        (call("refund", json!({})), "default"),
+        (call("lookup_more", json!({})), "default"),
+    ] {
+        let told = verdict(&rules, call.clone());
+        assert!(told.split(' ').next() == Some(expected), "{call:?}: {told}");
+    }
+}
+
+/// Both are journalled, and nobody is needed: a run that was made for it ends with it.
+#[test]
+fn what_a_rule_says_ends_the_interrupt_at_once() {
+    let reason = Some("Refunds go through the shop.".to_owned());
+    let rules = vec![
+        rule(RuleAction::Allow, &["lookup"], &[]),
+        Rule { reason: reason.clone(), ..rule(RuleAction::Forbid, &["refund"], &[]) },
+    ];
+    let mut world = external(rules.clone(), Origin::ExternalOnce);
+    let lookup = call("lookup", json!({ "order": 1 }));
+    assert_eq!(
+        asks(&mut world, lookup.clone()).expect("it may ask"),
+        ["interrupt_opened tool_approval", "interrupt_resolved approved approve", "run_completed resolved"],
+    );
+    let (id, interrupt) =
+        world.run.interrupts.first_key_value().map(|(id, it)| (id.clone(), it.clone())).unwrap();
+    assert_eq!(interrupt.resolution.as_ref().map(|it| it.by.as_str()), Some("engine"));
+    let digest = Digest::of_json(&lookup);
+    assert_eq!(interrupt.opened.action_digest, Some(digest));
+    world
+        .try_send(&agent(), Input::UseApproval { interrupt: id, digest })
+        .expect("it is used as another one");
+
+    let mut world = external(rules, Origin::ExternalOnce);
+    asks(&mut world, call("refund", json!({}))).expect("it may ask");
+    assert_eq!(world.run.status(), Status::Completed);
+    let interrupt = world.run.interrupts.values().next().expect("it is there");
+    assert_eq!(interrupt.opened.risk.reasons.first().map(|it| it.text.clone()), reason);
+}
+
+#[test]
+fn a_grant_covers_calls_like_it_and_no_call_of_ours() {
+    let mut world = external(Vec::new(), Origin::External);
+    let fetch = |order: u32| call("lookup", json!({ "order": order }));
+    asks(&mut world, fetch(1)).expect("it may ask");
+    asks(&mut world, fetch(2)).expect("it may ask");
+    let interrupt = world.run.open_interrupts().next().map(|(id, _)| id.clone()).expect("one is open");
+    let told = world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
+    // The other one needs nobody any more.
+    assert_eq!(world.run.open_interrupts().count(), 0, "{told:?}");
+    asks(&mut world, fetch(3)).expect("it may ask");
+    let last = world.run.interrupts.values().last().expect("it is there");
+    assert!(matches!(last.resolution.as_ref().map(|it| &it.cause), Some(Cause::Grant(_))));
+    // Another workspace, another tool.
+    let elsewhere = ForeignCall { workspace: Some("/other".to_owned()), ..fetch(4) };
+    asks(&mut world, elsewhere).expect("it may ask");
+    asks(&mut world, call("look", json!({}))).expect("it may ask");
+    assert_eq!(world.run.open_interrupts().count(), 2);
+    let grant = world.session.grants.values().next().expect("it was given");
+    assert!(grant.matcher.elsewhere);
+}
+
+#[test]
+fn no_grant_is_on_offer_for_what_is_risky_or_runs_files_of_the_workspace() {
+    for (line, offered) in [
+        ("cargo fmt", false),
+        ("touch a", true),
+        ("./build.sh", false),
+        ("rm -rf build", false),
+        ("sudo touch a", false),
+        ("echo $(cat x)", false),
+    ] {
+        let mut world = external(Vec::new(), Origin::External);
+        asks(&mut world, call("shell", json!({ "command": line }))).expect("it may ask");
+        let interrupt = world.run.interrupts.values().next().expect("it is there");
+        let is_offered = interrupt.offers("approve_session").is_some();
+        assert_eq!(is_offered, offered, "{line}: {:?}", interrupt.opened.options);
+    }
+}
+
+/// The rules of now count also for what a person released, and for what they made of it.
+#[test]
+fn what_a_rule_forbids_by_now_is_not_used() {
+    let mut world = external(Vec::new(), Origin::External);
+    let asked = call("shell", json!({ "command": "touch a" }));
+    asks(&mut world, asked.clone()).expect("it may ask");
+    let id = world.open(Kind::ToolApproval);
+    world.decide(Kind::ToolApproval, edit(json!({ "command": "git push origin" })));
+    let edited = asked.edited(json!({ "command": "git push origin" }));
+    let digest = Digest::of_json(&edited);
+    assert_eq!(world.run.interrupts[&id].approved(), Some(json!(edited)));
+    let rules = vec![rule(RuleAction::Forbid, &["shell"], &["git push *"])];
+    world.system.apply(&of_system(system::Fact::PolicySet { rules }));
+    let used = world.try_send(&agent(), Input::UseApproval { interrupt: id.clone(), digest });
+    assert_eq!(used, Err(Unusable::NotApproved("a rule of the installation forbids it").into()));
+    world.system.apply(&of_system(system::Fact::PolicySet { rules: Vec::new() }));
+    world.try_send(&agent(), Input::UseApproval { interrupt: id, digest }).expect("nothing forbids it");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_place() {
+    let of = |change: fn(&mut Ask)| {
+        let mut world = external(Vec::new(), Origin::External);
+        let call = call("shell", json!({}));
+        let mut ask =
+            Ask { kind: Kind::ToolApproval, payload: Value::Null, call: Some((call, None)), ..ask() };
+        change(&mut ask);
+        match world.try_send(&agent(), Input::Ask(Box::new(ask))) {
+            Err(Rejection::Invalid(problems)) => {
+                problems.into_iter().map(|problem| problem.pointer).collect::<Vec<_>>()
+            }
+            Ok(_) => Vec::new(),
+            Err(other) => vec![format!("{other:?}")],
+        }
+    };
+    fn named(ask: &mut Ask, change: impl FnOnce(&mut ForeignCall)) {
+        change(&mut ask.call.as_mut().expect("there is one").0);
+    }
+    assert_eq!(of(|_| ()), [""; 0]);
+    assert_eq!(of(|ask| named(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
+    assert_eq!(of(|ask| named(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);
+    assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("ws".to_owned()))), ["/call/workspace"]);
+    assert_eq!(
+        of(|ask| named(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
+        ["/call/workspace"]
+    );
+    assert_eq!(of(|ask| named(ask, |call| call.cwd = Some("./x".to_owned()))), ["/call/cwd"]);
+    assert_eq!(of(|ask| named(ask, |call| call.before = Some("x".to_owned()))), ["/call/after"]);
+    assert_eq!(of(|ask| ask.kind = Kind::Checkpoint), ["/call"]);
+    assert_eq!(of(|ask| ask.payload = json!({ "tool": "x", "note": "y" })), ["/payload/tool"]);
+    assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
+}

@@ -1,0 +1,218 @@
+//! What words and flags say of how much is at stake, as the card of an agent that runs elsewhere has it.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::gate::Source;
+use holdshort_core::interrupt::{Kind, Level, Risk};
+use holdshort_core::run::{Ask, Config, Input, Origin};
+use serde_json::{Value, json};
+
+use crate::pairs::ask;
+use crate::world::{self, World, calls, says};
+
+/// The risk of an approval that is asked for with this payload.
+fn risk(title: &str, payload: Value) -> Risk {
+    let mut world = World::new(world::external());
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = Origin::External;
+    let agent = Actor::agent("their-agent", "rest");
+    world.try_send(&agent, Input::Start(start)).expect("it may start");
+    let title = title.to_owned();
+    let message = String::new();
+    let ask = Ask { kind: Kind::ToolApproval, title, message, payload, ..ask() };
+    world.try_send(&agent, Input::Ask(Box::new(ask))).expect("it may ask");
+    let id = world.open(Kind::ToolApproval);
+    world.run.interrupts[&id].opened.risk.clone()
+}
+
+/// The level, and the codes of its reasons.
+fn told(risk: &Risk) -> String {
+    let level = match risk.level {
+        Level::Low => "low",
+        Level::Medium => "medium",
+        Level::High => "high",
+        Level::Critical => "critical",
+    };
+    let codes = risk.reasons.iter().map(|reason| reason.code.as_str());
+    std::iter::once(level).chain(codes).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn words_raise_the_level_and_stand_on_the_card() {
+    for (said, expected) in [
+        ("Delete 41 branches", "high destructive"),
+        ("deletes the branches", "high destructive"),
+        ("DELETION of the account", "high destructive"),
+        ("deleteUser", "high destructive"),
+        ("delete_user", "high destructive"),
+        ("user.delete()", "high destructive"),
+        ("destroying the cluster", "high destructive"),
+        ("DROP TABLE users", "high destructive"),
+        ("drop\n  table users", "high destructive"),
+        ("dropTable(users)", "high destructive"),
+        ("TRUNCATE TABLE users", "high destructive"),
+        ("purged all caches", "high destructive"),
+        ("wipe the disk", "high destructive"),
+        ("Remove-Item -Recurse -Force build", "high destructive"),
+        ("rm -rf build", "high destructive"),
+        ("clean -fr build", "high destructive"),
+        ("push --force", "high destructive"),
+        ("push --force-with-lease=main", "high destructive"),
+        ("git reset --hard HEAD~3", "high destructive"),
+        ("a force push to main", "high destructive"),
+        ("this is irreversible", "high destructive"),
+        ("deploy to prod", "high production"),
+        ("--env=prod", "high production"),
+        ("PRODUCTION", "high production"),
+        ("restart prod2", "high production"),
+        ("PROD_DB_URL", "high production"),
+        ("prodDatabase", "high production"),
+        ("db.prod.acme.example", "high production"),
+        ("sudo systemctl restart nginx", "high privilege"),
+        ("run as root", "high privilege"),
+        ("--user root", "high privilege"),
+        ("docker run --privileged img", "high privilege"),
+        ("chmod 777 .", "high privilege"),
+        ("GRANT ALL ON db TO bob", "high privilege"),
+        ("curl the page", "high network"),
+        ("scp a b", "high network"),
+        ("upload the file", "high network"),
+        ("see https://api.acme.example/v1", "medium network"),
+        ("postgres://db.acme.example/x", "medium network"),
+        ("send to api.acme.com", "medium network"),
+        ("send to 10.1.2.3", "medium network"),
+        ("send to cache.acme.example:6379", "medium network"),
+        ("delete the prod database", "critical destructive production"),
+        ("sudo rm -rf / on prod", "critical destructive production privilege"),
+    ] {
+        assert_eq!(told(&risk(said, Value::Null)), expected, "as the title: {said}");
+        assert_eq!(
+            told(&risk("t", json!({ "what": [{ "to_do": said }] }))),
+            expected,
+            "in the payload: {said}"
+        );
+    }
+}
+
+#[test]
+fn words_within_others_raise_nothing() {
+    for said in [
+        "Refund 120 EUR",
+        "a product of the products page",
+        "reproduce the error",
+        "productive work, reproduced",
+        "the prodigal son",
+        "undeleted files",
+        "the indelible mark",
+        "read the terminal",
+        "drop by for a table of figures",
+        "a droplet",
+        "enforce the rule, reinforced",
+        "a workforce of ten",
+        "hard to say",
+        "--format=json --reformat",
+        "--force=false",
+        "--no-hardlinks",
+        "formal wear",
+        "the project root",
+        "pseudo code",
+        "sudoku",
+        "platform, transform, harm",
+        "farm -x",
+        "a curly brace, a wgetter",
+        "curlew",
+        "mail to ann@acme.com",
+        "http://localhost:8080/x and 127.0.0.1:99",
+        "src/main.rs, a.py and socket.io",
+        "asp.net",
+        "version 1.2.3",
+        "at 10:30",
+        "branch -r",
+        "tar -xf a.tar",
+    ] {
+        let found = risk(said, json!({ "what": said }));
+        assert_eq!(told(&found), "medium", "{said}: {found:?}");
+    }
+}
+
+#[test]
+fn lines_are_read_as_the_shell_reads_them() {
+    for (line, expected) in [
+        ("ls -l", "medium"),
+        ("grep -rn delete src", "medium"),
+        ("grep -rn production .", "medium"),
+        ("rm -rf build", "high deletes_folders"),
+        ("sudo rm -rf build", "high deletes_folders privilege"),
+        ("kill -9 1234", "high destructive"),
+        ("dd if=a of=b", "high"),
+        ("nc host 99", "high network"),
+        ("git push --force", "high forced deploys"),
+        ("psql -c 'DROP TABLE users'", "high destructive"),
+        ("psql -c 'DELETE FROM users'", "high destructive"),
+        ("tool delete user-4711", "high destructive"),
+        ("tool show notes/delete/a.txt", "medium"),
+        ("rm -f build/a.o", "medium"),
+        ("chmod +x run.sh", "medium"),
+    ] {
+        let found = risk("t", json!({ "arguments": { "command": line } }));
+        let told = told(&found);
+        assert!(told == expected || (expected == "high" && told.starts_with("high")), "{line}: {told}");
+    }
+}
+
+#[test]
+fn members_that_are_switched_on_count() {
+    for (payload, expected) in [
+        (json!({ "force": true }), "high destructive"),
+        (json!({ "options": { "force": "yes" } }), "high destructive"),
+        (json!({ "delete_all": true }), "high destructive"),
+        (json!({ "is_admin": true }), "high privilege"),
+        (json!({ "force": false, "purge": false }), "medium"),
+        (json!({ "enforce": true }), "medium"),
+        // A document speaks of many things.
+        (json!({ "content": "delete production" }), "medium"),
+        (json!({ "text": format!("delete {}", "x ".repeat(3_000)) }), "medium"),
+    ] {
+        assert_eq!(told(&risk("t", payload.clone())), expected, "{payload}");
+    }
+}
+
+#[test]
+fn a_reason_names_what_was_found_and_where() {
+    let found = risk("Clean up", json!({ "sql": "DROP TABLE users; DELETE FROM carts", "force": true }));
+    let reason = &found.reasons[0];
+    assert_eq!((reason.source, reason.rule), (Source::Words, None));
+    assert!(reason.text.starts_with("it speaks of what can not be had back: `"), "{}", reason.text);
+    assert!(reason.text.ends_with("` in the payload"), "{}", reason.text);
+    for word in ["delete", "drop table", "force"] {
+        assert!(reason.text.contains(&format!("`{word}`")), "{}", reason.text);
+    }
+}
+
+/// Of the plan of an agent of ours, and of what it puts forward for release with a level of its own.
+#[test]
+fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
+    let plan = |what: &str| {
+        let subtasks = json!([{ "id": "a", "description": what, "agent": "pair", "depends_on": [] }]);
+        let mut world = World::started(
+            world::definition(),
+            vec![calls(&[("create_plan", json!({ "subtasks": subtasks }))])],
+        );
+        world.work();
+        let id = world.open(Kind::PlanApproval);
+        told(&world.run.interrupts[&id].opened.risk)
+    };
+    assert_eq!(plan("look at the code"), "low");
+    assert_eq!(plan("drop table users in production"), "critical destructive production");
+    let review = |level: &str, title: &str| {
+        let arguments = json!({ "title": title, "content": "x", "risk_level": level });
+        let mut world =
+            World::started(world::definition(), vec![calls(&[("request_review", arguments)]), says("x")]);
+        world.work();
+        let id = world.open(Kind::Review);
+        told(&world.run.interrupts[&id].opened.risk)
+    };
+    assert_eq!(
+        [review("low", "A note"), review("critical", "A note"), review("low", "Delete all accounts")],
+        ["medium", "critical", "high destructive"],
+    );
+}

@@ -1,0 +1,124 @@
+//! What agents that run elsewhere do with what they asked: they read and follow the decisions on it, use an approval, and
+//! withdraw a question.
+
+use axum::Json;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use holdshort_core::digest::Digest;
+use holdshort_core::id::InterruptId;
+use holdshort_core::run::Input;
+use holdshort_protocol::{AgentDecision, Code, Interrupt, List, Note, UseApproval, UsedApproval};
+use holdshort_web::app::detached;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::feed::{decisions, position, sse};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{DecisionsQuery, Id, Params, limit};
+
+use super::actions;
+use super::events::{STREAM, accepts, last_seen};
+use super::runs::replayed;
+use super::steer::note;
+use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
+
+/// Read or follow the decisions on what you asked.
+///
+/// Of the interrupts that the caller opened as an agent of another framework: those that were resolved, in the order in
+/// which they were. A page of JSON from the beginning, or, with `Accept: text/event-stream`, server-sent events (event name
+/// `decision`, data `AgentDecision`) from now on: the stream begins with where it starts (event name `position`). Each has
+/// its `position` as its id, so a client that connects again gets what follows without gap or duplicate, also after a
+/// restart of the server.
+#[utoipa::path(
+    get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
+    params(
+        DecisionsQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "Of streams: the last decision that was seen; the later of it and `cursor` counts")
+    ),
+    responses(
+        (status = 200, description = "A page of decisions, or the stream", content((List<AgentDecision> = "application/json"), (String = "text/event-stream"))),
+        ReadsAll
+    )
+)]
+pub(crate) async fn list(
+    caller: Caller,
+    Params(query): Params<DecisionsQuery>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let app = caller.app.clone();
+    let refuse = |why: &str| Refused::new(Code::InvalidQuery, format!("cursor: {why}"));
+    let asked = match &query.cursor {
+        Some(text) => Some(position::parse(&app, text, refuse).await?),
+        None => None,
+    };
+    if !accepts(&headers, STREAM) {
+        let page = decisions::page(asked.unwrap_or(position::START), &caller, limit(query.limit)?).await?;
+        return Ok(Json(page).into_response());
+    }
+    let refuse = |why: &str| Refused::new(Code::InvalidHeader, format!("Last-Event-ID: {why}"));
+    let seen = match last_seen(&headers)? {
+        Some(text) => Some(position::parse(&app, text, refuse).await?),
+        None => None,
+    };
+    sse::open_decisions(asked.max(seen).unwrap_or_else(|| position::last(&app)), caller)
+}
+
+/// Use an approval.
+///
+/// An agent does so right before it does what was approved, with the digest of that. It is used once: the first answer is
+/// 200, and every later one 409 `approval_used`, which says when it was. The same request under the same idempotency key is
+/// answered as the first one was. Where a person edited, the digest is that of what they made of it: 409
+/// `approval_differs` holds it.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
+    params(
+        ("id" = String, Path, example = "int_01k6f0000000000000000000cc"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key uses it once, and is answered alike")
+    ),
+    request_body = UseApproval,
+    responses(
+        (status = 200, description = "It is used with this answer", body = UsedApproval,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was used before by this very request"))),
+        UsesApproval
+    )
+)]
+pub(crate) async fn consume(
+    caller: Caller,
+    Id(id): Id<InterruptId>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
+    let asked = caller.interrupt(&id).await?;
+    let value = body.value().await?;
+    let UseApproval { digest } = read_strict(&value)?;
+    let digest = Digest::try_from(digest).map_err(|why| Refused::invalid_at("/digest", why.to_string()))?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/interrupts/{id}/consume"), &value);
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let (run, input) = (asked.run.clone(), Input::UseApproval { interrupt: id.clone(), digest });
+    let sent = detached(async move { driver.send_once(&run, input, key, actor).await }).await?;
+    let is_replay = sent.is_replayed();
+    let run = match sent.left {
+        Some(run) => run,
+        None => app.run_now(&asked.run).await?,
+    };
+    let used: UsedApproval = holdshort_web::view::interrupt::used_approval(&run, &id)
+        .ok_or_else(|| Refused::not_found("approval that was used"))?;
+    Ok(replayed(is_replay, Json(used)))
+}
+
+/// Withdraw a question.
+///
+/// The agent that asked needs no decision any more: the interrupt is resolved as `cancelled`, with the cause `withdrawn`. A
+/// run that was made for it is cancelled. Withdrawing twice is the same as once; what was decided stays decided.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/cancel", tag = "interrupts", operation_id = "withdraw_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body(content = Option<Note>, description = "Why. May be left out"),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Withdraws)
+)]
+pub(crate) async fn withdraw(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+    let asked = caller.interrupt(&id).await?;
+    let Note { text } = note(body).await?;
+    actions::done(caller, &asked, Input::Withdraw { interrupt: id, text }).await
+}

@@ -1,0 +1,76 @@
+//! What the gates would say of a call of an agent that runs elsewhere.
+
+use axum::Json;
+use holdshort_core::gate::{Release, Verdict};
+use holdshort_core::id::{Draw, SessionId};
+use holdshort_core::interrupt::{Assignment, Risk};
+use holdshort_core::session::Session;
+use holdshort_engine::Clock;
+use holdshort_protocol::{Code, PolicyCheck, PolicyVerdict, VerdictWord};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view;
+
+use crate::convert;
+use crate::openapi::ChecksPolicy;
+
+/// Ask what the gates say of a call.
+///
+/// By the rules of the installation, the reader of commands and the grants of a session: `allow`, `ask` with the reasons, or
+/// `forbid`. Nothing is opened and nothing is journalled; when the call is asked about, the rules of then count.
+#[utoipa::path(
+    post, path = "/v1/policy/check", tag = "interrupts", operation_id = "check_policy",
+    request_body = PolicyCheck,
+    responses((status = 200, description = "What the gates say", body = PolicyVerdict), ChecksPolicy)
+)]
+pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdict>> {
+    let PolicyCheck { call, session, agent } = body.json().await?;
+    let call = convert::call(call);
+    let mut problems = call.problems("/call");
+    problems.extend(holdshort_core::run::unkeepable(&serde_json::json!(call), "/call"));
+    if !problems.is_empty() {
+        return Err(Refused::invalid(problems));
+    }
+    let agent = match agent {
+        Some(agent) if agent != caller.actor.id && !caller.reaches_all() => {
+            return Err(Refused::new(
+                Code::ForbiddenRole,
+                "an agent checks its own calls: leave `agent` out",
+            ));
+        }
+        Some(agent) => agent,
+        None => caller.actor.id.clone(),
+    };
+    let driver = &caller.app.driver;
+    let session = match caller.session(session.as_deref()).await? {
+        Some(id) => driver.session(&id).await.map_err(super::runs::unknown_session)?,
+        None => {
+            let id: SessionId = Draw::new(driver.clock().seed(), caller.app.now()).id();
+            Session::new(id).into()
+        }
+    };
+    let system = driver.system().await?;
+    let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now());
+    let (verdict, allowed_by) = match &gated.verdict {
+        Verdict::Forbid(_) => (VerdictWord::Forbid, None),
+        Verdict::Ask { .. } => (VerdictWord::Ask, None),
+        Verdict::Allow(release) => {
+            let by = match release {
+                Release::Rule { .. } => "rule",
+                Release::Grant { .. } => "grant",
+                Release::OpensInterrupt => "nothing",
+            };
+            (VerdictWord::Allow, Some(by.to_owned()))
+        }
+    };
+    let risk = Risk { level: gated.level, reasons: gated.reasons() };
+    let risk = holdshort_core::risk::raised(risk, &holdshort_core::risk::of_call(&call));
+    let rule = match &gated.verdict {
+        Verdict::Allow(Release::Rule { source, rule }) => Some(view::interrupt::rule_words(*source, *rule)),
+        Verdict::Allow(_) => None,
+        Verdict::Ask { .. } | Verdict::Forbid(_) => view::interrupt::rule_of(&risk),
+    };
+    let policy = holdshort_protocol::Policy { rule, version: system.policy_version };
+    Ok(Json(PolicyVerdict { verdict, risk: view::interrupt::risk(&risk), allowed_by, policy }))
+}

@@ -1,0 +1,207 @@
+//! What an agent that runs elsewhere does with what it asked: it reads and follows its decisions, uses approvals, and
+//! withdraws questions.
+
+use holdshort_core::digest::Digest;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Served, created, ok, said, text};
+use crate::streams::Stream;
+
+async fn ask(agent: &Api, more: Value) -> Value {
+    let mut body = json!({"kind": "tool_approval", "title": "Delete branches", "payload": {"tool": "git", "arguments": {"branches": 41}}});
+    let (Value::Object(fields), Value::Object(more)) = (&mut body, more) else { panic!() };
+    fields.extend(more);
+    created(agent.post("/v1/interrupts", &body).await)
+}
+
+/// Uses an approval for what has this digest.
+async fn consume(agent: &Api, interrupt: &Value, what: &Value, key: Option<&str>) -> (u16, Value) {
+    let path = format!("/v1/interrupts/{}/consume", text(interrupt, "id"));
+    let request =
+        agent.request(Method::POST, &path).json(&json!({"digest": Digest::of_json(what).to_string()}));
+    said(match key {
+        Some(key) => request.header("idempotency-key", key),
+        None => request,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_approval_is_used_once() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let open = ask(&agent, json!({})).await;
+    let payload = open["payload"].clone();
+    assert_eq!(open["action_digest"], Digest::of_json(&payload).to_string());
+    assert_eq!(open.get("approval"), None);
+    let (status, refused) = consume(&agent, &open, &payload, None).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("not_approved")));
+
+    let decided = ok(operator.decide(&open, &json!({"option": "approve"})).await);
+    assert_eq!(decided["approval"], json!({"digest": open["action_digest"]}));
+    let (status, refused) = consume(&agent, &open, &json!({"tool": "rm"}), None).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("approval_differs")));
+    assert_eq!(refused["approval"], json!({"digest": open["action_digest"], "approved": payload}));
+
+    let used = ok(consume(&agent, &open, &payload, Some("mine")).await);
+    assert_eq!(
+        (&used["approved"], &used["by"], &used["digest"]),
+        (&payload, &json!("agent"), &open["action_digest"])
+    );
+    // The same request is answered alike, another one is not; also after a restart.
+    assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
+    let (status, refused) = consume(&agent, &open, &payload, None).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("approval_used")));
+    assert_eq!(refused["approval"]["used"], json!({"at": used["used_at"], "by": "agent"}));
+    let served = served.restart().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
+    assert_eq!(consume(&agent, &open, &payload, Some("other")).await.0, 409);
+
+    // It is on the card, also in lists.
+    let id = text(&open, "id");
+    let read = ok(operator.get(&format!("/v1/interrupts/{id}")).await);
+    assert_eq!(read["approval"]["used"], json!({"at": used["used_at"], "by": "agent"}));
+    let listed = ok(operator.get("/v1/interrupts?status=resolved").await);
+    assert_eq!(listed["items"][0]["approval"], read["approval"]);
+}
+
+/// At the same time, and one of them is told that it may.
+#[tokio::test]
+async fn of_many_at_once_one_uses_it() {
+    let served = Served::new().await;
+    let agent = served.agent();
+    let open = ask(&agent, json!({})).await;
+    ok(served.operator().decide(&open, &json!({"option": "approve"})).await);
+    let payload = &open["payload"];
+    let answers = futures::future::join_all((0..8).map(|_| consume(&agent, &open, payload, None))).await;
+    let (used, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(status, _)| *status == 200);
+    assert_eq!(used.len(), 1);
+    assert!(refused.iter().all(|(status, body)| (*status, &body["code"]) == (409, &json!("approval_used"))));
+}
+
+#[tokio::test]
+async fn what_a_person_edited_is_what_is_used() {
+    let served = Served::new().await;
+    let agent = served.agent();
+    let open = ask(&agent, json!({})).await;
+    ok(served.operator().decide(&open, &json!({"option": "edit", "edit": {"branches": 3}})).await);
+    let edited = json!({"tool": "git", "arguments": {"branches": 3}});
+    let digest = Digest::of_json(&edited).to_string();
+    let (status, refused) = consume(&agent, &open, &open["payload"], None).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("approval_differs")));
+    assert_eq!(refused["approval"], json!({"digest": digest, "approved": edited}));
+    assert_eq!(ok(consume(&agent, &open, &edited, None).await)["approved"], edited);
+}
+
+#[tokio::test]
+async fn an_approval_is_used_in_time() {
+    let served = Served::new().await;
+    let agent = served.agent();
+    let open = ask(&agent, json!({"usable_ms": 1})).await;
+    let decided = ok(served.operator().decide(&open, &json!({"option": "approve"})).await);
+    assert!(decided["approval"]["usable_until"].is_string());
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    let (status, refused) = consume(&agent, &open, &open["payload"], None).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")));
+    for (more, at) in [
+        (json!({"usable_ms": 0}), "/usable_ms"),
+        (json!({"usable_ms": 1, "kind": "question"}), "/usable_ms"),
+        (json!({"usable_ms": 9_000_000_000_000_000_u64}), "/usable_ms"),
+    ] {
+        let mut body = json!({"kind": "tool_approval", "title": "t"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let (status, refused) = agent.post("/v1/interrupts", &body).await;
+        assert_eq!((status, &refused["errors"][0]["pointer"]), (422, &json!(at)), "{more}");
+    }
+    let path = format!("/v1/interrupts/{}/consume", text(&open, "id"));
+    let (status, refused) = agent.post(&path, &json!({"digest": "short"})).await;
+    assert_eq!((status, &refused["errors"][0]["pointer"]), (422, &json!("/digest")));
+}
+
+#[tokio::test]
+async fn a_question_is_withdrawn() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let open = ask(&agent, json!({})).await;
+    let path = format!("/v1/interrupts/{}/cancel", text(&open, "id"));
+    let withdrawn = ok(agent.post(&path, &json!({"text": "done by hand"})).await);
+    let resolution = &withdrawn["resolution"];
+    assert_eq!(
+        (&resolution["outcome"], &resolution["cause"], &resolution["by"]),
+        (&json!("cancelled"), &json!("withdrawn"), &json!(["agent"]))
+    );
+    assert_eq!(ok(agent.post(&path, &json!({})).await)["resolution"], *resolution);
+    let run = ok(operator.get(&format!("/v1/runs/{}", text(&open, "run"))).await);
+    assert_eq!((&run["status"], &run["end_reason"]), (&json!("cancelled"), &json!("withdrawn")));
+    let (status, refused) = operator.decide(&open, &json!({"option": "approve"})).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("already_resolved")));
+
+    // In a run of several questions the others stay open.
+    let run = agent.start_external().await;
+    let [first, second] =
+        [ask(&agent, json!({"run": run["id"]})).await, ask(&agent, json!({"run": run["id"]})).await];
+    ok(agent.post(&format!("/v1/interrupts/{}/cancel", text(&first, "id")), &json!({})).await);
+    let run = ok(agent.get(&format!("/v1/runs/{}", text(&run, "id"))).await);
+    assert_eq!((&run["status"], &run["open_interrupts"]), (&json!("waiting"), &json!([second["id"]])));
+    ok(operator.decide(&second, &json!({"option": "approve"})).await);
+    let (status, refused) =
+        agent.post(&format!("/v1/interrupts/{}/cancel", text(&second, "id")), &json!({})).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("already_resolved")));
+}
+
+#[tokio::test]
+async fn an_agent_reads_and_follows_its_own_decisions() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let secret = created(operator.post("/v1/keys", &json!({"name": "other-bot"})).await);
+    let other = served.api(Some(text(&secret, "secret")));
+    let mut stream = Stream::at(&agent, "/v1/agent/decisions", None).await;
+    let start = stream.next().await.expect("where it starts");
+    assert_eq!(start.event.as_deref(), Some("position"));
+    let mut asked = Vec::new();
+    for i in 0..3 {
+        let theirs = ask(&other, json!({})).await;
+        let own = ask(&agent, json!({"title": format!("number {i}")})).await;
+        for interrupt in [&theirs, &own] {
+            ok(operator
+                .decide(interrupt, &json!({"option": "approve", "text": format!("so be it {i}")}))
+                .await);
+        }
+        asked.push(text(&own, "id").to_owned());
+    }
+    let told = |item: &Value| {
+        (text(&item["interrupt"], "id").to_owned(), text(&item["interrupt"]["resolution"], "text").to_owned())
+    };
+    let expected: Vec<_> = (0..3).map(|i| (asked[i].clone(), format!("so be it {i}"))).collect();
+
+    let first = ok(agent.get("/v1/agent/decisions?limit=2").await);
+    let items = first["items"].as_array().unwrap();
+    assert_eq!(items.iter().map(told).collect::<Vec<_>>(), expected[..2]);
+    let rest = ok(agent.get(&format!("/v1/agent/decisions?cursor={}", text(&first, "next_cursor"))).await);
+    assert_eq!(rest["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>(), expected[2..]);
+    assert_eq!(rest.get("next_cursor"), None);
+    assert_eq!(ok(other.get("/v1/agent/decisions").await)["items"].as_array().unwrap().len(), 3);
+    // Whoever decides has asked nothing.
+    assert_eq!(ok(operator.get("/v1/agent/decisions").await)["items"], json!([]));
+
+    let mut frames = Vec::new();
+    for _ in 0..3 {
+        let frame = stream.next().await.expect("a decision");
+        assert_eq!(frame.event.as_deref(), Some("decision"));
+        frames.push(frame.data);
+    }
+    assert_eq!(frames.iter().map(told).collect::<Vec<_>>(), expected);
+    drop(stream);
+    // What follows the first one, also after a restart.
+    let seen = text(&frames[0], "position").to_owned();
+    let served = served.restart().await;
+    let mut again = Stream::at(&served.agent(), "/v1/agent/decisions", Some(&seen)).await;
+    again.next().await.expect("where it starts");
+    for expected in &expected[1..] {
+        assert_eq!(told(&again.next().await.expect("a decision").data), *expected);
+    }
+    let (status, refused) = served.agent().get("/v1/agent/decisions?cursor=p999999").await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_query")));
+}

@@ -1,0 +1,59 @@
+//! The feed of an agent that runs elsewhere: how what it asked ended, in the order in which it did.
+//!
+//! Each item is the interrupt as it is when it is read, under the cursor of the event that resolved it.
+
+use futures::stream::{BoxStream, StreamExt};
+use holdshort_core::id::InterruptId;
+use holdshort_protocol::{AgentDecision, Event, List};
+
+use super::{Item, Previews, Sight, Source, Words};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::problem::{Answer, Refused};
+use crate::view;
+
+/// A page of them. Where very many events were passed over it holds fewer than asked for, and a cursor.
+pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
+    let List { items, next_cursor } =
+        super::page(Source::Decisions { after }, Sight::of(caller.clone()), limit).await?;
+    let mut decisions = Vec::with_capacity(items.len());
+    for event in items {
+        decisions.push(decision(&caller.app, event).await?);
+    }
+    Ok(List { items: decisions, next_cursor })
+}
+
+/// Those after a place, then new ones as they are made.
+pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
+    let app = caller.app.clone();
+    let events = super::follow(Source::Decisions { after }, Sight::of(caller), Previews::Hidden);
+    let told = events.then(move |item| {
+        let app = app.clone();
+        async move {
+            let Item::Event(words) = item else { return item };
+            let event = serde_json::from_str(words.json()).map_err(|_| unreadable());
+            let decision = match event {
+                Ok(event) => decision(&app, event).await,
+                Err(refused) => Err(refused),
+            };
+            match decision {
+                Ok(decision) => Item::Event(Words::named("decision", &decision.position, &decision)),
+                Err(refused) => Item::Problem(refused),
+            }
+        }
+    });
+    told.boxed()
+}
+
+async fn decision(app: &App, event: Event) -> Answer<AgentDecision> {
+    let id: Option<InterruptId> = event.data["interrupt"].as_str().and_then(|id| id.parse().ok());
+    let (Some(id), Some(position)) = (id, event.position) else { return Err(unreadable()) };
+    // Large, and rare beside events.
+    let asked = Box::pin(app.asked(&id)).await?;
+    let interrupt = Box::pin(view::now::interrupt(app, &asked, None)).await?;
+    Ok(AgentDecision { position, interrupt })
+}
+
+fn unreadable() -> Refused {
+    Refused::of(holdshort_protocol::Code::JournalDamaged)
+}
