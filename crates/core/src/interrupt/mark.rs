@@ -52,7 +52,8 @@ impl Interrupt {
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
-        if !is_plain || !settles_at_once {
+        let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
+        if !is_plain || !settles_at_once || is_timed {
             lines.insert(INVOLVED.to_owned());
         }
         let mut marks = String::new();

@@ -24,6 +24,7 @@ impl Draft<'_> {
         let (offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
         problems.extend(self.check_assignment(&ask.assignment, "/assignment"));
+        problems.extend(self.check_timing(&ask));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
@@ -42,7 +43,9 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        let assignment = ask.assignment.started_by(self.run.starter().unwrap_or_default());
+        let starter = self.run.starter().unwrap_or_default();
+        let (assignment, timing) = (ask.assignment.started_by(starter), ask.timing.started_by(starter));
+        let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
         let opened = Opened {
             interrupt: self.id(),
             kind: ask.kind,
@@ -53,8 +56,11 @@ impl Draft<'_> {
             risk: Risk { level: Level::Medium, reasons: Vec::new() },
             action_digest: None,
             policy_version: self.cx.system.policy_version,
-            expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            expires_at: ask.expires_in_ms.map(|ms| timing.later(now, ms, stage, people)),
             on_expiry,
+            remind_at: timing.first_reminder(now, stage, people),
+            escalate_at: timing.step_at(0, now, stage, people),
+            timing,
             assignment,
             supersedes: None,
         };

@@ -10,7 +10,7 @@ use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal};
+use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -64,6 +64,11 @@ pub enum Input {
     Comment {
         interrupt: InterruptId,
         text: String,
+    },
+    /// Somebody puts it off for themselves; `None`: no more.
+    Snooze {
+        interrupt: InterruptId,
+        until: Option<Timestamp>,
     },
     /// Somebody takes their vote back.
     TakeBack {
@@ -196,6 +201,7 @@ impl Input {
             | Self::Claim { .. }
             | Self::Release { .. }
             | Self::Comment { .. }
+            | Self::Snooze { .. }
             | Self::TakeBack { .. }
             | Self::Reassign { .. }
             | Self::Delegate { .. } => Some(Permission::Decide),
@@ -271,6 +277,7 @@ pub struct Ask {
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
+    pub timing: Timing,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.

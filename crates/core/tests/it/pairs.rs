@@ -264,6 +264,7 @@ pub(crate) fn ask() -> Ask {
         expires_in_ms: None,
         on_expiry: None,
         assignment: Assignment::default(),
+        timing: holdshort_core::interrupt::Timing::default(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What an agent of another framework asks.
 
+use holdshort_core::interrupt::{Escalation, Reminders, Timing};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
-use holdshort_protocol::Ask;
+use holdshort_protocol::{Ask, AskEscalation, AskReminders};
 use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
 
@@ -36,5 +37,24 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         expires_in_ms: ask.expires_in_ms,
         on_expiry: ask.on_expiry,
         assignment: assignment.unwrap_or_default(),
+        timing: Timing {
+            reminders: ask.reminders.map(reminders),
+            escalation: ask.escalation.into_iter().map(escalation).collect(),
+            working_time: ask.working_time,
+        },
     })
+}
+
+/// How often people are reminded where `every_ms` is there and `limit` is not: as in a workflow.
+const REMINDERS: u32 = 10;
+
+fn reminders(asked: AskReminders) -> Reminders {
+    let AskReminders { after_ms, every_ms, limit } = asked;
+    let usual = if every_ms.is_some() { REMINDERS } else { 1 };
+    Reminders { after_ms, every_ms, limit: limit.unwrap_or(usual) }
+}
+
+fn escalation(asked: AskEscalation) -> Escalation {
+    let AskEscalation { after_ms, approvers, groups, replace } = asked;
+    Escalation { after_ms, approvers, groups, replace }
 }
