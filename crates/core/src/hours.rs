@@ -48,8 +48,7 @@ pub enum Day {
 }
 
 impl Day {
-    pub const ALL: [Self; 7] =
-        [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
+    pub const ALL: [Self; 7] = [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -176,7 +175,8 @@ impl Hours {
         let free = self.holidays.contains(&date);
         let spans = self.week.get(&Day::of(date)).filter(|_| !free).map(Vec::as_slice).unwrap_or_default();
         spans.iter().filter_map(move |span| {
-            let (from, to) = (moment(date, span.from, Edge::Begins, zone)?, moment(date, span.to, Edge::Ends, zone)?);
+            let (from, to) =
+                (moment(date, span.from, Edge::Begins, zone)?, moment(date, span.to, Edge::Ends, zone)?);
             (from < to).then_some((from, to))
         })
     }
@@ -220,7 +220,7 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
     let mut left = i64::try_from(ms).unwrap_or(i64::MAX);
     let mut begins = from.as_millis();
-    let last = begins.saturating_add(limits::HOURS_AHEAD_DAYS.saturating_mul(DAY_MS));
+    let last = from.plus_ms(limits::HOURS_AHEAD_DAYS * DAY_MS.unsigned_abs()).as_millis();
     while begins < last {
         let ends = begins.saturating_add(WINDOW * DAY_MS);
         for (start, end) in at_work(&zones, begins, ends) {
@@ -232,7 +232,7 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
         }
         begins = ends;
     }
-    Timestamp::from_millis(last).plus_ms(0)
+    Timestamp::from_millis(last)
 }
 
 /// When anybody is at work between two moments, in order; what touches or overlaps is one.

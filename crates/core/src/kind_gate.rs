@@ -52,8 +52,9 @@ struct Stored {
 
 impl From<Stored> for KindGate {
     fn from(stored: Stored) -> Self {
-        let Stored { options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment, .. } =
-            stored;
+        let Stored {
+            options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment, ..
+        } = stored;
         let Stored { reminders, escalation, working_time, .. } = stored;
         let is_said = !approvers.is_empty() || quorum.is_some();
         let simple = is_said.then(|| Assignment::simple(approvers, quorum.unwrap_or(1)));

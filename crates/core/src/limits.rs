@@ -193,7 +193,7 @@ pub const HOLIDAYS: usize = 1_000;
 pub const GROUPS: usize = 1_000;
 
 /// How far ahead working time is looked for: three years.
-pub const HOURS_AHEAD_DAYS: i64 = 3 * 366;
+pub const HOURS_AHEAD_DAYS: u64 = 3 * 366;
 
 /// The longest that a reminder or a step of an escalation waits: a year.
 pub const TIMING_MS: u64 = 366 * 24 * 60 * 60 * 1_000;

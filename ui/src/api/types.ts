@@ -8,6 +8,7 @@ export type Away = Schemas["Away"];
 export type Identity = Schemas["Identity"];
 export type Person = Schemas["Person"];
 export type PersonRole = Schemas["PersonRole"];
+export type NextEscalation = Schemas["NextEscalation"];
 export type Quorum = Schemas["Quorum"];
 export type SetPerson = Schemas["SetPerson"];
 export type Vote = Schemas["Vote"];

@@ -101,15 +101,16 @@ impl Timing {
         let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
         let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
         // Nobody of them has hours any more: the clock alone counts.
-        if self.working_time && !hours.is_empty() {
-            hours::after(from, ms, &hours)
-        } else {
-            from.plus_ms(ms)
-        }
+        if self.working_time && !hours.is_empty() { hours::after(from, ms, &hours) } else { from.plus_ms(ms) }
     }
 
     /// The first reminder where somebody is asked now.
-    pub fn first_reminder(&self, now: Timestamp, stage: Option<&Stage>, people: &People) -> Option<Timestamp> {
+    pub fn first_reminder(
+        &self,
+        now: Timestamp,
+        stage: Option<&Stage>,
+        people: &People,
+    ) -> Option<Timestamp> {
         self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
     }
 
@@ -149,7 +150,8 @@ impl Timing {
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
         let lasts = |ms: u64| (1..=limits::TIMING_MS).contains(&ms);
-        let mut say = |pointer: String, message: String| problems.push(Problem::new(format!("{at}{pointer}"), message));
+        let mut say =
+            |pointer: String, message: String| problems.push(Problem::new(format!("{at}{pointer}"), message));
         let length = format!("must be from 1 to {} ms", limits::TIMING_MS);
         if let Some(Reminders { after_ms, every_ms, limit }) = self.reminders {
             if !lasts(after_ms) {
@@ -162,7 +164,10 @@ impl Timing {
                 say("/reminders/limit".to_owned(), format!("must be from 1 to {}", limits::REMINDERS));
             }
             if expires_in_ms.is_some_and(|ms| ms <= after_ms) {
-                say("/reminders/after_ms".to_owned(), "the first reminder comes when it has expired".to_owned());
+                say(
+                    "/reminders/after_ms".to_owned(),
+                    "the first reminder comes when it has expired".to_owned(),
+                );
             }
         }
         if self.escalation.len() > limits::ESCALATION_STEPS {
@@ -176,7 +181,10 @@ impl Timing {
             }
             passed = passed.saturating_add(step.after_ms);
             if expires_in_ms.is_some_and(|ms| ms <= passed) {
-                say(format!("{at}/after_ms"), format!("step {} of the escalation comes when it has expired", i + 1));
+                say(
+                    format!("{at}/after_ms"),
+                    format!("step {} of the escalation comes when it has expired", i + 1),
+                );
             }
             if step.approvers.is_empty() && step.groups.is_empty() {
                 say(at.clone(), format!("step {} of the escalation names nobody", i + 1));
@@ -197,7 +205,13 @@ impl Timing {
             }
             for of in &assignment.stages {
                 if of.roles == Represented::All && !step.replace {
-                    say(at.clone(), format!("step {} of the escalation asks others beside those of whom each has to agree: say `replace: true`", i + 1));
+                    say(
+                        at.clone(),
+                        format!(
+                            "step {} of the escalation asks others beside those of whom each has to agree: say `replace: true`",
+                            i + 1
+                        ),
+                    );
                     break;
                 }
             }
@@ -205,7 +219,10 @@ impl Timing {
         let has_hours = |group: &String| people.hours(group).is_some();
         let counts = assignment.stages.iter().flat_map(|stage| &stage.groups).any(has_hours);
         if self.working_time && !counts {
-            say("/working_time".to_owned(), "working time counts where a group that is asked has hours, and none here has".to_owned());
+            say(
+                "/working_time".to_owned(),
+                "working time counts where a group that is asked has hours, and none here has".to_owned(),
+            );
         }
         if problems.is_empty() {
             problems.extend(self.lacking(assignment, people, starter, at));
@@ -222,7 +239,8 @@ impl Timing {
         at: &str,
     ) -> Option<Problem> {
         let steps = self.escalation.iter().enumerate().filter(|(_, step)| step.replace);
-        let mut all = steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
+        let mut all =
+            steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
         all.find_map(|(i, step, stage)| {
             let next = assignment.escalated(stage, step);
             // Whoever will start it is not known yet where a workflow is loaded.
@@ -249,7 +267,8 @@ impl Timing {
 impl Escalation {
     /// Whether somebody whom it names is there, and may decide: not whoever started the run, where that is nobody's to decide.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
-        let named = Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
+        let named =
+            Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
         let is_own = |id: &str| !assignment.self_approval && starter == Some(id);
         people.deciding().any(|id| named.names(id, people) && !is_own(id))
     }

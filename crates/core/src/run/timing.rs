@@ -65,7 +65,8 @@ impl Draft<'_> {
         let (to, gone): (BTreeSet<String>, BTreeSet<String>) =
             over.partition(|id| waited_for.contains(id) || sits(id));
         for by in gone {
-            let fact = Fact::InterruptSnoozed { interrupt: interrupt.opened.interrupt.clone(), by, until: None };
+            let fact =
+                Fact::InterruptSnoozed { interrupt: interrupt.opened.interrupt.clone(), by, until: None };
             self.emit_by(Actor::engine(), fact, Content::none());
         }
         if !to.is_empty() {
@@ -104,7 +105,8 @@ impl Draft<'_> {
             Some((_, step)) => assignment.escalated(at, step),
             None => assignment.of_operators(at),
         };
-        let skipped = left.map(|(i, _)| i).take_while(|i| taken.is_none_or(|(taken, _)| *i < taken)).collect();
+        let skipped =
+            left.map(|(i, _)| i).take_while(|i| taken.is_none_or(|(taken, _)| *i < taken)).collect();
         let steps = taken.map_or(timing.escalation.len(), |(i, _)| i + 1);
         let stage = next.stages.get(at);
         let remind_at = timing.first_reminder(now, stage, people);

@@ -221,7 +221,9 @@ impl System {
                 self.take_up(id, Person { source: PeopleSource::Provider, ..person }, at)?
             }
             Input::SetAway { id, away } => self.set_away(id, away, at)?,
-            Input::SetHours { group, hours } => self.set_hours(group, hours)?.into_iter().map(plain).collect(),
+            Input::SetHours { group, hours } => {
+                self.set_hours(group, hours)?.into_iter().map(plain).collect()
+            }
             Input::UnsetHours { group } => vec![plain(self.unset_hours(group)?)],
             Input::SetAllHours { source, hours } => {
                 self.set_all_hours(source, hours)?.into_iter().map(plain).collect()
@@ -292,10 +294,8 @@ impl System {
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the people file and identity providers say.
-        let is_read = matches!(
-            input,
-            Input::SetPerson { .. } | Input::SetPeople { .. } | Input::SetAllHours { .. }
-        );
+        let is_read =
+            matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. } | Input::SetAllHours { .. });
         let may =
             (is_read && actor.role == Role::Engine) || rights::extent(actor.role, permission) == Extent::All;
         if may { Ok(()) } else { Err(Rejection::Role) }

@@ -67,9 +67,27 @@ fn so_much_working_time_is_over() {
         ("an hour comes twice", &[early], "2026-10-24T23:00:00Z", 4 * HOUR, "2026-10-25T03:00:00Z"),
         ("both of them count", &[in_the_gap], "2026-10-24T12:00:00Z", 2 * HOUR, "2026-10-25T02:00:00Z"),
         ("it begins with the first", &[from_the_gap], "2026-10-24T12:00:00Z", HOUR, "2026-10-25T01:30:00Z"),
-        ("it ends with the last", &[to_half_past], "2026-10-24T22:00:00Z", 3 * HOUR + 30 * MINUTE, "2026-10-25T01:30:00Z"),
-        ("what ends before it is not longer", &[to_two], "2026-10-24T22:00:00Z", 2 * HOUR, "2026-10-25T00:00:00Z"),
-        ("it is over before the first", &[to_two], "2026-10-24T22:00:00Z", 2 * HOUR + 1, "2026-10-25T23:00:00.001Z"),
+        (
+            "it ends with the last",
+            &[to_half_past],
+            "2026-10-24T22:00:00Z",
+            3 * HOUR + 30 * MINUTE,
+            "2026-10-25T01:30:00Z",
+        ),
+        (
+            "what ends before it is not longer",
+            &[to_two],
+            "2026-10-24T22:00:00Z",
+            2 * HOUR,
+            "2026-10-25T00:00:00Z",
+        ),
+        (
+            "it is over before the first",
+            &[to_two],
+            "2026-10-24T22:00:00Z",
+            2 * HOUR + 1,
+            "2026-10-25T23:00:00.001Z",
+        ),
     ];
     let wrong: Vec<String> = table
         .iter()
@@ -132,7 +150,9 @@ fn what_is_wrong_with_hours_is_said_where_it_stands() {
         let found: Vec<String> = hours.check().into_iter().map(|problem| problem.pointer).collect();
         assert_eq!(found, expected, "{hours:?}");
     }
-    for text in ["", "9-17", "09:00", "17:00-09:00", "09:00-09:00", "09:60-10:00", "09:00-24:01", "9:00-17:00"] {
+    for text in
+        ["", "9-17", "09:00", "17:00-09:00", "09:00-09:00", "09:60-10:00", "09:00-24:01", "9:00-17:00"]
+    {
         assert!(text.parse::<Span>().is_err(), "{text}");
     }
     assert_eq!("00:00-24:00".parse::<Span>().map(|span| span.to_string()), Ok("00:00-24:00".to_owned()));

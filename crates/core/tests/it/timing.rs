@@ -26,12 +26,7 @@ fn reminders(after: u64, every: Option<u64>, limit: u32) -> Option<Reminders> {
 }
 
 fn to(after: u64, approvers: &[&str], groups: &[&str]) -> Escalation {
-    Escalation {
-        after_ms: after * HOUR,
-        approvers: names(approvers),
-        groups: names(groups),
-        replace: false,
-    }
+    Escalation { after_ms: after * HOUR, approvers: names(approvers), groups: names(groups), replace: false }
 }
 
 fn instead(after: u64, approvers: &[&str], groups: &[&str]) -> Escalation {
@@ -233,10 +228,7 @@ fn a_step_that_reaches_nobody_goes_on_to_the_next() {
 
     // One person can not be two.
     let two = stages(vec![of_groups(&["legal"], 2)]);
-    let (mut world, _) = held(KindGate {
-        escalation: vec![instead(1, &[], &["finance"])],
-        ..gate(two)
-    });
+    let (mut world, _) = held(KindGate { escalation: vec![instead(1, &[], &["finance"])], ..gate(two) });
     leave(&mut world, "cleo");
     assert_eq!(passes(&mut world, 1), ["escalate operators: anna ben dirk olga operator"]);
 }
@@ -244,13 +236,11 @@ fn a_step_that_reaches_nobody_goes_on_to_the_next() {
 /// What is asked of admins and operators stays theirs when others are asked beside them.
 #[test]
 fn operators_decide_on_beside_those_who_are_asked_later() {
-    let (mut world, id) =
-        held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
+    let (mut world, id) = held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
     assert_eq!(passes(&mut world, 1), ["escalate 0: anna olga operator"]);
     decide(&mut world, &id, "olga", choose("approve")).expect("it is still hers");
 
-    let (mut world, id) =
-        held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
+    let (mut world, id) = held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
     passes(&mut world, 1);
     decide(&mut world, &id, "anna", choose("approve")).expect("it is hers now");
     assert!(!world.run.interrupts[&id].is_open());
@@ -277,7 +267,8 @@ fn a_step_releases_nothing() {
     assert!(world.run.interrupts[&id].is_open(), "two of them, as before");
 
     let each = stages(vec![Stage { roles: Represented::All, ..of_people(&["anna", "ben"], 2) }]);
-    let (mut world, id) = held(KindGate { escalation: vec![instead(1, &["cleo", "olga"], &[])], ..gate(each) });
+    let (mut world, id) =
+        held(KindGate { escalation: vec![instead(1, &["cleo", "olga"], &[])], ..gate(each) });
     decide(&mut world, &id, "anna", choose("approve")).expect("she may");
     passes(&mut world, 1);
     assert!(world.run.interrupts[&id].votes.is_empty());
@@ -312,12 +303,19 @@ fn it_counts_anew_for_whoever_is_asked_next() {
 /// Whoever is away is told through whoever decides in their place.
 #[test]
 fn delegates_are_reminded() {
-    let (mut world, id) = held(KindGate { reminders: reminders(1, Some(1), 9), ..gate(stages(vec![of_groups(&["legal"], 1)])) });
+    let (mut world, id) = held(KindGate {
+        reminders: reminders(1, Some(1), 9),
+        ..gate(stages(vec![of_groups(&["legal"], 1)]))
+    });
     let away = Away { until: None, delegate: Some("cleo".to_owned()) };
     world.system.apply(&of_system(SystemFact::AwaySet { person: "anna".to_owned(), away: Some(away) }));
     assert_eq!(passes(&mut world, 1), ["remind ben cleo dirk"]);
     let ben = actor(&world.system, "ben");
-    let delegation = Delegation { from: "ben".to_owned(), to: "olga".to_owned(), until: Some(world.now.plus_ms(HOUR + 1)) };
+    let delegation = Delegation {
+        from: "ben".to_owned(),
+        to: "olga".to_owned(),
+        until: Some(world.now.plus_ms(HOUR + 1)),
+    };
     world.try_send(&ben, Input::Delegate { interrupt: id, delegation }).expect("he may");
     assert_eq!(passes(&mut world, 1), ["remind ben cleo dirk olga"]);
     assert_eq!(passes(&mut world, 1), ["remind ben cleo dirk"]);
@@ -352,10 +350,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(now))), "/until");
     let too_late = world.run.interrupts[&id].opened.expires_at.expect("it expires").plus_ms(1);
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(too_late))), "/until");
-    assert_eq!(
-        snooze(&mut world, &id, "cleo", Some(later)),
-        Err(Rejection::Refused(Refusal::NotAnApprover))
-    );
+    assert_eq!(snooze(&mut world, &id, "cleo", Some(later)), Err(Rejection::Refused(Refusal::NotAnApprover)));
     decide(&mut world, &id, "anna", choose("approve")).expect("she may");
     assert_eq!(
         snooze(&mut world, &id, "anna", Some(later)),
@@ -397,7 +392,12 @@ fn clocks_that_differ_do_nothing_twice() {
         "expired",
     ];
     assert_eq!(all, expected);
-    let times: Vec<Timestamp> = world.log.iter().filter(|event| matches!(event.fact, event::Fact::Run(_))).map(|event| event.at).collect();
+    let times: Vec<Timestamp> = world
+        .log
+        .iter()
+        .filter(|event| matches!(event.fact, event::Fact::Run(_)))
+        .map(|event| event.at)
+        .collect();
     assert!(times.is_sorted(), "no event is earlier than the one before it");
 }
 
@@ -451,7 +451,9 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
         let mut ask = Ask { assignment: stages(vec![of_groups(&["legal"], 2)]), ..ask() };
         change(&mut ask);
         match world.try_send(&agent, Input::Ask(Box::new(ask))) {
-            Err(Rejection::Invalid(problems)) => problems.into_iter().map(|problem| problem.pointer).collect(),
+            Err(Rejection::Invalid(problems)) => {
+                problems.into_iter().map(|problem| problem.pointer).collect()
+            }
             Ok(_) => Vec::new(),
             Err(other) => vec![format!("{other:?}")],
         }
@@ -460,7 +462,11 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
     type Change = Box<dyn Fn(&mut Ask)>;
     let table: Vec<(&str, Change, Vec<&str>)> = vec![
         ("all is well", Box::new(chain(to(1, &["cleo"], &["finance"]))), vec![]),
-        ("nobody is there", Box::new(chain(to(1, &["zoe"], &["nowhere"]))), vec!["/escalation/0/approvers/0", "/escalation/0/groups/0"]),
+        (
+            "nobody is there",
+            Box::new(chain(to(1, &["zoe"], &["nowhere"]))),
+            vec!["/escalation/0/approvers/0", "/escalation/0/groups/0"],
+        ),
         ("an empty step", Box::new(chain(to(1, &[], &[]))), vec!["/escalation/0"]),
         ("at once", Box::new(chain(to(0, &["cleo"], &[]))), vec!["/escalation/0/after_ms"]),
         ("never", Box::new(chain(to(9_000, &["cleo"], &[]))), vec!["/escalation/0/after_ms"]),
@@ -474,9 +480,21 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
             }),
             vec!["/reminders/after_ms", "/escalation/1/after_ms"],
         ),
-        ("no reminder at all", Box::new(|ask| ask.timing.reminders = reminders(1, None, 0)), vec!["/reminders/limit"]),
-        ("far too many", Box::new(|ask| ask.timing.reminders = reminders(1, Some(1), 101)), vec!["/reminders/limit"]),
-        ("all the time", Box::new(|ask| ask.timing.reminders = reminders(1, Some(0), 9)), vec!["/reminders/every_ms"]),
+        (
+            "no reminder at all",
+            Box::new(|ask| ask.timing.reminders = reminders(1, None, 0)),
+            vec!["/reminders/limit"],
+        ),
+        (
+            "far too many",
+            Box::new(|ask| ask.timing.reminders = reminders(1, Some(1), 101)),
+            vec!["/reminders/limit"],
+        ),
+        (
+            "all the time",
+            Box::new(|ask| ask.timing.reminders = reminders(1, Some(0), 9)),
+            vec!["/reminders/every_ms"],
+        ),
         ("hours of nobody", Box::new(|ask| ask.timing.working_time = true), vec!["/working_time"]),
         (
             "beside those of whom each has to agree",

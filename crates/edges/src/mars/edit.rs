@@ -257,6 +257,9 @@ mod tests {
             policy_version: 0,
             expires_at: None,
             on_expiry: "reject".to_owned(),
+            timing: holdshort_core::interrupt::Timing::default(),
+            remind_at: None,
+            escalate_at: None,
             assignment: holdshort_core::interrupt::Assignment::default(),
             supersedes: None,
         };

@@ -105,11 +105,7 @@ pub(crate) async fn delegate(
     request_body = Snooze,
     responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
 )]
-pub(crate) async fn snooze(
-    decider: Decider,
-    Id(id): Id<InterruptId>,
-    body: Body,
-) -> Answer<Json<Interrupt>> {
+pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     let Snooze { until } = body.json().await?;
     let until = until.map(|until| moment("/until", &until)).transpose()?;

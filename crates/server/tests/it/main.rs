@@ -33,4 +33,5 @@ mod socket;
 mod start;
 mod store;
 mod streams;
+mod waiting;
 mod written;

@@ -9,7 +9,7 @@ use holdshort_core::asking::Form;
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind, Timing};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
@@ -374,6 +374,7 @@ fn ask(choices: &mut Choices) -> Ask {
         expires_in_ms: choices.one_in(2).then_some(20_000),
         on_expiry: None,
         assignment: Assignment::default(),
+        timing: Timing::default(),
     }
 }
 
@@ -544,6 +545,9 @@ impl Deed {
                     | system::Input::RemovePerson { .. }
                     | system::Input::SetPeople { .. }
                     | system::Input::SetAway { .. }
+                    | system::Input::SetHours { .. }
+                    | system::Input::UnsetHours { .. }
+                    | system::Input::SetAllHours { .. }
                     | system::Input::MakeLoginLink { .. }
                     | system::Input::MakeKey(_)
                     | system::Input::RotateKey { .. }

@@ -68,6 +68,7 @@ impl Template {
                 expires_in_ms: None,
                 on_expiry: None,
                 assignment: holdshort_core::interrupt::Assignment::default(),
+                timing: holdshort_core::interrupt::Timing::default(),
             };
             let interrupt = driver.ask(&run, ask, None, agent.clone()).await.unwrap().interrupt.unwrap();
             let decision =

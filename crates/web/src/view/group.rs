@@ -16,7 +16,8 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
         }
     }
     let mut rest = sizes.into_iter().filter(|(name, _)| after.is_none_or(|after| *name > after));
-    let items: Vec<wire::Group> = rest.by_ref().take(limit).map(|(name, size)| of(people, name, size)).collect();
+    let items: Vec<wire::Group> =
+        rest.by_ref().take(limit).map(|(name, size)| of(people, name, size)).collect();
     let next_cursor = rest.next().and_then(|_| Some(items.last()?.name.clone()));
     wire::List { items, next_cursor }
 }

@@ -7,9 +7,9 @@ use holdshort_core::interrupt::{self, Carry, Effect, Kind, Offer, Row};
 use holdshort_core::system::people::Deciders;
 
 use super::{assignment, timing};
+use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
-use crate::bounds;
 
 const KEYS: Keys = Keys {
     known: &[

@@ -18,7 +18,8 @@ const USUAL: u32 = 10;
 
 /// A duration of a gate. Of working time a day is no length: of whom, and on which day?
 pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
-    let is_working = fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));
+    let is_working =
+        fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));
     let is_in_days = matches!(&item.node.value, Value::Text(text) if text.ends_with('d'));
     if is_working && is_in_days {
         problems.at(item, "working time is counted in hours: write how many");
