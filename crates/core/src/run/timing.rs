@@ -47,8 +47,8 @@ impl Draft<'_> {
 
     fn remind(&mut self, interrupt: &Interrupt) {
         let mut to = self.waited_for(interrupt);
-        // Those who put it off are told when that is over.
-        to.retain(|id| interrupt.snoozed_until(id).is_none_or(|until| until <= self.now()));
+        // Those who put it off are told when that is over, and not twice where that is late.
+        to.retain(|id| interrupt.snoozed_until(id).is_none());
         let stage = interrupt.assignment.stages.get(interrupt.stage_now());
         let told = interrupt.due.reminded + 1;
         let remind_at =

@@ -111,11 +111,11 @@ fn some_copilot(dice: &mut Dice) -> Copilot {
 fn some_gate(kind: Kind, dice: &mut Dice) -> KindGate {
     let rows = kind.row().options;
     KindGate {
-        expires_in_ms: Some(1 + dice.roll(50_000) as u64),
+        expires_in_ms: Some(2 + dice.roll(50_000) as u64),
         on_expiry: rows.get(dice.roll(8)).map(|row| row.id.to_owned()),
         reject: Some(*dice.pick(&[Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Proceed])),
         reminders: dice.one_in(3).then(|| Reminders {
-            after_ms: dice.roll(20_000) as u64,
+            after_ms: 1,
             every_ms: dice.one_in(2).then(|| 1 + dice.roll(9_000) as u64),
             limit: 1 + u32::try_from(dice.roll(4)).unwrap_or_default(),
         }),

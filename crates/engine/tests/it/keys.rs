@@ -71,6 +71,7 @@ pub(crate) fn ask(title: &str) -> Ask {
         expires_in_ms: None,
         on_expiry: None,
         assignment: holdshort_core::interrupt::Assignment::default(),
+        timing: holdshort_core::interrupt::Timing::default(),
     }
 }
 

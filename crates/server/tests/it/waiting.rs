@@ -60,10 +60,10 @@ async fn those_who_are_asked_are_reminded_and_then_others_are_asked() {
     let events = happened(&served, &asked, &kinds).await;
     let told: Vec<(&str, &Value)> =
         events.iter().map(|event| (text(event, "type"), &event["data"]["to"])).collect();
-    assert_eq!(told[..2], [
-        ("interrupt_reminded", &json!(["anna"])),
-        ("interrupt_escalated", &json!(["anna", "cleo"])),
-    ]);
+    assert_eq!(
+        told[..2],
+        [("interrupt_reminded", &json!(["anna"])), ("interrupt_escalated", &json!(["anna", "cleo"])),]
+    );
     assert!(text(&events[0]["data"], "interrupt").starts_with("int_"));
     let mine = ok(cleo.get("/v1/interrupts?assignee=me&status=open").await);
     assert_eq!(mine["items"][0]["id"], asked["id"], "it is in her list now");
@@ -139,14 +139,18 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     assert_eq!((&set["people"], &set["source"]), (&json!(2), &json!("api")));
     assert_eq!(set["hours"]["week"]["tue"], json!(["09:00-12:00", "13:00-17:00"]));
     let all = ok(operator.get("/v1/groups").await);
-    let names: Vec<&str> = all["items"].as_array().expect("a list").iter().map(|item| text(item, "name")).collect();
+    let names: Vec<&str> =
+        all["items"].as_array().expect("a list").iter().map(|item| text(item, "name")).collect();
     assert_eq!(names, ["finance", "legal"]);
     let wrong = [
         (json!({"time_zone": "Mars", "week": {"mon": ["09:00-17:00"]}}), "/time_zone"),
         (json!({"time_zone": "UTC", "week": {}}), "/week"),
         (json!({"time_zone": "UTC", "week": {"monday": ["09:00-17:00"]}}), "/week/monday"),
         (json!({"time_zone": "UTC", "week": {"mon": ["9-17"]}}), "/week/mon/0"),
-        (json!({"time_zone": "UTC", "week": {"mon": ["09:00-17:00"]}, "holidays": ["25.12."]}), "/holidays/0"),
+        (
+            json!({"time_zone": "UTC", "week": {"mon": ["09:00-17:00"]}, "holidays": ["25.12."]}),
+            "/holidays/0",
+        ),
         (json!({"time_zone": "UTC", "week": {"mon": ["09:00-17:00"]}, "open": true}), "/open"),
     ];
     for (body, pointer) in wrong {
