@@ -539,22 +539,7 @@ impl Deed {
                 driver.ask(&run, *ask, Some(key), Actor::agent("agent", "sim")).await?;
             }
             Self::Change { input } => {
-                let actor = match input {
-                    system::Input::SetPolicy { .. }
-                    | system::Input::SetPerson { .. }
-                    | system::Input::RemovePerson { .. }
-                    | system::Input::SetPeople { .. }
-                    | system::Input::SetAway { .. }
-                    | system::Input::SetHours { .. }
-                    | system::Input::UnsetHours { .. }
-                    | system::Input::SetAllHours { .. }
-                    | system::Input::MakeLoginLink { .. }
-                    | system::Input::MakeKey(_)
-                    | system::Input::RotateKey { .. }
-                    | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
-                    system::Input::TakeUp { .. } => Actor::engine(),
-                    system::Input::Freeze { .. } | system::Input::Unfreeze { .. } => someone("alice"),
-                };
+                let actor = freezes::who_changes(&input);
                 drop(driver.change_system(input, actor).await?);
             }
             Self::Revoke { session, grant } => drop(driver.revoke(&session, &grant, someone("alice")).await?),

@@ -73,9 +73,9 @@ pub(super) fn change(choices: &mut Choices, now: Timestamp, system: &System) -> 
 }
 
 fn names(choices: &mut Choices) -> (Vec<String>, Vec<String>) {
-    let person = || -> &[&str] { &["anna", "ben", "cleo", "dirk", "otto"] };
+    const PEOPLE: [&str; 5] = ["anna", "ben", "cleo", "dirk", "otto"];
     match choices.below(4) {
-        0 => (vec![(*choices.pick(person())).to_owned()], Vec::new()),
+        0 => (vec![(*choices.pick(&PEOPLE)).to_owned()], Vec::new()),
         1 => (vec!["anna".to_owned(), "cleo".to_owned()], Vec::new()),
         2 => (Vec::new(), vec!["legal".to_owned()]),
         _ => (Vec::new(), vec!["legal".to_owned(), "finance".to_owned()]),
