@@ -289,3 +289,28 @@ test("people are added, changed and removed, and say themselves that they are aw
   await dora.reload();
   await dora.getByText(text("login.how")).waitFor();
 });
+
+test("a card says what comes while nobody decides, and is put off for oneself alone", async (t) => {
+  const server = await servePeople(t);
+  const asked = await ask(server, { groups: ["legal"] }, {
+    expires_in_ms: 86_400_000,
+    reminders: { after_ms: 3_600_000 },
+    escalation: [{ after_ms: 7_200_000, groups: ["finance"] }],
+  });
+  const [anna, ben] = [await as(t, server, "anna"), await as(t, server, "ben")];
+  await inbox(anna).getByText(asked.title).waitFor();
+  await visitCard(anna, asked);
+  await card(anna).getByText(text("assigned.reminder"), { exact: true }).waitFor();
+  await card(anna).getByText(text("assigned.group", { group: "finance" })).waitFor();
+
+  await button(card(anna), "assigned.snooze").click();
+  const later = new Date(Date.now() + 2 * 3_600_000 - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  await field(anna, "snooze.until").fill(later);
+  await send(anna, "snooze.send");
+  await button(card(anna), "assigned.unsnooze").waitFor();
+  await assertSound(anna, "a card that is put off");
+  await inbox(anna).getByText(asked.title).waitFor({ state: "detached" });
+  await inbox(ben).getByText(asked.title).waitFor();
+  await button(card(anna), "assigned.unsnooze").click();
+  await inbox(anna).getByText(asked.title).waitFor();
+});

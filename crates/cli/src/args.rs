@@ -12,7 +12,7 @@ use holdshort_workflow::duration;
 
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
-pub(crate) use people::{Keys, People, Reassign};
+pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 
 use crate::called::spelled;
 use crate::exit;
@@ -289,6 +289,12 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<People>,
     },
+    /// When somebody of a group is at work: list, set, forget
+    #[command(args_conflicts_with_subcommands = true)]
+    Groups {
+        #[command(subcommand)]
+        verb: Option<Groups>,
+    },
     /// Have others decide on what is open
     Reassign(Reassign),
     /// Have somebody decide in the place of somebody who is asked
@@ -304,6 +310,8 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
     },
+    /// Put what is open off, for yourself: out of your inbox until then
+    Snooze(Snooze),
     /// Take a decision of yours back, as long as others have to agree
     Withdraw {
         /// `int_…`

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::interrupt::{Assignment, Effect};
+use crate::interrupt::{Assignment, Effect, Escalation, Reminders, Timing};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
@@ -20,6 +20,11 @@ pub struct KindGate {
     pub on_expiry: Option<String>,
     /// Who may decide. `None`: admins and operators.
     pub assignment: Option<Assignment>,
+    pub reminders: Option<Reminders>,
+    /// Empty: nobody else is asked.
+    pub escalation: Vec<Escalation>,
+    /// Whether time counts only while somebody who is asked is at work.
+    pub working_time: Option<bool>,
 }
 
 /// As it stands in a definition: one stage of people alone is `approvers` and `quorum`, as before there were others.
@@ -37,21 +42,40 @@ struct Stored {
     quorum: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     assignment: Option<Assignment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reminders: Option<Reminders>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    escalation: Vec<Escalation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    working_time: Option<bool>,
 }
 
 impl From<Stored> for KindGate {
     fn from(stored: Stored) -> Self {
-        let Stored { options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment } =
-            stored;
+        let Stored {
+            options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment, ..
+        } = stored;
+        let Stored { reminders, escalation, working_time, .. } = stored;
         let is_said = !approvers.is_empty() || quorum.is_some();
         let simple = is_said.then(|| Assignment::simple(approvers, quorum.unwrap_or(1)));
-        Self { options, labels, reject, expires_in_ms, on_expiry, assignment: assignment.or(simple) }
+        Self {
+            options,
+            labels,
+            reject,
+            expires_in_ms,
+            on_expiry,
+            assignment: assignment.or(simple),
+            reminders,
+            escalation,
+            working_time,
+        }
     }
 }
 
 impl From<KindGate> for Stored {
     fn from(gate: KindGate) -> Self {
-        let KindGate { options, labels, reject, expires_in_ms, on_expiry, assignment } = gate;
+        let KindGate { options, labels, reject, expires_in_ms, on_expiry, assignment, .. } = gate;
+        let KindGate { reminders, escalation, working_time, .. } = gate;
         let simple = assignment.as_ref().and_then(Assignment::as_simple);
         let simple = simple.map(|(approvers, quorum)| (approvers.to_vec(), quorum));
         let (approvers, quorum, assignment) = match simple {
@@ -59,7 +83,19 @@ impl From<KindGate> for Stored {
             Some((approvers, quorum)) => (approvers, Some(quorum), None),
             None => (Vec::new(), None, assignment),
         };
-        Self { options, labels, reject, expires_in_ms, on_expiry, approvers, quorum, assignment }
+        Self {
+            options,
+            labels,
+            reject,
+            expires_in_ms,
+            on_expiry,
+            approvers,
+            quorum,
+            assignment,
+            reminders,
+            escalation,
+            working_time,
+        }
     }
 }
 
@@ -76,6 +112,18 @@ impl KindGate {
             expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
             on_expiry: self.on_expiry.clone().or(usual.on_expiry),
             assignment: self.assignment.clone().or(usual.assignment),
+            reminders: self.reminders.or(usual.reminders),
+            escalation: if self.escalation.is_empty() { usual.escalation } else { self.escalation.clone() },
+            working_time: self.working_time.or(usual.working_time),
+        }
+    }
+
+    /// What happens while nobody decides.
+    pub fn timing(&self) -> Timing {
+        Timing {
+            reminders: self.reminders,
+            escalation: self.escalation.clone(),
+            working_time: self.working_time.unwrap_or_default(),
         }
     }
 

@@ -17,6 +17,7 @@ pub mod gate;
 pub mod handoff;
 pub mod head;
 pub mod history;
+pub mod hours;
 pub mod id;
 pub mod interrupt;
 pub mod json;

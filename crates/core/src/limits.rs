@@ -185,6 +185,31 @@ pub const STAGES: usize = 10;
 /// People and groups that one stage of an assignment names.
 pub const ASSIGNED: usize = 100;
 
+/// Parts of one day in the hours of a group, and its holidays.
+pub const SPANS_OF_DAY: usize = 10;
+pub const HOLIDAYS: usize = 1_000;
+
+/// Groups that have hours.
+pub const GROUPS: usize = 1_000;
+
+/// How far ahead working time is looked for: three years.
+pub const HOURS_AHEAD_DAYS: u64 = 3 * 366;
+
+/// The longest that a reminder or a step of an escalation waits: a year.
+pub const TIMING_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
+
+/// Reminders for each time that somebody is asked.
+pub const REMINDERS: u32 = 100;
+
+/// Steps of one escalation.
+pub const ESCALATION_STEPS: usize = 10;
+
+/// The longest that an interrupt is put off: 30 days.
+pub const SNOOZE_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// People who have put one interrupt off.
+pub const SNOOZES: usize = 1_000;
+
 /// People in whose place others were asked to decide on one interrupt.
 pub const DELEGATIONS: usize = 100;
 

@@ -15,6 +15,9 @@ pub struct Assignment {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     pub quorum: Quorum,
+    /// Admins and operators too: it was escalated to them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operators: bool,
     /// `false`: whoever started the run, or wrote the edit, does not release it.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub self_approval: bool,
@@ -146,6 +149,10 @@ pub struct You {
     /// Whom they would decide in the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
+    /// Until when they have put it off, for themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub snoozed_until: Option<String>,
 }
 
 /// Others are to decide.

@@ -9,6 +9,7 @@ use crate::approval::Approval;
 use crate::assignment::{AskAssignment, Assignment, Vote, You};
 use crate::effect::CommandEffect;
 use crate::policy::ForeignCall;
+use crate::timing::{AskEscalation, AskReminders, NextEscalation};
 use crate::warning::Warning;
 
 /// One pause that a person ends.
@@ -89,6 +90,13 @@ pub struct Interrupt {
     pub expires_at: Option<String>,
     /// The option that is applied when nobody decides in time.
     pub on_expiry: String,
+    /// Of an open one: when those who are asked are told again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub remind_at: Option<String>,
+    /// Of an open one: when others are asked, and who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalates: Option<NextEscalation>,
     /// Of an open question that is read by itself: what was answered before about the same subject, the likeliest first, at
     /// most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -356,6 +364,14 @@ pub struct Ask {
     pub on_expiry: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<AskAssignment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminders: Option<AskReminders>,
+    /// Who is asked while nobody decides, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escalation: Vec<AskEscalation>,
+    /// Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub working_time: bool,
 }
 
 /// An option, by its id and perhaps with a label of its own.

@@ -29,6 +29,7 @@ mod problem;
 mod run;
 mod session;
 mod system;
+mod timing;
 mod trial;
 mod usage;
 mod warning;
@@ -77,6 +78,7 @@ pub use system::{
     ComparedHead, Damage, Freeze, FreezeOf, Frozen, Health, Info, JournalHead, MAX_HEADS, Model, Node,
     System, Verification, Workflow,
 };
+pub use timing::{AskEscalation, AskReminders, Group, Hours, NextEscalation, Snooze};
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use holdshort_core::definition::Rule;
 use holdshort_core::run::undecidable;
-use holdshort_core::system::people::{People, Person};
+use holdshort_core::system::people::{People, Roster};
 use holdshort_web::limits::WORKFLOW_FILES;
 use holdshort_workflow::{Library, Override, Problem, bounds, people_file, rules_file};
 
@@ -58,7 +58,7 @@ pub struct Checked {
 }
 
 /// The people of a file, by id.
-pub fn people(path: &Path) -> Result<Vec<(String, Person)>, Error> {
+pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| {
         let mode = found.permissions().mode() & 0o777;
         if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
-use holdshort_core::system::people::People;
+use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
@@ -160,7 +160,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let rules = options.rules.as_deref().map(library::rules).transpose()?;
     // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
     if is_new {
-        let people = People::of(people.as_deref().unwrap_or_default());
+        let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
         library::open(options.workflows.as_deref(), &people)?;
     }
     let env = |name: &str| std::env::var(name).ok();

@@ -125,6 +125,8 @@ pub struct InterruptsQuery {
     /// Those that name this group; `mine` are the groups of whoever asks.
     #[param(example = "mine")]
     pub group: Option<String>,
+    /// `false`: without those that whoever asks has put off, as long as that lasts.
+    pub snoozed: Option<bool>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// 1 to 200; 50 without it. A page may hold fewer.

@@ -9,20 +9,28 @@
 //!     addresses: {email: anna@example.org}
 //!     time_zone: Europe/Berlin
 //!     language: de
+//! groups:                          # when somebody of a group is at work
+//!   legal:
+//!     time_zone: Europe/Berlin
+//!     week: {mon-thu: 09:00-17:00, fri: [09:00-12:00, 13:00-15:00]}
+//!     holidays: [2026-12-25]
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::actor::Role;
+use holdshort_core::hours::{Day, Hours, Span};
 use holdshort_core::limits;
-use holdshort_core::system::people::{PeopleSource, Person, check};
+use holdshort_core::name::is_name;
+use holdshort_core::system::people::{PeopleSource, Person, Roster, check};
 
 use crate::bounds::{PEOPLE_BYTES, PEOPLE_NODES};
-use crate::item::{Item, Keys};
+use crate::item::{Fields, Item, Keys};
 use crate::problem::{Problem, Problems};
-use crate::yaml::{self, Unreadable};
+use crate::yaml::{self, Unreadable, Value};
 
-const KEYS: Keys = Keys { known: &["people"], later: &[] };
+const KEYS: Keys = Keys { known: &["people", "groups"], later: &[] };
+const GROUP: Keys = Keys { known: &["time_zone", "week", "holidays"], later: &[] };
 const PERSON: Keys =
     Keys { known: &["name", "roles", "groups", "addresses", "time_zone", "language"], later: &[] };
 const ROLES: [(&str, Role); 4] = [
@@ -32,8 +40,8 @@ const ROLES: [(&str, Role); 4] = [
     (Role::Auditor.word(), Role::Auditor),
 ];
 
-/// The people of a file, by id, in its order. `file_name` is for the problems only.
-pub fn parse(file_name: &str, text: &str) -> Result<Vec<(String, Person)>, Vec<Problem>> {
+/// The people and groups of a file, in its order. `file_name` is for the problems only.
+pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
         Ok(node) => node,
@@ -46,7 +54,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Vec<(String, Person)>, Vec<P
     problems.finish(people)
 }
 
-fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Person)>> {
+fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Roster> {
     let fields = top.fields(&KEYS, problems)?;
     let mut people = Vec::new();
     for (id, key, value) in fields.need("people", problems)?.entries(problems)? {
@@ -66,7 +74,84 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Person)>
     if people.len() > limits::PEOPLE {
         problems.at(top, format!("names {} people; at most {} are allowed", people.len(), limits::PEOPLE));
     }
-    Some(people)
+    let hours = match fields.find("groups") {
+        Some(item) => groups(item, problems)?,
+        None => Vec::new(),
+    };
+    Some(Roster { people, hours })
+}
+
+fn groups(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<(String, Hours)>> {
+    let mut groups = Vec::new();
+    for (group, key, value) in item.entries(problems)? {
+        let before = problems.len();
+        if !is_name(group, limits::NAME_BYTES) {
+            problems.at(&key, "is empty, too long, or holds characters that do not show");
+        }
+        let Some(hours) = hours(&value, problems).filter(|_| problems.len() == before) else { continue };
+        for problem in hours.check() {
+            let field = problem.pointer.split('/').nth(1).unwrap_or_default();
+            let place = value.fields(&GROUP, problems).and_then(|fields| fields.find(field).cloned());
+            problems.at(place.as_ref().unwrap_or(&key), problem.message);
+        }
+        if problems.len() == before {
+            groups.push((group.to_owned(), hours));
+        }
+    }
+    if groups.len() > limits::GROUPS {
+        problems.at(item, format!("names {} groups; at most {} are allowed", groups.len(), limits::GROUPS));
+    }
+    Some(groups)
+}
+
+fn hours(item: &Item<'_>, problems: &mut Problems) -> Option<Hours> {
+    let fields = item.fields(&GROUP, problems)?;
+    let time_zone = fields.need("time_zone", problems)?.text(limits::NAME_BYTES, problems)?;
+    let mut week: BTreeMap<Day, Vec<Span>> = BTreeMap::new();
+    for (days, key, value) in fields.need("week", problems)?.entries(problems)? {
+        let Some(days) = Day::range(days) else {
+            problems.at(&key, format!("`{days}` is no day: write `mon`, or `mon-fri`"));
+            continue;
+        };
+        let spans = spans(&value, problems);
+        for day in days {
+            if week.insert(day, spans.clone()).is_some() {
+                problems.at(&key, format!("`{}` is there twice", day.word()));
+            }
+        }
+    }
+    let mut holidays = BTreeSet::new();
+    for (day, item) in dates(&fields, problems) {
+        match day.parse() {
+            Ok(date) => drop(holidays.insert(date)),
+            Err(_) => problems.at(&item, format!("`{day}` is no day: write `2026-12-25`")),
+        }
+    }
+    Some(Hours { time_zone, week, holidays, source: PeopleSource::File })
+}
+
+fn dates<'i>(fields: &Fields<'i>, problems: &mut Problems) -> Vec<(String, Item<'i>)> {
+    let item = fields.find("holidays");
+    item.and_then(|item| item.texts(limits::HOLIDAYS, limits::NAME_BYTES, problems)).unwrap_or_default()
+}
+
+/// One, or a list of them.
+fn spans(item: &Item<'_>, problems: &mut Problems) -> Vec<Span> {
+    let texts = match &item.node.value {
+        Value::List(_) => item.texts(limits::SPANS_OF_DAY, limits::NAME_BYTES, problems).unwrap_or_default(),
+        Value::Text(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+            let text = item.text(limits::NAME_BYTES, problems);
+            text.map(|text| (text, item.clone())).into_iter().collect()
+        }
+    };
+    let mut spans = Vec::new();
+    for (text, item) in texts {
+        match text.parse() {
+            Ok(span) => spans.push(span),
+            Err(error) => problems.at(&item, format!("{error}")),
+        }
+    }
+    spans
 }
 
 fn person(item: &Item<'_>, problems: &mut Problems) -> Option<Person> {

@@ -9,6 +9,7 @@ export type Identity = Schemas["Identity"];
 export type LoginProvider = Schemas["LoginProvider"];
 export type Person = Schemas["Person"];
 export type PersonRole = Schemas["PersonRole"];
+export type NextEscalation = Schemas["NextEscalation"];
 export type Quorum = Schemas["Quorum"];
 export type SetPerson = Schemas["SetPerson"];
 export type Vote = Schemas["Vote"];

@@ -77,6 +77,47 @@ pub(crate) struct Reassign {
     pub text: Option<String>,
 }
 
+#[derive(Debug, clap::Args)]
+#[group(id = "when", required = true, multiple = false)]
+pub(crate) struct Snooze {
+    /// `int_…`
+    pub interrupt: String,
+    /// For so long, such as `2h`.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration, group = "when")]
+    pub lasts: Option<u64>,
+    /// Until then, such as `2026-02-07T09:00:00Z`.
+    #[arg(long, value_name = "TIME", group = "when")]
+    pub until: Option<String>,
+    /// No more.
+    #[arg(long, group = "when")]
+    pub off: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Groups {
+    /// All groups, how many may decide in each, and their hours
+    List,
+    /// Say when somebody of a group is at work: what is not said is free
+    Hours {
+        /// Its name.
+        group: String,
+        /// Such as `Europe/Berlin`.
+        #[arg(long, value_name = "ZONE")]
+        time_zone: String,
+        /// Such as `mon-fri=09:00-17:00`; may be said several times.
+        #[arg(long, value_name = "DAYS=FROM-TO", required = true)]
+        at: Vec<String>,
+        /// A free day, such as `2026-12-25`; may be said several times.
+        #[arg(long, value_name = "DATE")]
+        holiday: Vec<String>,
+    },
+    /// Forget the hours of a group
+    Unset {
+        /// Its name.
+        group: String,
+    },
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
     /// Make a key; its secret is printed on standard output, this once

@@ -45,9 +45,27 @@ pub(super) fn lines(interrupt: &Interrupt) -> Vec<(&'static str, String)> {
     out
 }
 
+/// What comes while nobody decides.
+pub(super) fn timed(interrupt: &Interrupt) -> Vec<(&'static str, String)> {
+    let mut out = Vec::new();
+    if let Some(at) = &interrupt.remind_at {
+        out.push(("reminder", time::at(at)));
+    }
+    if let Some(step) = &interrupt.escalates {
+        let who = people(&step.approvers, &step.groups, &Quorum::default());
+        let how = if step.replace { "decide instead" } else { "are asked too" };
+        out.push(("escalates", format!("{}, then: {who} {how}", time::at(&step.at))));
+    }
+    if let Some(until) = interrupt.you.as_ref().and_then(|you| you.snoozed_until.as_deref()) {
+        out.push(("put off", format!("by you, until {}", time::at(until))));
+    }
+    out
+}
+
 fn who(assigned: &Assignment) -> Option<String> {
     let is_usual = assigned.approvers.is_empty()
         && assigned.groups.is_empty()
+        && !assigned.operators
         && assigned.quorum == Quorum::default()
         && assigned.self_approval
         && assigned.stages.is_empty();
@@ -58,7 +76,8 @@ fn who(assigned: &Assignment) -> Option<String> {
     if !assigned.stages.is_empty() {
         return Some(format!("{} stages{own}", assigned.stages.len()));
     }
-    Some(format!("{}{own}", people(&assigned.approvers, &assigned.groups, &assigned.quorum)))
+    let too = if assigned.operators { ", admins and operators too" } else { "" };
+    Some(format!("{}{too}{own}", people(&assigned.approvers, &assigned.groups, &assigned.quorum)))
 }
 
 fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {

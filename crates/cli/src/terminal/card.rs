@@ -205,6 +205,9 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         let text = format!("{}, then: {}", time::at(at), plain::line(&interrupt.on_expiry));
         out.extend(fact("expires", &text, paint));
     }
+    for (label, text) in assigned::timed(interrupt) {
+        out.extend(fact(label, &text, paint));
+    }
     if let Some(earlier) = &interrupt.supersedes {
         out.extend(fact(
             "again",

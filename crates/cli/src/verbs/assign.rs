@@ -1,13 +1,14 @@
 //! `reassign`, `delegate`, `withdraw`: who decides on an interrupt, after it was opened.
 
-use holdshort_protocol::{AskAssignment, Delegate, Interrupt, Quorum, Reassign, Represented};
+use holdshort_protocol::{AskAssignment, Delegate, Interrupt, Quorum, Reassign, Represented, Snooze};
 
 use super::Scene;
 use crate::client::id_of;
 use crate::exit::Exit;
-use crate::output::{document, say_all};
+use crate::output::{document, say, say_all};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn reassign(scene: &Scene, args: crate::args::Reassign) -> anyhow::Result<Exit> {
     let crate::args::Reassign { interrupt, to, group, required, all, text } = args;
@@ -39,6 +40,26 @@ pub(super) async fn delegate(
 pub(super) async fn withdraw(scene: &Scene, interrupt: &str) -> anyhow::Result<Exit> {
     let shown = scene.client()?.delete(&path(interrupt, "decisions")?).await?;
     tell(scene, &serde_json::from_value(shown)?)
+}
+
+pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::Result<Exit> {
+    let crate::args::Snooze { interrupt, lasts, until, off: _ } = args;
+    let ahead = |ms: u64| {
+        let lasts = jiff::SignedDuration::from_millis(i64::try_from(ms)?);
+        anyhow::Ok(format!("{:.3}", jiff::Timestamp::now().checked_add(lasts)?))
+    };
+    let until = lasts.map(ahead).transpose()?.or(until);
+    let shown: Interrupt = scene.client()?.post(&path(&interrupt, "snooze")?, &Snooze { until }).await?;
+    if scene.json {
+        document(&shown)?;
+        return Ok(Exit::Ok);
+    }
+    let until = shown.you.as_ref().and_then(|you| you.snoozed_until.as_deref());
+    say(&until.map_or_else(
+        || "It is in your inbox again.".to_owned(),
+        |at| format!("It is out of your inbox until {}. For others nothing has changed.", time::at(at)),
+    ));
+    Ok(Exit::Ok)
 }
 
 fn tell(scene: &Scene, interrupt: &Interrupt) -> anyhow::Result<Exit> {

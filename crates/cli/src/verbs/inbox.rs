@@ -12,7 +12,7 @@ use crate::terminal::time;
 
 pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
-    let query: &[(&str, &str)] = if all { &[] } else { &[("status", "open")] };
+    let query: &[(&str, &str)] = if all { &[] } else { &[("status", "open"), ("snoozed", "false")] };
     let items = client.list("/v1/interrupts", query).await?;
     if scene.json {
         document(&items)?;

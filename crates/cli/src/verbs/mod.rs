@@ -11,6 +11,7 @@ mod decide;
 mod demo;
 mod doctor;
 mod events;
+mod groups;
 mod inbox;
 mod journal;
 mod keys;
@@ -85,10 +86,12 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
         Verb::Keys { verb } => keys::keys(&scene, verb).await,
         Verb::People { verb } => people::people(&scene, verb).await,
+        Verb::Groups { verb } => groups::groups(&scene, verb).await,
         Verb::Reassign(args) => assign::reassign(&scene, args).await,
         Verb::Delegate { interrupt, to, from, until } => {
             assign::delegate(&scene, &interrupt, to, from, until).await
         }
+        Verb::Snooze(args) => assign::snooze(&scene, args).await,
         Verb::Withdraw { interrupt } => assign::withdraw(&scene, &interrupt).await,
         Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,

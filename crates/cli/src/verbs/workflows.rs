@@ -43,7 +43,7 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
 pub(super) fn check(scene: &Scene, paths: &[PathBuf], people: Option<&Path>) -> anyhow::Result<Exit> {
     let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
     let people = people.map(holdshort_server::people).transpose().map_err(wrong)?.unwrap_or_default();
-    let people = People::of(&people);
+    let people = People::listed(&people);
     let mut files: Vec<String> = Vec::new();
     let mut problems = Vec::new();
     for path in paths {

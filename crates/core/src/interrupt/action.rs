@@ -194,7 +194,7 @@ impl Interrupt {
     }
 
     /// Whether somebody may decide on it now, and there is something to decide.
-    fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
+    pub(super) fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }
     }
@@ -206,6 +206,7 @@ impl Interrupt {
         {
             self.assignment = (**assignment).clone();
             self.version += 1;
+            self.due.is_outdated = true;
         }
         if let Fact::InterruptDelegated { interrupt, delegation } = fact
             && *interrupt == self.opened.interrupt

@@ -34,6 +34,9 @@ pub struct Stage {
     pub required: u32,
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
+    /// Admins and operators too: nobody of those who are named decided in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operators: bool,
 }
 
 /// Which of those that a stage names have to be among the ones that agree.
@@ -56,7 +59,14 @@ impl Represented {
 
 impl Default for Stage {
     fn default() -> Self {
-        Self { name: None, approvers: Vec::new(), groups: Vec::new(), required: 1, roles: Represented::Any }
+        Self {
+            name: None,
+            approvers: Vec::new(),
+            groups: Vec::new(),
+            required: 1,
+            roles: Represented::Any,
+            operators: false,
+        }
     }
 }
 
@@ -107,7 +117,7 @@ impl Stage {
     /// The same of others: as many of them have to agree as before.
     pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
         let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
-        Self { approvers, groups, required, ..self.clone() }
+        Self { approvers, groups, required, operators: false, ..self.clone() }
     }
 
     /// These people, one of whom is enough.
@@ -115,9 +125,9 @@ impl Stage {
         Self { approvers, ..Self::default() }
     }
 
-    /// Whether it names nobody: then admins and operators decide.
+    /// Whether admins and operators decide: it names nobody, or them too.
     pub fn is_open(&self) -> bool {
-        self.approvers.is_empty() && self.groups.is_empty()
+        self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
 
     /// Whether it names a person, or a group that they are in.
@@ -158,7 +168,7 @@ impl Stage {
 
     /// Whether it is somebody's to decide in it, by name, in a group, or because it names nobody.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
-        if self.is_open() { people.decides_unassigned(id) } else { self.names(id, people) }
+        (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
     /// Those who are there and may decide in it.
@@ -231,6 +241,7 @@ impl Assignment {
         let [stage] = self.stages.as_slice() else { return None };
         let is_simple = stage.name.is_none()
             && stage.groups.is_empty()
+            && !stage.operators
             && stage.roles == Represented::Any
             && self.distinct
             && self.self_approval;

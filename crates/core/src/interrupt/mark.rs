@@ -52,8 +52,9 @@ impl Interrupt {
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
+        let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
         // That it was used stands in an event of its own.
-        if !is_plain || !settles_at_once || self.used.is_some() {
+        if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }
         let mut marks = String::new();

@@ -11,6 +11,7 @@ pub mod mark;
 mod opened;
 mod seat;
 mod table;
+mod timing;
 mod usage;
 mod vote;
 
@@ -27,6 +28,7 @@ pub use decide::{Checked, Decision, Refusal, check};
 pub use opened::Opened;
 pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
+pub use timing::{Due, Escalation, Reminded, Reminders, Timing, What};
 pub use usage::{Unusable, Usage};
 pub use vote::{Settled, Vote};
 
@@ -210,6 +212,10 @@ pub struct Interrupt {
     /// How often it was claimed.
     pub claims: u32,
     pub comments: Vec<Comment>,
+    /// What comes next while nobody decides.
+    pub due: Due,
+    /// Who has put it off, each for themselves, and until when.
+    pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
     /// Of the answer to a question: what became of it after it was given.
     pub kept: Kept,
@@ -262,6 +268,8 @@ impl Interrupt {
         Self {
             assignment: opened.assignment.clone(),
             delegations: Vec::new(),
+            due: opened.due(),
+            snoozes: BTreeMap::new(),
             opened,
             content,
             opened_at: at,
@@ -315,6 +323,7 @@ impl Interrupt {
             self.comments.push(Comment { by, text, at: event.at, seq });
         }
         self.reassign(fact);
+        self.wait(fact);
         self.keep(fact, event, seq);
         self.mark_used(fact, event);
         if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact

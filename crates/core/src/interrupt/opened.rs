@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, Assignment, Kind, Offer, Risk};
+use super::{About, Assignment, Due, Kind, Offer, Risk, Timing};
 use crate::digest::Digest;
 use crate::id::InterruptId;
 use crate::time::Timestamp;
@@ -24,9 +24,19 @@ pub struct Opened {
     pub on_expiry: String,
     /// Who may decide when it is opened.
     pub assignment: Assignment,
+    /// What happens while nobody decides, and when the first of it does.
+    pub timing: Timing,
+    pub remind_at: Option<Timestamp>,
+    pub escalate_at: Option<Timestamp>,
     pub supersedes: Option<InterruptId>,
     /// Of an agent that runs elsewhere: for how long its approval can be used.
     pub usable_ms: Option<u64>,
+}
+
+impl Opened {
+    pub(super) fn due(&self) -> Due {
+        Due { remind_at: self.remind_at, escalate_at: self.escalate_at, ..Due::default() }
+    }
 }
 
 /// As it stands in the journal: one stage of people alone is `approvers` and `quorum`, as before there were others.
@@ -55,6 +65,12 @@ struct Stored {
     quorum: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     assignment: Option<Assignment>,
+    #[serde(default, skip_serializing_if = "Timing::is_plain")]
+    timing: Timing,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remind_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    escalate_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     supersedes: Option<InterruptId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +93,9 @@ impl From<Stored> for Opened {
             expires_at: stored.expires_at,
             on_expiry: stored.on_expiry,
             assignment: assignment.unwrap_or_else(|| Assignment::simple(approvers, quorum.unwrap_or(1))),
+            timing: stored.timing,
+            remind_at: stored.remind_at,
+            escalate_at: stored.escalate_at,
             supersedes: stored.supersedes,
             usable_ms: stored.usable_ms,
         }
@@ -104,6 +123,9 @@ impl From<Opened> for Stored {
             approvers,
             quorum,
             assignment,
+            timing: opened.timing,
+            remind_at: opened.remind_at,
+            escalate_at: opened.escalate_at,
             supersedes: opened.supersedes,
             usable_ms: opened.usable_ms,
         }

@@ -220,12 +220,13 @@ impl Interrupt {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
             let who = vote.principal();
             // Whoever is not known here has their roles from somewhere else, and is asked for them each time.
-            let is_asked = if of.is_open() {
-                people.roles(who).is_empty() || people.decides_unassigned(who)
-            } else {
-                of.names(who, people) && of.groups_of(who, people) == vote.seat.groups
-            };
-            is_asked && !people.is_barred(&vote.by) && !people.is_barred(who)
+            let is_operator =
+                of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
+            // They speak for the groups that they spoke for, perhaps for one more that was asked since.
+            let groups = of.groups_of(who, people);
+            let is_named =
+                of.names(who, people) && vote.seat.groups.iter().all(|group| groups.contains(group));
+            (is_operator || is_named) && !people.is_barred(&vote.by) && !people.is_barred(who)
         };
         let lost: BTreeSet<&String> =
             self.votes.iter().filter(|vote| !sits(vote)).map(|vote| &vote.by).collect();

@@ -522,6 +522,10 @@ impl Run {
             | Fact::VoteWithdrawn { interrupt: id, .. }
             | Fact::InterruptReassigned { interrupt: id, .. }
             | Fact::InterruptDelegated { interrupt: id, .. }
+            | Fact::InterruptTimed { interrupt: id, .. }
+            | Fact::InterruptReminded { interrupt: id, .. }
+            | Fact::InterruptEscalated { interrupt: id, .. }
+            | Fact::InterruptSnoozed { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id }
             | Fact::ApprovalUsed { interrupt: id, .. } => {
                 self.hears(id, event);

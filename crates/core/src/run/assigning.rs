@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::draft::Draft;
 use super::handle::check_text;
-use super::input::Rejection;
+use super::input::{Ask, Rejection};
 use super::{Fact, Run};
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, HandedTo, Refusal, Represented, Stage, Voter};
+use crate::interrupt::{Assignment, Delegation, HandedTo, Interrupt, Refusal, Represented, Stage, Voter};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
 
@@ -154,6 +154,14 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// Withdraws the votes of a stage in which others decide from here on.
+    pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
+        let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
+        for by in of.collect::<BTreeSet<_>>() {
+            self.withdraw(&interrupt.opened.interrupt, by.clone(), Withdrawn::Reassigned);
+        }
+    }
+
     fn withdraw(&mut self, id: &InterruptId, by: String, cause: Withdrawn) {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
@@ -163,6 +171,14 @@ impl Draft<'_> {
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
+    }
+
+    /// What is wrong with what is to happen while nobody decides on what somebody asks.
+    pub(super) fn check_timing(&self, ask: &Ask) -> Vec<Problem> {
+        let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
+        let (assignment, timing) = (ask.assignment.clone().started_by(starter), ask.timing.clone());
+        let people = &self.cx.system.people;
+        timing.started_by(starter).check(&assignment, ask.expires_in_ms, people, Some(starter), "")
     }
 }
 
@@ -189,19 +205,26 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
-    let of_phases = phases
-        .iter()
-        .flat_map(|phase| phase.kinds.iter().map(move |(kind, gate)| (Some(phase.id.as_str()), kind, gate)));
+    let of_phases =
+        phases.iter().flat_map(|phase| phase.kinds.iter().map(move |(kind, gate)| (Some(phase), kind, gate)));
     let mut told = Vec::new();
-    for (phase, kind, gate) in of_workflow.chain(of_phases) {
-        let Some(assignment) = &gate.assignment else { continue };
-        let place = phase.map(|phase| format!("phase `{phase}`: ")).unwrap_or_default();
-        let problems = check(assignment, people, starter, "");
-        told.extend(
-            problems
-                .into_iter()
-                .map(|problem| format!("{place}`gates.{}` {}", kind.as_str(), problem.message)),
-        );
+    for (phase, kind, said) in of_workflow.chain(of_phases) {
+        let place = phase.map(|phase| format!("phase `{}`: ", phase.id)).unwrap_or_default();
+        let mut problems =
+            said.assignment.as_ref().map(|it| check(it, people, starter, "")).unwrap_or_default();
+        // Of these, what the workflow says counts where the phase says nothing.
+        let gate = definition.gate(phase, *kind);
+        let timing = gate.timing();
+        if !timing.is_plain() {
+            // Whoever will start it is not known yet where a workflow is loaded.
+            let (assignment, timing) = match starter {
+                Some(starter) => (gate.assigned().started_by(starter), timing.started_by(starter)),
+                None => (gate.assigned(), timing),
+            };
+            problems.extend(timing.check(&assignment, gate.expires_in_ms, people, starter, ""));
+        }
+        let line = |problem: Problem| format!("{place}`gates.{}` {}", kind.as_str(), problem.message);
+        told.extend(problems.into_iter().map(line));
     }
     told
 }

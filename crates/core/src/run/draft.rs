@@ -170,6 +170,8 @@ impl<'a> Draft<'a> {
         let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
         // Whom the gate names may have left since the run started.
         let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
+        let timing = gate.timing().started_by(self.run.starter().unwrap_or_default());
+        let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,
@@ -180,8 +182,11 @@ impl<'a> Draft<'a> {
             risk: Risk { level: opening.risk, reasons: opening.reasons },
             action_digest: opening.action_digest,
             policy_version: self.cx.system.policy_version,
-            expires_at: expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            expires_at: expires_in_ms.map(|ms| timing.later(now, ms, stage, people)),
             on_expiry,
+            remind_at: timing.first_reminder(now, stage, people),
+            escalate_at: timing.step_at(0, now, stage, people),
+            timing,
             assignment,
             supersedes: opening.supersedes,
             usable_ms: None,

@@ -25,6 +25,7 @@ impl Draft<'_> {
         let (mut offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
         problems.extend(self.check_assignment(&ask.assignment, "/assignment"));
+        problems.extend(self.check_timing(&ask));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
@@ -43,12 +44,12 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        let assignment = ask.assignment.started_by(self.run.starter().unwrap_or_default());
-        let agent = self.run.starter().unwrap_or_default().to_owned();
+        let starter = self.run.starter().unwrap_or_default().to_owned();
+        let (assignment, timing) = (ask.assignment.started_by(&starter), ask.timing.started_by(&starter));
         let gated = ask
             .call
             .as_ref()
-            .map(|(call, _)| call.gated(&agent, &assignment, &self.session, self.cx.system, self.now()));
+            .map(|(call, _)| call.gated(&starter, &assignment, &self.session, self.cx.system, self.now()));
         if gated.as_ref().is_some_and(|gated| gated.grant.is_some()) && ask.options.is_empty() {
             let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
             offered.splice(after..after, foreign::grant_offer());
@@ -63,6 +64,7 @@ impl Draft<'_> {
             }
             _ => (ask.payload.clone(), Digest::of_json(&ask.payload)),
         };
+        let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
         let opened = Opened {
             interrupt: self.id(),
             kind: ask.kind,
@@ -73,8 +75,11 @@ impl Draft<'_> {
             risk: Risk { level, reasons },
             action_digest: ask.kind.row().edits.map(|_| bound),
             policy_version: self.cx.system.policy_version,
-            expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            expires_at: ask.expires_in_ms.map(|ms| timing.later(now, ms, stage, people)),
             on_expiry,
+            remind_at: timing.first_reminder(now, stage, people),
+            escalate_at: timing.step_at(0, now, stage, people),
+            timing,
             assignment,
             supersedes: None,
             usable_ms: ask.usable_ms,

@@ -15,7 +15,7 @@ use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Seat};
+use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Reminded, Seat};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::routing::Route;
@@ -478,6 +478,55 @@ pub enum Fact {
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<Holder>,
+    },
+    /// Another stage is reached, or others decide: from here on it counts for them when they are reminded, and when others are
+    /// asked.
+    InterruptTimed {
+        interrupt: InterruptId,
+        /// From 0.
+        stage: usize,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remind_at: Option<Timestamp>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        escalate_at: Option<Timestamp>,
+    },
+    /// These are told that it waits. Whoever delivers it to them reads it here.
+    InterruptReminded {
+        interrupt: InterruptId,
+        to: Vec<String>,
+        cause: Reminded,
+        /// The next one; left alone where they had put it off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remind_at: Option<Timestamp>,
+    },
+    /// Nobody decided so far: others are asked.
+    InterruptEscalated {
+        interrupt: InterruptId,
+        /// From 0.
+        stage: usize,
+        /// The step that is taken, from 0. Not there: no step that was left reached anybody, and admins and operators are asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<usize>,
+        /// Steps that reached nobody who may decide.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<usize>,
+        /// How many steps are behind it now.
+        steps: usize,
+        /// Who may decide from here on.
+        assignment: Box<Assignment>,
+        /// Those who are told.
+        to: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remind_at: Option<Timestamp>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        escalate_at: Option<Timestamp>,
+    },
+    /// Somebody has put it off for themselves; `until` is not there: no more.
+    InterruptSnoozed {
+        interrupt: InterruptId,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// Nobody is at it any more.
     InterruptReleased {

@@ -27,6 +27,7 @@ impl Run {
             draft.start(start)?;
         } else {
             draft.take(input)?;
+            draft.begin_anew();
         }
         draft.follow_session();
         draft.advance();
@@ -72,6 +73,7 @@ impl Draft<'_> {
             }
             Input::Tick => {
                 self.expire();
+                self.keep_waiting();
                 Ok(())
             }
             Input::Revote => {
@@ -82,6 +84,7 @@ impl Draft<'_> {
             Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
             Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
+            Input::Snooze { interrupt, until } => self.snooze(&interrupt, until),
             Input::TakeBack { interrupt } => self.take_vote_back(&interrupt),
             Input::Reassign { interrupt, to, text } => self.reassign(&interrupt, to, text),
             Input::Delegate { interrupt, delegation } => self.delegate(&interrupt, delegation),

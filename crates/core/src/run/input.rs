@@ -11,7 +11,9 @@ use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Unusable};
+use crate::interrupt::{
+    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable,
+};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -65,6 +67,11 @@ pub enum Input {
     Comment {
         interrupt: InterruptId,
         text: String,
+    },
+    /// Somebody puts it off for themselves; `None`: no more.
+    Snooze {
+        interrupt: InterruptId,
+        until: Option<Timestamp>,
     },
     /// Somebody takes their vote back.
     TakeBack {
@@ -208,6 +215,7 @@ impl Input {
             | Self::Claim { .. }
             | Self::Release { .. }
             | Self::Comment { .. }
+            | Self::Snooze { .. }
             | Self::TakeBack { .. }
             | Self::Reassign { .. }
             | Self::Delegate { .. } => Some(Permission::Decide),
@@ -292,6 +300,7 @@ pub struct Ask {
     pub call: Option<(ForeignCall, Option<Value>)>,
     /// For how long an approval can be used; `None`: for ever.
     pub usable_ms: Option<u64>,
+    pub timing: Timing,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.

@@ -48,6 +48,7 @@ mod step;
 mod stop;
 mod summary;
 mod task;
+mod timing;
 mod trial;
 pub mod undo;
 mod usage;

@@ -141,6 +141,10 @@ impl Run {
             | Fact::VoteWithdrawn { .. }
             | Fact::InterruptReassigned { .. }
             | Fact::InterruptDelegated { .. }
+            | Fact::InterruptTimed { .. }
+            | Fact::InterruptReminded { .. }
+            | Fact::InterruptEscalated { .. }
+            | Fact::InterruptSnoozed { .. }
             | Fact::AnswerCorrected { .. }
             | Fact::AnswerErased { .. }
             | Fact::ApprovalUsed { .. }

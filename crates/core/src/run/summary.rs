@@ -110,7 +110,7 @@ impl Run {
         if self.ended.is_some() {
             return None;
         }
-        let expiries = self.open_interrupts().filter_map(|(_, interrupt)| interrupt.opened.expires_at);
+        let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
         // One that is held for another reason is tried when that is over.
         let retries = self.steps.iter().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);

@@ -2,6 +2,7 @@
 //! start.
 
 pub mod freeze;
+mod hours;
 pub mod keys;
 pub mod people;
 
@@ -13,6 +14,7 @@ use crate::actor::{self, Actor, Role};
 use crate::definition::Rule;
 use crate::digest::Digest;
 use crate::event::{self, Content, Event};
+use crate::hours::Hours;
 use crate::id::{KeyId, StreamId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
@@ -53,6 +55,15 @@ pub enum Fact {
         person: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         away: Option<Away>,
+    },
+    /// From here on somebody of this group is at work then.
+    HoursSet {
+        group: String,
+        is: Hours,
+    },
+    /// Of this group no hours are known.
+    HoursUnset {
+        group: String,
     },
     /// Whoever opens the link signs a browser in as this person, once. Its code is nowhere in the journal.
     LoginLinkMade {
@@ -130,6 +141,18 @@ pub enum Input {
         id: String,
         away: Option<Away>,
     },
+    SetHours {
+        group: String,
+        hours: Hours,
+    },
+    UnsetHours {
+        group: String,
+    },
+    /// These are the hours of all groups of which a source says any.
+    SetAllHours {
+        source: PeopleSource,
+        hours: Vec<(String, Hours)>,
+    },
     MakeLoginLink {
         person: String,
     },
@@ -156,6 +179,8 @@ pub enum Rejection {
     Key(#[from] keys::Refusal),
     #[error("there is no such person")]
     UnknownPerson,
+    #[error("nothing is said of the hours of such a group")]
+    UnknownGroup,
     /// Somebody is changed where they were read from.
     #[error("{0}")]
     OtherSource(&'static str),
@@ -204,6 +229,13 @@ impl System {
                 self.take_up(id, Person { source: PeopleSource::Provider, ..person }, at)?
             }
             Input::SetAway { id, away } => self.set_away(id, away, at)?,
+            Input::SetHours { group, hours } => {
+                self.set_hours(group, hours)?.into_iter().map(plain).collect()
+            }
+            Input::UnsetHours { group } => vec![plain(self.unset_hours(group)?)],
+            Input::SetAllHours { source, hours } => {
+                self.set_all_hours(source, hours)?.into_iter().map(plain).collect()
+            }
             Input::MakeLoginLink { person } => {
                 if self.people.signs_in(&person).is_empty() {
                     let message = format!("nobody here is `{person}`");
@@ -265,6 +297,9 @@ impl System {
             | Input::SetPeople { .. }
             | Input::SetAway { .. }
             | Input::SignOut { .. }
+            | Input::SetHours { .. }
+            | Input::UnsetHours { .. }
+            | Input::SetAllHours { .. }
             | Input::MakeKey(_)
             | Input::RotateKey { .. }
             | Input::RevokeKey { .. } => Permission::Administer,
@@ -275,8 +310,13 @@ impl System {
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the files of people and rules and identity providers say.
-        let is_read =
-            matches!(input, Input::SetPerson { .. } | Input::SetPeople { .. } | Input::SetPolicy { .. });
+        let is_read = matches!(
+            input,
+            Input::SetPerson { .. }
+                | Input::SetPeople { .. }
+                | Input::SetPolicy { .. }
+                | Input::SetAllHours { .. }
+        );
         // And it freezes what was restored from a backup.
         let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
         let may = (is_engines && actor.role == Role::Engine)
@@ -409,6 +449,8 @@ impl System {
                 let is_removed = event.actor.role != Role::Engine || source != Some(PeopleSource::Provider);
                 self.people.remove(person, event.at, is_removed);
             }
+            Fact::HoursSet { group, is } => self.people.set_hours(group, Some(is)),
+            Fact::HoursUnset { group } => self.people.set_hours(group, None),
             // The link is not in the journal.
             Fact::LoginLinkMade { .. } => {}
             Fact::SignedOut { person } => self.people.sign_out(person, event.at),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::actor::{self, LOCAL_OPERATOR, Role};
+use crate::hours::Hours;
 use crate::limits;
 use crate::name::is_name;
 use crate::rights::{self, Extent, Permission};
@@ -94,6 +95,15 @@ impl Deciders {
     }
 }
 
+/// Everybody, and the hours of groups, as one source lists them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roster {
+    /// By id.
+    pub people: Vec<(String, Person)>,
+    /// By group.
+    pub hours: Vec<(String, Hours)>,
+}
+
 /// An approver of this name is whoever started the run: they confirm what they began.
 pub const STARTER: &str = "starter";
 
@@ -107,6 +117,8 @@ pub struct People {
     left: BTreeMap<String, Left>,
     /// When somebody was signed out everywhere, the last time.
     signed_out: BTreeMap<String, Timestamp>,
+    /// When somebody of a group is at work.
+    hours: BTreeMap<String, Hours>,
 }
 
 /// The last time that somebody left.
@@ -126,6 +138,11 @@ impl People {
         Self { known: people.iter().cloned().collect(), ..Self::default() }
     }
 
+    /// Those of a list, where there is nobody else.
+    pub fn listed(roster: &Roster) -> Self {
+        Self { hours: roster.hours.iter().cloned().collect(), ..Self::of(&roster.people) }
+    }
+
     pub fn get(&self, id: &str) -> Option<&Person> {
         self.known.get(id)
     }
@@ -138,6 +155,36 @@ impl People {
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
         let after = id.map_or(Bound::Unbounded, Bound::Excluded);
         self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
+    }
+
+    /// When somebody of a group is at work; `None` where nothing is said of it.
+    pub fn hours(&self, group: &str) -> Option<&Hours> {
+        self.hours.get(group)
+    }
+
+    /// The groups that have hours, with these.
+    pub fn all_hours(&self) -> impl Iterator<Item = (&str, &Hours)> {
+        self.hours.iter().map(|(group, hours)| (group.as_str(), hours))
+    }
+
+    pub(super) fn set_hours(&mut self, group: &str, hours: Option<&Hours>) {
+        match hours {
+            Some(hours) => self.hours.insert(group.to_owned(), hours.clone()),
+            None => self.hours.remove(group),
+        };
+    }
+
+    /// Who decides in the place of somebody who is away now; they themselves, where nobody does.
+    pub fn standing_in<'p>(&'p self, id: &'p str, now: Timestamp) -> &'p str {
+        let (mut found, mut passed) = (id, BTreeSet::from([id]));
+        while let Some(delegate) = self.known.get(found).and_then(|person| person.delegate(now)) {
+            // Those who delegate in a circle, or to somebody who has left, are told themselves.
+            if !passed.insert(delegate) || !self.can_decide(delegate) {
+                return id;
+            }
+            found = delegate;
+        }
+        found
     }
 
     pub fn len(&self) -> usize {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Control, Definition, IdeaGeneration, KindGate, Phase, PhaseKind, Planning};
-use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::interrupt::{Effect, Escalation, Kind, Reminders};
 use holdshort_core::run::Input;
 use serde_json::json;
 
@@ -27,6 +27,14 @@ fn gate(expires_in_ms: u64, approver: &str, options: &[&str]) -> KindGate {
     }
 }
 
+fn remind(after_ms: u64) -> Reminders {
+    Reminders { after_ms, every_ms: None, limit: 1 }
+}
+
+fn escalate(to: &str) -> Escalation {
+    Escalation { after_ms: 1, approvers: texts(&[to]), ..Escalation::default() }
+}
+
 #[test]
 fn a_phase_says_only_what_differs() {
     let usual = || KindGate {
@@ -36,6 +44,9 @@ fn a_phase_says_only_what_differs() {
         expires_in_ms: Some(1_000),
         on_expiry: Some("reject".to_owned()),
         assignment: assigned(&["ann", "ben"]),
+        reminders: Some(remind(4)),
+        escalation: vec![escalate("cy")],
+        working_time: Some(false),
     };
     let nothing = KindGate::default;
     let table = [
@@ -63,6 +74,14 @@ fn a_phase_says_only_what_differs() {
         (
             KindGate { assignment: assigned(&["cy"]), ..nothing() },
             KindGate { assignment: assigned(&["cy"]), ..usual() },
+        ),
+        (
+            KindGate { reminders: Some(remind(1)), working_time: Some(true), ..nothing() },
+            KindGate { reminders: Some(remind(1)), working_time: Some(true), ..usual() },
+        ),
+        (
+            KindGate { escalation: vec![escalate("dee")], ..nothing() },
+            KindGate { escalation: vec![escalate("dee")], ..usual() },
         ),
     ];
     for (own, merged) in table {

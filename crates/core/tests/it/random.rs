@@ -5,7 +5,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
     Agent, ChangeScope, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Rule, RuleAction, Smart,
 };
-use holdshort_core::interrupt::{About, Decision, Effect, Kind};
+use holdshort_core::interrupt::{About, Decision, Effect, Kind, Reminders};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::routing::Mode;
@@ -111,9 +111,14 @@ fn some_copilot(dice: &mut Dice) -> Copilot {
 fn some_gate(kind: Kind, dice: &mut Dice) -> KindGate {
     let rows = kind.row().options;
     KindGate {
-        expires_in_ms: Some(1 + dice.roll(50_000) as u64),
+        expires_in_ms: Some(2 + dice.roll(50_000) as u64),
         on_expiry: rows.get(dice.roll(8)).map(|row| row.id.to_owned()),
         reject: Some(*dice.pick(&[Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Proceed])),
+        reminders: dice.one_in(3).then(|| Reminders {
+            after_ms: 1,
+            every_ms: dice.one_in(2).then(|| 1 + dice.roll(9_000) as u64),
+            limit: 1 + u32::try_from(dice.roll(4)).unwrap_or_default(),
+        }),
         ..KindGate::default()
     }
 }

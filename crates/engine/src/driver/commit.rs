@@ -80,7 +80,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::DecisionMade { interrupt, .. }
                         | Fact::ApprovalUsed { interrupt, .. }
                         | Fact::InterruptReassigned { interrupt, .. }
-                        | Fact::InterruptDelegated { interrupt, .. } => {
+                        | Fact::InterruptDelegated { interrupt, .. }
+                        | Fact::InterruptTimed { interrupt, .. }
+                        | Fact::InterruptReminded { interrupt, .. }
+                        | Fact::InterruptEscalated { interrupt, .. }
+                        | Fact::InterruptSnoozed { interrupt, .. } => {
                             touched.insert(interrupt);
                             relies = true;
                         }

@@ -9,7 +9,7 @@ use holdshort_core::definition::Rule;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
 use holdshort_core::session::Session;
-use holdshort_core::system::people::{PeopleSource, Person};
+use holdshort_core::system::people::{PeopleSource, Roster};
 use holdshort_core::system::{self, System};
 use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 
@@ -209,14 +209,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// These are all people that a source knows: those whom it named before and does not any more have left. Open asks are
-    /// looked at later, by `keep_up`.
-    pub async fn set_people(
-        self: &Arc<Self>,
-        source: PeopleSource,
-        people: Vec<(String, Person)>,
-    ) -> Result<(), Error> {
+    /// These are all people that a source knows: those whom it named before and does not any more have left. So it is with the
+    /// hours of groups. Open asks are looked at later, by `keep_up`.
+    pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.look_later();
+        let Roster { people, hours } = roster;
+        self.write_system(system::Input::SetAllHours { source, hours }, Actor::engine()).await?;
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 

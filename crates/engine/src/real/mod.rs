@@ -12,7 +12,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Rule;
 use holdshort_core::system::Input;
-use holdshort_core::system::people::{People, PeopleSource, Person};
+use holdshort_core::system::people::{People, PeopleSource, Roster};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{Location, Store, sqlite};
@@ -33,7 +33,7 @@ pub type RealDriver = Driver<Store, SystemClock, RealExecutor>;
 pub struct Setup<L> {
     pub data: PathBuf,
     /// All whom the people file names; `None`: nothing is said, and they are as they were.
-    pub people: Option<Vec<(String, Person)>>,
+    pub people: Option<Roster>,
     /// The rules of the installation; `None`: they are as they were.
     pub rules: Option<Vec<Rule>>,
     pub library: L,
@@ -77,7 +77,7 @@ where
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
     let begun = async {
-        let people = people_of(&journal, people.as_deref()).await?;
+        let people = people_of(&journal, people.as_ref()).await?;
         library(&people).map(Arc::new)
     };
     let library = match begun.await {
@@ -142,12 +142,16 @@ async fn freeze_copy(driver: &Arc<RealDriver>, data: &Path, at: &str) -> Result<
 }
 
 /// Everybody, once the people of the file are taken up.
-async fn people_of(journal: &Arc<Store>, people: Option<&[(String, Person)]>) -> Result<People, Error> {
+async fn people_of(journal: &Arc<Store>, people: Option<&Roster>) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
-    let input = people.map(|people| Input::SetPeople { source: PeopleSource::File, people: people.to_vec() });
-    let events = input.map(|input| system.handle(SystemClock.now(), &Actor::engine(), input)).transpose()?;
-    for event in events.into_iter().flatten() {
-        system.apply(&event);
+    let source = PeopleSource::File;
+    let inputs = people.cloned().map(|Roster { people, hours }| {
+        [Input::SetAllHours { source, hours }, Input::SetPeople { source, people }]
+    });
+    for input in inputs.into_iter().flatten() {
+        for event in system.handle(SystemClock.now(), &Actor::engine(), input)? {
+            system.apply(&event);
+        }
     }
     Ok(system.people)
 }

@@ -1,9 +1,10 @@
 //! What an agent of another framework asks.
 
 use holdshort_core::gate::foreign::ForeignCall;
+use holdshort_core::interrupt::{Escalation, Reminders, Timing};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{self as wire, Ask};
+use holdshort_protocol::{self as wire, Ask, AskEscalation, AskReminders};
 use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::Value;
@@ -40,6 +41,11 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         expires_in_ms: ask.expires_in_ms,
         on_expiry: ask.on_expiry,
         assignment: assignment.unwrap_or_default(),
+        timing: Timing {
+            reminders: ask.reminders.map(reminders),
+            escalation: ask.escalation.into_iter().map(escalation).collect(),
+            working_time: ask.working_time,
+        },
         call: ask.call.map(|call| {
             let call = self::call(call);
             let diff = diff(&call);
@@ -59,4 +65,18 @@ pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
+}
+
+/// How often people are reminded where `every_ms` is there and `limit` is not: as in a workflow.
+const REMINDERS: u32 = 10;
+
+fn reminders(asked: AskReminders) -> Reminders {
+    let AskReminders { after_ms, every_ms, limit } = asked;
+    let usual = if every_ms.is_some() { REMINDERS } else { 1 };
+    Reminders { after_ms, every_ms, limit: limit.unwrap_or(usual) }
+}
+
+fn escalation(asked: AskEscalation) -> Escalation {
+    let AskEscalation { after_ms, approvers, groups, replace } = asked;
+    Escalation { after_ms, approvers, groups, replace }
 }

@@ -68,5 +68,6 @@ fn stage(stage: wire::Stage) -> Stage {
             wire::Represented::Any => Represented::Any,
             wire::Represented::All => Represented::All,
         },
+        operators: false,
     }
 }

@@ -3,10 +3,12 @@
 mod ask;
 pub(crate) mod assignment;
 mod config;
+mod hours;
 mod person;
 
 pub(crate) use ask::{ask, call};
 pub(crate) use config::config;
+pub(crate) use hours::hours;
 pub(crate) use person::person;
 
 use holdshort_core::interrupt::Kind as CoreKind;

@@ -6,7 +6,7 @@ use axum::Json;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Delegation;
 use holdshort_core::run::{Input, Run};
-use holdshort_protocol::{Comment, Delegate, Interrupt, List, Message, Reassign};
+use holdshort_protocol::{Comment, Delegate, Interrupt, List, Message, Reassign, Snooze};
 use holdshort_web::asked::Asked;
 use holdshort_web::auth::{Caller, Decider};
 use holdshort_web::body::Body;
@@ -93,6 +93,23 @@ pub(crate) async fn delegate(
     let until = until.map(|until| moment("/until", &until)).transpose()?;
     let delegation = Delegation { from: from.unwrap_or_else(|| caller.actor.id.clone()), to, until };
     done(caller, &asked, Input::Delegate { interrupt: id, delegation }).await
+}
+
+/// Put an interrupt off.
+///
+/// For whoever sends it alone: until then it is left out of their list (`snoozed=false`), and they are not reminded; when it
+/// is over they are. For others nothing changes, and it expires when it would. `null` takes it back.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body = Snooze,
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+)]
+pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+    let (caller, asked) = decider.interrupt(&id).await?;
+    let Snooze { until } = body.json().await?;
+    let until = until.map(|until| moment("/until", &until)).transpose()?;
+    done(caller, &asked, Input::Snooze { interrupt: id, until }).await
 }
 
 /// Comment on an interrupt.

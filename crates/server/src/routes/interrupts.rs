@@ -114,7 +114,12 @@ pub(crate) async fn list(
         session: id("session", query.session.as_deref())?,
         kind: query.kind.map(convert::kind),
     };
-    Ok(Json(page(&caller, &filter, query.cursor, limit(query.limit)?).await?))
+    let mut page = page(&caller, &filter, query.cursor, limit(query.limit)?).await?;
+    if query.snoozed == Some(false) {
+        let is_snoozed = |each: &Interrupt| each.you.as_ref().is_some_and(|you| you.snoozed_until.is_some());
+        page.items.retain(|each| !is_snoozed(each));
+    }
+    Ok(Json(page))
 }
 
 /// The marks of what a list is to hold; `None`: of everything. Whoever is shown only what is assigned to them is shown of

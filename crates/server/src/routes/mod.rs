@@ -8,6 +8,7 @@ mod conversation;
 mod decisions;
 mod docs;
 mod events;
+mod groups;
 mod health;
 mod interrupts;
 mod keys;
@@ -84,6 +85,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Assign), routes!(actions::delegate)))
         .routes(needs(any(Decide), routes!(actions::claim)))
         .routes(needs(any(Decide), routes!(actions::release)))
+        .routes(needs(any(Decide), routes!(actions::snooze)))
         .routes(needs(any(Decide), routes!(actions::comment)))
         .routes(needs(any(Read), routes!(actions::comments)))
         .routes(needs(all(Read), routes!(answers::list)))
@@ -120,6 +122,8 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Administer), routes!(people::remove)))
         .routes(needs(any(Decide), routes!(people::leave)))
         .routes(needs(any(Decide), routes!(people::come_back)))
+        .routes(needs(all(Read), routes!(groups::list)))
+        .routes(needs(all(Administer), routes!(groups::set, groups::unset)))
         .routes(needs(all(Read), routes!(workflows::list)))
         .routes(needs(all(Read), routes!(system::read)))
         .routes(needs(all(Halt), routes!(system::freeze)))

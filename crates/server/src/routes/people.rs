@@ -113,7 +113,7 @@ fn about(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id { caller } else { caller.may(all(Permission::Administer)).unwrap_or(caller) }
 }
 
-async fn change(caller: Caller, input: Input) -> Answer<Arc<System>> {
+pub(super) async fn change(caller: Caller, input: Input) -> Answer<Arc<System>> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     Ok(detached(async move { driver.change_system(input, actor).await }).await?)

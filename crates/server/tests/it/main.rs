@@ -36,4 +36,5 @@ mod socket;
 mod start;
 mod store;
 mod streams;
+mod waiting;
 mod written;

@@ -6,7 +6,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, Seed};
-use holdshort_core::interrupt::{Assignment, Decision, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Kind, Timing};
 use holdshort_core::run::{Ask, Config, Context, Input, Origin, Rejection, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
@@ -96,6 +96,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             assignment: Assignment::default(),
             call: None,
             usable_ms: None,
+            timing: Timing::default(),
         };
         // Not every kind is for agents elsewhere.
         if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {

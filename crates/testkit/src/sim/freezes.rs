@@ -1,11 +1,33 @@
 //! Freezes of runs, workflows and agents: who sets them, who lifts them, and an account of its own of what they hold.
 
+use holdshort_core::actor::Actor;
 use holdshort_core::run::{Action, Run};
 use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{Input, System};
 
 use super::choices::Choices;
-use super::people::Deed;
+use super::people::{Deed, someone};
+
+/// Who changes something of the installation.
+pub(super) fn who_changes(input: &Input) -> Actor {
+    match input {
+        Input::SetPolicy { .. }
+        | Input::SetPerson { .. }
+        | Input::RemovePerson { .. }
+        | Input::SetPeople { .. }
+        | Input::SetAway { .. }
+        | Input::SetHours { .. }
+        | Input::UnsetHours { .. }
+        | Input::SetAllHours { .. }
+        | Input::MakeLoginLink { .. }
+        | Input::SignOut { .. }
+        | Input::MakeKey(_)
+        | Input::RotateKey { .. }
+        | Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
+        Input::TakeUp { .. } => Actor::engine(),
+        Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
+    }
+}
 
 /// Everything is frozen, or goes on.
 pub(super) fn of_all(choices: &mut Choices) -> Deed {

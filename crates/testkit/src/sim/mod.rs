@@ -5,8 +5,10 @@
 //! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions. The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
+//! Assignments and their time are played by themselves, without a store (`asked/`).
 //! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
 
+mod asked;
 mod calm;
 mod check;
 mod choices;
@@ -35,6 +37,7 @@ mod twin;
 mod workflows;
 mod world;
 
+pub use asked::{Asked, Bend, play as play_asked};
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{

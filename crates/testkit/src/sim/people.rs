@@ -9,7 +9,7 @@ use holdshort_core::asking::Form;
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind, Timing};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
@@ -376,6 +376,7 @@ fn ask(choices: &mut Choices) -> Ask {
         assignment: Assignment::default(),
         call: None,
         usable_ms: None,
+        timing: Timing::default(),
     }
 }
 
@@ -540,20 +541,7 @@ impl Deed {
                 driver.ask(&run, *ask, Some(key), Actor::agent("agent", "sim")).await?;
             }
             Self::Change { input } => {
-                let actor = match input {
-                    system::Input::SetPolicy { .. }
-                    | system::Input::SetPerson { .. }
-                    | system::Input::RemovePerson { .. }
-                    | system::Input::SetPeople { .. }
-                    | system::Input::SetAway { .. }
-                    | system::Input::MakeLoginLink { .. }
-                    | system::Input::SignOut { .. }
-                    | system::Input::MakeKey(_)
-                    | system::Input::RotateKey { .. }
-                    | system::Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
-                    system::Input::TakeUp { .. } => Actor::engine(),
-                    system::Input::Freeze { .. } | system::Input::Unfreeze { .. } => someone("alice"),
-                };
+                let actor = freezes::who_changes(&input);
                 drop(driver.change_system(input, actor).await?);
             }
             Self::Revoke { session, grant } => drop(driver.revoke(&session, &grant, someone("alice")).await?),

@@ -118,7 +118,7 @@ fn examples_in_the_documents_are_valid() {
         for (line, block) in blocks(document, "yaml") {
             let problems = if block.starts_with("people:") {
                 let read = holdshort_workflow::people_file::parse(document, &block);
-                read.map(|people| deciders = People::of(&people).deciders()).err()
+                read.map(|people| deciders = People::listed(&people).deciders()).err()
             } else if block.starts_with("name:") {
                 let catalogue = holdshort_tools::catalogue();
                 holdshort_workflow::parse_for(document, &block, &catalogue, &deciders).err()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use holdshort_testkit::sim::{self, Mutant};
+use holdshort_testkit::sim::{self, Bend, Mutant};
 
 /// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
 const SEEDS: u64 = 100;
@@ -117,4 +117,43 @@ fn a_start_that_slips_by_a_suspension_is_noticed() {
         .filter_map(|seed| sim::play(seed, Some(Mutant::DropTheGuards)).problem);
     let mut of_sessions = problems.filter(|problem| problem.contains("in a session that is not open"));
     assert_ne!(of_sessions.next(), None);
+}
+
+/// People, quorums, stages, delegates, reminders and escalations: enough that each of them happens many times.
+const ASKED: u64 = 1_500;
+
+#[test]
+fn assignments_release_nothing_that_they_do_not_allow() {
+    let (mut counts, mut releases) = (std::collections::BTreeMap::<String, u64>::new(), 0);
+    for seed in 0..ASKED {
+        let played = sim::play_asked(seed, None);
+        assert_eq!(played.problem, None, "seed {seed}");
+        for (kind, n) in played.counts {
+            *counts.entry(kind).or_default() += n;
+        }
+        releases += played.releases;
+    }
+    let often = [
+        "interrupt_opened",
+        "interrupt_delegated",
+        "interrupt_reassigned",
+        "interrupt_timed",
+        "interrupt_reminded",
+        "interrupt_escalated",
+        "interrupt_snoozed",
+        "vote_withdrawn",
+        "person_left",
+        "away_set",
+        "frozen",
+    ];
+    for kind in often {
+        assert!(counts.get(kind).is_some_and(|n| *n > 100), "{kind}: {counts:?}");
+    }
+    assert!(releases > 100, "{releases}");
+}
+
+#[test]
+fn bent_assignments_are_noticed() {
+    let lived: Vec<Bend> = Bend::ALL.into_iter().filter(|bend| bend.noticed().is_none()).collect();
+    assert_eq!(lived, [], "bent on purpose, and nobody noticed");
 }

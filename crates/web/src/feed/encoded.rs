@@ -59,12 +59,15 @@ impl EncodedEvent {
     /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
     /// is let through, for whoever shows it to say what is wrong.
     pub(super) fn is_of_an_inbox(&self) -> bool {
-        const KINDS: [&str; 6] = [
+        const KINDS: [&str; 9] = [
             "interrupt_opened",
             "decision_made",
             "vote_withdrawn",
             "interrupt_reassigned",
             "interrupt_delegated",
+            "interrupt_reminded",
+            "interrupt_escalated",
+            "interrupt_snoozed",
             "interrupt_resolved",
         ];
         self.kind.as_deref().is_none_or(|kind| KINDS.contains(&kind))
@@ -76,7 +79,7 @@ impl EncodedEvent {
 
     /// Whether others are asked from it on.
     pub(super) fn reassigns(&self) -> bool {
-        self.kind.as_deref() == Some("interrupt_reassigned")
+        matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }
 
     /// Whether it says how an interrupt ended; also where its type can not be read.

@@ -31,12 +31,26 @@ impl Reader {
             return None;
         }
         let voter = Voter { actor: &self.actor, people: &self.system.people, starter, now: self.now };
+        let snoozed_until = interrupt.snoozed_until(&self.actor.id).filter(|until| *until > self.now);
+        let snoozed_until = snoozed_until.map(|until| until.to_string());
         interrupt.is_open().then(|| match interrupt.seat_now(&voter) {
-            Ok(seat) => wire::You { may_decide: true, code: None, why: None, in_place_of: seat.in_place_of },
+            Ok(seat) => wire::You {
+                may_decide: true,
+                code: None,
+                why: None,
+                in_place_of: seat.in_place_of,
+                snoozed_until,
+            },
             Err(refusal) => {
                 let Refused(problem) = Refused::from(refusal);
                 let code = Some(problem.code.as_str().to_owned());
-                wire::You { may_decide: false, code, why: Some(problem.detail), in_place_of: None }
+                wire::You {
+                    may_decide: false,
+                    code,
+                    why: Some(problem.detail),
+                    in_place_of: None,
+                    snoozed_until,
+                }
             }
         })
     }
@@ -52,6 +66,7 @@ pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
         approvers,
         groups,
         quorum,
+        operators: assigned.stages[at].operators,
         self_approval: assigned.self_approval,
         stages: if is_staged { assigned.stages.iter().map(stage).collect() } else { Vec::new() },
         stage: (is_staged && interrupt.is_open()).then_some(at),
@@ -59,6 +74,17 @@ pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
         missing: if interrupt.is_open() { standing.missing } else { Vec::new() },
         delegations: interrupt.delegations.iter().map(delegation).collect(),
     }
+}
+
+/// Of an open one: the step that comes next.
+pub(super) fn escalates(interrupt: &Interrupt) -> Option<wire::NextEscalation> {
+    let (at, step) = (interrupt.due.escalate_at?, interrupt.next_step()?);
+    interrupt.is_open().then(|| wire::NextEscalation {
+        at: at.to_string(),
+        approvers: step.approvers.clone(),
+        groups: step.groups.clone(),
+        replace: step.replace,
+    })
 }
 
 pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {

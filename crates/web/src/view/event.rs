@@ -9,8 +9,17 @@ use holdshort_protocol as wire;
 use serde_json::{Map, Value};
 
 /// Facts that are times, as JSON pointers: a number in the journal, RFC 3339 on the wire.
-const TIMES: [&str; 6] =
-    ["/expires_at", "/retry_at", "/previous_until", "/away/until", "/delegation/until", "/is/issued_at"];
+const TIMES: [&str; 9] = [
+    "/expires_at",
+    "/retry_at",
+    "/previous_until",
+    "/away/until",
+    "/delegation/until",
+    "/is/issued_at",
+    "/remind_at",
+    "/escalate_at",
+    "/until",
+];
 
 pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
     let event = event::decode(sealed)?;

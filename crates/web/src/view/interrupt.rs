@@ -249,6 +249,8 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         policy: policy(interrupt),
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
+        remind_at: interrupt.due.remind_at.filter(|_| interrupt.is_open()).map(|at| at.to_string()),
+        escalates: assignment::escalates(interrupt),
         suggestions_from_history: Vec::new(),
         warnings: Vec::new(),
         claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod assignment;
 pub mod conversation;
 pub mod event;
+pub mod group;
 pub mod interrupt;
 pub mod now;
 pub mod page;

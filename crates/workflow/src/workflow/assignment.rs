@@ -89,10 +89,10 @@ fn stage(fields: &Fields<'_>, deciders: &Deciders, problems: &mut Problems) -> S
         let words = [("any", Represented::Any), ("all", Represented::All)];
         roles = quorum.find("roles").and_then(|item| item.one_of(&words, problems)).unwrap_or_default();
     }
-    Stage { name: None, approvers, groups, required, roles }
+    Stage { approvers, groups, required, roles, ..Stage::default() }
 }
 
-fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
+pub(super) fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_person(name) {
@@ -104,7 +104,7 @@ fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<
     named.into_iter().map(|(name, _)| name).collect()
 }
 
-fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
+pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_group(name) {

@@ -6,13 +6,24 @@ use holdshort_core::definition::{KindGate, PhaseKind};
 use holdshort_core::interrupt::{self, Carry, Effect, Kind, Offer, Row};
 use holdshort_core::system::people::Deciders;
 
-use super::assignment;
+use super::{assignment, timing};
+use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
-use crate::{bounds, duration};
 
 const KEYS: Keys = Keys {
-    known: &["options", "labels", "reject", "expires_in", "on_expiry", "approvers", "assignment"],
+    known: &[
+        "options",
+        "labels",
+        "reject",
+        "expires_in",
+        "on_expiry",
+        "approvers",
+        "assignment",
+        "reminders",
+        "escalation",
+        "working_time",
+    ],
     later: &[],
 };
 
@@ -79,9 +90,12 @@ pub(super) fn read(
         options: fields.find("options").map(|item| options(item, table, problems)).unwrap_or_default(),
         labels: fields.find("labels").and_then(|item| labels(item, table, problems)).unwrap_or_default(),
         reject: fields.find("reject").and_then(|item| reject(item, table.kind, problems)),
-        expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
+        expires_in_ms: fields.find("expires_in").and_then(|item| timing::length(item, &fields, problems)),
         on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, table, problems)),
         assignment: assignment::of_gate(&fields, deciders, problems),
+        reminders: timing::reminders(&fields, problems),
+        escalation: timing::escalation(&fields, deciders, problems),
+        working_time: fields.find("working_time").and_then(|item| item.flag(problems)),
     };
     let KindGate { options, on_expiry: Some(id), .. } = gate.over(usual) else { return Some(gate) };
     let is_known = table.rows().any(|row| row.id == id);

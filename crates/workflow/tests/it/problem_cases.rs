@@ -805,6 +805,33 @@ gates:
         ],
     },
     Case {
+        about: "reminders and escalations that can not be",
+        text: "\
+name: a
+phases:
+  - {id: look, kind: checkpoint, message: m}
+gates:
+  checkpoint: {reminders: {every: 1h}, escalation: [], working_time: maybe}
+  question: {reminders: {after: 4h, limit: 3}, escalation: [{after: 1h}, {approvers: [anna]}, {after: 1h, groups: [legal], to: x}]}
+  review: {working_time: true, expires_in: 2d, reminders: {after: 1d, every: 0s, limit: 101}}
+",
+        says: &[
+            "workflow.yaml:5:27: `after` is missing",
+            "workflow.yaml:5:52: no step is listed: list one, or leave it out",
+            "workflow.yaml:5:70: expected `true` or `false`, found `maybe`",
+            "workflow.yaml:6:44: there is one: say `every` where there are to be more",
+            "workflow.yaml:6:61: names nobody: say `approvers` or `groups`",
+            "workflow.yaml:6:74: `after` is missing",
+            "workflow.yaml:6:87: nobody who decides here is `anna`; who decides is one of: `operator`",
+            "workflow.yaml:6:117: nobody who decides here is in the group `legal`; there are the groups: none",
+            "workflow.yaml:6:125: unknown key `to`; known are: after, approvers, groups, replace",
+            "workflow.yaml:7:44: working time is counted in hours: write how many",
+            "workflow.yaml:7:67: working time is counted in hours: write how many",
+            "workflow.yaml:7:78: a duration is from 1ms to 366d, found `0s`",
+            "workflow.yaml:7:89: expected a whole number from 1 to 100, found the number 101",
+        ],
+    },
+    Case {
         about: "references out of a schema",
         text: "\
 name: a

@@ -9,7 +9,7 @@ use holdshort_core::definition::{
     RuleAction, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
-use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::interrupt::{Effect, Escalation, Kind, Reminders};
 use holdshort_core::pricing::{ModelTerms, Price};
 use holdshort_core::schema;
 use holdshort_core::tool::{self, Category, Runs};
@@ -75,7 +75,7 @@ gates:
     - {changes: ignored, do: allow}
     - {tools: [run_command], changes: ["docs/**"], deletes: 3, do: ask}
     - {tools: ["*"], do: ask}
-  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [operator]}
+  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [operator], reminders: {after: 10m, every: 5m}, escalation: [{after: 20m, approvers: [operator], replace: true}], working_time: false}
   question: {expires_in: 500ms}
   checkpoint: {on_expiry: approve, expires_in: 7d}
 limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000, money: "1.50"}}
@@ -201,6 +201,14 @@ fn full_gates() -> Gates {
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
         assignment: Some(holdshort_core::interrupt::Assignment::of(texts(&["operator"]))),
+        reminders: Some(Reminders { after_ms: 10 * 60 * 1000, every_ms: Some(5 * 60 * 1000), limit: 10 }),
+        escalation: vec![Escalation {
+            after_ms: 20 * 60 * 1000,
+            approvers: texts(&["operator"]),
+            groups: Vec::new(),
+            replace: true,
+        }],
+        working_time: Some(false),
     };
     Gates {
         plan: PlanGate::Show,

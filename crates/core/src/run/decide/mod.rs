@@ -116,10 +116,7 @@ impl Draft<'_> {
             .run
             .open_interrupts()
             .filter(|(_, interrupt)| interrupt.opened.expires_at.is_some_and(|at| at <= now))
-            .filter(|(_, interrupt)| {
-                let agent = interrupt.opened.agent.as_deref();
-                agent.is_none_or(|agent| self.cx.system.freezes.of_agent(agent).is_none())
-            })
+            .filter(|(_, interrupt)| !self.is_held(interrupt))
             .map(|(_, interrupt)| interrupt.clone())
             .collect();
         for interrupt in due {

@@ -1,5 +1,6 @@
 // Who decides on an interrupt, in words; and which votes agree with the newest one.
-import type { Assignment, Interrupt, Quorum, Vote } from "../../../api/types";
+import type { Assignment, Interrupt, NextEscalation, Quorum, Vote } from "../../../api/types";
+import { moment } from "../../../parts/age";
 import { plain } from "../../../parts/plain";
 import { t } from "../../../parts/later/people-words";
 
@@ -20,7 +21,13 @@ export function asked(approvers: readonly string[], groups: readonly string[], q
 
 /** Of one stage: who is asked, and whom it is not for. */
 export function askedOnce(assignment: Assignment): string {
-  return asked(assignment.approvers, assignment.groups ?? [], assignment.quorum);
+  const who = asked(assignment.approvers, assignment.groups ?? [], assignment.quorum);
+  return assignment.operators ? t("assigned.operators", { who }) : who;
+}
+
+/** What comes next while nobody decides: who is asked then. */
+export function escalated({ at, approvers = [], groups = [], replace }: NextEscalation): string {
+  return t(replace ? "assigned.escalates.instead" : "assigned.escalates.too", { time: moment(at), who: asked(approvers, groups, {}) });
 }
 
 /** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. */

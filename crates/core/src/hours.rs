@@ -1,0 +1,260 @@
+//! Business hours: when somebody of a group is at work, and when so much working time is over. Of the hour that the clock
+//! skips, and the one that it repeats, this is the one place that knows.
+//!
+//! Time zones are those of the database that is compiled in. What is computed is written down as a moment: a replay
+//! computes none of it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
+use jiff::{SignedDuration, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+use crate::schema::Problem;
+use crate::system::people::PeopleSource;
+use crate::time::Timestamp;
+
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// When somebody of a group is at work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hours {
+    /// An IANA time zone: `Europe/Berlin`.
+    pub time_zone: String,
+    /// A day that is not there is free.
+    pub week: BTreeMap<Day, Vec<Span>>,
+    /// Free days, whichever day of the week they are.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub holidays: BTreeSet<Date>,
+    pub source: PeopleSource,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Day {
+    Mon,
+    Tue,
+    Wed,
+    Thu,
+    Fri,
+    Sat,
+    Sun,
+}
+
+impl Day {
+    pub const ALL: [Self; 7] = [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Mon => "mon",
+            Self::Tue => "tue",
+            Self::Wed => "wed",
+            Self::Thu => "thu",
+            Self::Fri => "fri",
+            Self::Sat => "sat",
+            Self::Sun => "sun",
+        }
+    }
+
+    fn of(date: Date) -> Self {
+        match date.weekday() {
+            Weekday::Monday => Self::Mon,
+            Weekday::Tuesday => Self::Tue,
+            Weekday::Wednesday => Self::Wed,
+            Weekday::Thursday => Self::Thu,
+            Weekday::Friday => Self::Fri,
+            Weekday::Saturday => Self::Sat,
+            Weekday::Sunday => Self::Sun,
+        }
+    }
+
+    /// The days of `mon`, of `mon-fri`, of `sat-mon`; `None` where these are no days.
+    pub fn range(text: &str) -> Option<Vec<Self>> {
+        let day = |word: &str| Self::ALL.iter().position(|day| day.word() == word);
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (day(first)?, day(last)?);
+        let count = (last + 7 - first) % 7 + 1;
+        Some(Self::ALL.into_iter().cycle().skip(first).take(count).collect())
+    }
+}
+
+/// Part of a day, in minutes since midnight as the clock on the wall shows them. Written `09:00-17:00`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Span {
+    from: u16,
+    to: u16,
+}
+
+const MIDNIGHT: u16 = 24 * 60;
+
+/// A text that is no part of a day.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no part of a day: write `09:00-17:00`; what goes on past midnight is two: `22:00-24:00` and, on the next day, `00:00-06:00`"
+)]
+pub struct NoSpan(String);
+
+impl FromStr for Span {
+    type Err = NoSpan;
+    fn from_str(text: &str) -> Result<Self, NoSpan> {
+        let minute = |text: &str| {
+            let (hour, minute) = text.split_once(':')?;
+            let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+            let (hour, minute): (u16, u16) = match is_two(hour) && is_two(minute) {
+                true => (hour.parse().ok()?, minute.parse().ok()?),
+                false => return None,
+            };
+            Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= MIDNIGHT)
+        };
+        let span = || {
+            let (from, to) = text.split_once('-')?;
+            Some(Self { from: minute(from)?, to: minute(to)? }).filter(|span| span.from < span.to)
+        };
+        span().ok_or_else(|| NoSpan(text.chars().take(40).collect()))
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to } = *self;
+        write!(f, "{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60)
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = NoSpan;
+    fn try_from(text: String) -> Result<Self, NoSpan> {
+        text.parse()
+    }
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> Self {
+        span.to_string()
+    }
+}
+
+impl Hours {
+    /// What is wrong with them. Pointers are those of the API.
+    pub fn check(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if ZONES.get(&self.time_zone).is_err() {
+            let zone: String = self.time_zone.chars().take(limits::NAME_BYTES).collect();
+            problems.push(Problem::new(
+                "/time_zone",
+                format!("there is no time zone `{zone}`: write one such as `Europe/Berlin`"),
+            ));
+        }
+        if self.week.values().all(Vec::is_empty) {
+            problems.push(Problem::new("/week", "names no hour: nobody would ever be at work"));
+        }
+        for (day, spans) in &self.week {
+            let at = format!("/week/{}", day.word());
+            if spans.len() > limits::SPANS_OF_DAY {
+                problems.push(Problem::new(&at, format!("holds more than {}", limits::SPANS_OF_DAY)));
+            } else if let Some(pair) = spans.windows(2).find(|pair| pair[1].from < pair[0].to) {
+                problems
+                    .push(Problem::new(&at, format!("`{}` begins before `{}` is over", pair[1], pair[0])));
+            }
+        }
+        if self.holidays.len() > limits::HOLIDAYS {
+            problems.push(Problem::new("/holidays", format!("holds more than {}", limits::HOLIDAYS)));
+        }
+        problems
+    }
+
+    /// The times of a day, as moments.
+    fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
+        let free = self.holidays.contains(&date);
+        let spans = self.week.get(&Day::of(date)).filter(|_| !free).map(Vec::as_slice).unwrap_or_default();
+        spans.iter().filter_map(move |span| {
+            let (from, to) =
+                (moment(date, span.from, Edge::Begins, zone)?, moment(date, span.to, Edge::Ends, zone)?);
+            (from < to).then_some((from, to))
+        })
+    }
+}
+
+/// Whether something begins or ends when the clock shows a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    Begins,
+    Ends,
+}
+
+/// The moment, in milliseconds, at which the clock on the wall shows this. A time that the clock skips is the moment at which
+/// it jumps. Of one that it shows twice work begins with the first and ends with the last: nobody is sent home early.
+fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
+    // What ends is over with the last moment before.
+    let back = i64::from(edge == Edge::Ends);
+    let ms = i64::from(minute) * 60_000 - back;
+    let wall = date.to_datetime(Time::midnight()).checked_add(SignedDuration::from_millis(ms)).ok()?;
+    let at = |offset: Offset, wall: DateTime| Some(offset.to_timestamp(wall).ok()?.as_millisecond() + back);
+    match zone.to_ambiguous_timestamp(wall).offset() {
+        AmbiguousOffset::Unambiguous { offset } => at(offset, wall),
+        AmbiguousOffset::Fold { before, .. } if edge == Edge::Begins => at(before, wall),
+        AmbiguousOffset::Fold { after, .. } => at(after, wall),
+        AmbiguousOffset::Gap { before, .. } => {
+            // Shown by the clock as it was before, it is just past the jump, or at it.
+            let past = jiff::Timestamp::from_millisecond(at(before, wall)? + 1).ok()?;
+            Some(zone.preceding(past).next()?.timestamp().as_millisecond())
+        }
+    }
+}
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Days that are looked at together.
+const WINDOW: i64 = 7;
+
+/// The moment at which so much working time is over, from a moment on. What counts is when anybody of these groups is at
+/// work. Where that is not within [`limits::HOURS_AHEAD_DAYS`], their end.
+pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
+    let zones: Vec<(&Hours, TimeZone)> =
+        of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
+    let mut left = i64::try_from(ms).unwrap_or(i64::MAX);
+    let mut begins = from.as_millis();
+    let last = from.plus_ms(limits::HOURS_AHEAD_DAYS * DAY_MS.unsigned_abs()).as_millis();
+    while begins < last {
+        let ends = begins.saturating_add(WINDOW * DAY_MS);
+        for (start, end) in at_work(&zones, begins, ends) {
+            let length = end - start;
+            if length >= left {
+                return Timestamp::from_millis(start + left);
+            }
+            left -= length;
+        }
+        begins = ends;
+    }
+    Timestamp::from_millis(last)
+}
+
+/// When anybody is at work between two moments, in order; what touches or overlaps is one.
+fn at_work(of: &[(&Hours, TimeZone)], begins: i64, ends: i64) -> Vec<(i64, i64)> {
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for (hours, zone) in of {
+        let Ok(first) = jiff::Timestamp::from_millisecond(begins) else { continue };
+        let first = zone.to_datetime(first).date();
+        // One day around, for days of several lengths.
+        for ahead in -1..=WINDOW + 1 {
+            let Ok(date) = first.checked_add(ahead.days()) else { continue };
+            let inside = hours.on(date, zone).map(|(from, to)| (from.max(begins), to.min(ends)));
+            found.extend(inside.filter(|(from, to)| from < to));
+        }
+    }
+    found.sort_unstable();
+    let mut merged: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in found {
+        match merged.last_mut() {
+            Some((_, end)) if from <= *end => *end = to.max(*end),
+            _ => merged.push((from, to)),
+        }
+    }
+    merged
+}

@@ -1,0 +1,418 @@
+//! What happens while nobody decides: reminders, and a chain of others who are asked.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Assignment, Interrupt, Refusal, Represented, Stage, Voter};
+use crate::hours;
+use crate::limits;
+use crate::run::Fact;
+use crate::schema::Problem;
+use crate::system::people::{People, STARTER};
+use crate::time::Timestamp;
+
+/// As a gate, or whoever asks, says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminders: Option<Reminders>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escalation: Vec<Escalation>,
+    /// Time counts only while somebody of the groups that are asked is at work: that of the expiry too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub working_time: bool,
+}
+
+/// Those who are asked are told again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reminders {
+    /// Since they were asked.
+    pub after_ms: u64,
+    /// And then so often; `None`: once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<u64>,
+    /// How many there are in all, for each time that somebody is asked.
+    pub limit: u32,
+}
+
+/// Others are asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Escalation {
+    /// Since it was asked, or since the step before.
+    pub after_ms: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// They decide instead of those who were asked, and not beside them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replace: bool,
+}
+
+/// What comes next while nobody decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    pub remind_at: Option<Timestamp>,
+    pub escalate_at: Option<Timestamp>,
+    /// Reminders since somebody was asked last.
+    pub reminded: u32,
+    /// Steps of the chain that are taken, or that reached nobody.
+    pub steps: usize,
+    /// The stage that they are about.
+    pub stage: usize,
+    /// Others decide, and it begins anew for them.
+    pub is_outdated: bool,
+}
+
+/// Why people are told again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reminded {
+    /// Nobody decided so far.
+    Waiting,
+    /// They had put it off until now.
+    Snoozed,
+}
+
+/// What is due at a moment, the earliest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    Escalate,
+    Remind,
+    Wake,
+}
+
+impl Timing {
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether there is anything to begin anew where others are asked.
+    pub fn tells(&self) -> bool {
+        self.reminders.is_some() || !self.escalation.is_empty()
+    }
+
+    /// The moment at which so much time has passed for those of a stage.
+    pub fn later(&self, from: Timestamp, ms: u64, stage: Option<&Stage>, people: &People) -> Timestamp {
+        let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
+        let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
+        // Nobody of them has hours any more: the clock alone counts.
+        if self.working_time && !hours.is_empty() { hours::after(from, ms, &hours) } else { from.plus_ms(ms) }
+    }
+
+    /// The first reminder where somebody is asked now.
+    pub fn first_reminder(
+        &self,
+        now: Timestamp,
+        stage: Option<&Stage>,
+        people: &People,
+    ) -> Option<Timestamp> {
+        self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
+    }
+
+    /// The one after so many.
+    pub fn next_reminder(
+        &self,
+        told: u32,
+        now: Timestamp,
+        stage: Option<&Stage>,
+        people: &People,
+    ) -> Option<Timestamp> {
+        let Reminders { every_ms, limit, .. } = self.reminders?;
+        let every_ms = every_ms.filter(|_| told < limit)?;
+        Some(self.later(now, every_ms, stage, people))
+    }
+
+    /// When a step is taken, counted from now.
+    pub fn step_at(
+        &self,
+        step: usize,
+        now: Timestamp,
+        stage: Option<&Stage>,
+        people: &People,
+    ) -> Option<Timestamp> {
+        Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
+    }
+
+    /// What is wrong with it, and whom it names that can not decide on this. `expires_in_ms`: when nobody decides any more.
+    /// Pointers are below `at`.
+    pub fn check(
+        &self,
+        assignment: &Assignment,
+        expires_in_ms: Option<u64>,
+        people: &People,
+        starter: Option<&str>,
+        at: &str,
+    ) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let lasts = |ms: u64| (1..=limits::TIMING_MS).contains(&ms);
+        let mut say =
+            |pointer: String, message: String| problems.push(Problem::new(format!("{at}{pointer}"), message));
+        let length = format!("must be from 1 to {} ms", limits::TIMING_MS);
+        if let Some(Reminders { after_ms, every_ms, limit }) = self.reminders {
+            if !lasts(after_ms) {
+                say("/reminders/after_ms".to_owned(), length.clone());
+            }
+            if every_ms.is_some_and(|ms| !lasts(ms)) {
+                say("/reminders/every_ms".to_owned(), length.clone());
+            }
+            if !(1..=limits::REMINDERS).contains(&limit) {
+                say("/reminders/limit".to_owned(), format!("must be from 1 to {}", limits::REMINDERS));
+            }
+            if expires_in_ms.is_some_and(|ms| ms <= after_ms) {
+                say(
+                    "/reminders/after_ms".to_owned(),
+                    "the first reminder comes when it has expired".to_owned(),
+                );
+            }
+        }
+        if self.escalation.len() > limits::ESCALATION_STEPS {
+            say("/escalation".to_owned(), format!("holds more than {} steps", limits::ESCALATION_STEPS));
+        }
+        let (deciders, mut passed) = (people.deciders(), 0_u64);
+        for (i, step) in self.escalation.iter().enumerate() {
+            let at = format!("/escalation/{i}");
+            if !lasts(step.after_ms) {
+                say(format!("{at}/after_ms"), length.clone());
+            }
+            passed = passed.saturating_add(step.after_ms);
+            if expires_in_ms.is_some_and(|ms| ms <= passed) {
+                say(
+                    format!("{at}/after_ms"),
+                    format!("step {} of the escalation comes when it has expired", i + 1),
+                );
+            }
+            if step.approvers.is_empty() && step.groups.is_empty() {
+                say(at.clone(), format!("step {} of the escalation names nobody", i + 1));
+            }
+            for (field, names) in [("approvers", &step.approvers), ("groups", &step.groups)] {
+                if names.len() > limits::ASSIGNED {
+                    say(format!("{at}/{field}"), format!("holds more than {}", limits::ASSIGNED));
+                }
+                for (i, name) in names.iter().enumerate() {
+                    let unknown = match field {
+                        "groups" => deciders.unknown_group(name),
+                        _ => deciders.unknown_person(name),
+                    };
+                    if let Some(why) = unknown {
+                        say(format!("{at}/{field}/{i}"), why);
+                    }
+                }
+            }
+            for of in &assignment.stages {
+                if of.roles == Represented::All && !step.replace {
+                    say(
+                        at.clone(),
+                        format!(
+                            "step {} of the escalation asks others beside those of whom each has to agree: say `replace: true`",
+                            i + 1
+                        ),
+                    );
+                    break;
+                }
+            }
+        }
+        let has_hours = |group: &String| people.hours(group).is_some();
+        let counts = assignment.stages.iter().flat_map(|stage| &stage.groups).any(has_hours);
+        if self.working_time && !counts {
+            say(
+                "/working_time".to_owned(),
+                "working time counts where a group that is asked has hours, and none here has".to_owned(),
+            );
+        }
+        if problems.is_empty() {
+            problems.extend(self.lacking(assignment, people, starter, at));
+        }
+        problems
+    }
+
+    /// Steps that put others in the place of those who are asked, where these could never meet it.
+    fn lacking(
+        &self,
+        assignment: &Assignment,
+        people: &People,
+        starter: Option<&str>,
+        at: &str,
+    ) -> Option<Problem> {
+        let steps = self.escalation.iter().enumerate().filter(|(_, step)| step.replace);
+        let mut all =
+            steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
+        all.find_map(|(i, step, stage)| {
+            let next = assignment.escalated(stage, step);
+            // Whoever will start it is not known yet where a workflow is loaded.
+            if starter.is_none() && next.named().0.contains(STARTER) {
+                return None;
+            }
+            let lack = next.lack(people, starter)?;
+            let why = format!("step {} of the escalation can not meet it: it {}", i + 1, lack.why);
+            Some(Problem::new(format!("{at}/escalation/{i}"), why))
+        })
+    }
+
+    /// The same with whoever started the run in the place of `starter`.
+    #[must_use]
+    pub fn started_by(mut self, starter: &str) -> Self {
+        let named = self.escalation.iter_mut().flat_map(|step| &mut step.approvers);
+        for approver in named.filter(|approver| *approver == STARTER) {
+            starter.clone_into(approver);
+        }
+        self
+    }
+}
+
+impl Escalation {
+    /// Whether somebody whom it names is there, and may decide: not whoever started the run, where that is nobody's to decide.
+    pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
+        let named =
+            Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
+        let is_own = |id: &str| !assignment.self_approval && starter == Some(id);
+        people.deciding().any(|id| named.names(id, people) && !is_own(id))
+    }
+}
+
+impl Assignment {
+    /// Once a step is taken: others are asked in a stage, beside those who were or in their place.
+    #[must_use]
+    pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
+        let mut next = self.clone();
+        let Some(of) = next.stages.get_mut(stage) else { return next };
+        // Of whom each has to agree, nobody stands beside.
+        if step.replace || of.roles == Represented::All {
+            let instead = of.handed_to(step.approvers.clone(), step.groups.clone());
+            *of = Stage { roles: Represented::Any, ..instead };
+        } else {
+            of.operators = of.is_open();
+            let more = |to: &mut Vec<String>, names: &[String]| {
+                let news: Vec<String> = names.iter().filter(|name| !to.contains(name)).cloned().collect();
+                to.extend(news);
+            };
+            more(&mut of.approvers, &step.approvers);
+            more(&mut of.groups, &step.groups);
+        }
+        next
+    }
+
+    /// Admins and operators are asked in a stage, too.
+    #[must_use]
+    pub fn of_operators(&self, stage: usize) -> Self {
+        let mut next = self.clone();
+        if let Some(of) = next.stages.get_mut(stage).filter(|of| !of.is_open()) {
+            of.operators = true;
+        }
+        next
+    }
+}
+
+impl Interrupt {
+    /// What is due first, where that is by now. What is due at the same time goes in the order of [`What`].
+    pub fn due_by(&self, now: Timestamp) -> Option<What> {
+        let snoozed = self.snoozes.values().min().copied();
+        let all = [
+            (self.due.escalate_at, What::Escalate),
+            (self.due.remind_at, What::Remind),
+            (snoozed, What::Wake),
+        ];
+        let due = all.into_iter().filter_map(|(at, what)| Some((at.filter(|at| *at <= now)?, what)));
+        due.min().map(|(_, what)| what)
+    }
+
+    /// When something happens to it although nobody comes.
+    pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
+        let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
+        own.into_iter().flatten().chain(self.snoozes.values().copied())
+    }
+
+    /// The step of the chain that is taken next.
+    pub fn next_step(&self) -> Option<&Escalation> {
+        self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
+    }
+
+    /// Until when somebody has put it off, for themselves.
+    pub fn snoozed_until(&self, id: &str) -> Option<Timestamp> {
+        self.snoozes.get(id).copied()
+    }
+
+    /// Those who are to be told that it waits: who may agree in the stage that it is at, and has not voted. Of whoever is
+    /// away their delegate; beside whoever gave it to somebody, that one.
+    pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
+        let at = self.stage_now();
+        let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
+        let has_voted = |id: &str| {
+            let counts = |stage| self.assignment.distinct || stage == at;
+            self.votes.iter().any(|vote| (vote.by == id || vote.principal() == id) && counts(vote.seat.stage))
+        };
+        let may_not = |id: &str| !self.assignment.self_approval && starter == Some(id);
+        let mut told = BTreeSet::new();
+        for id in people.deciding().filter(|id| stage.is_for(id, people) && !has_voted(id)) {
+            let given = self.delegations.iter();
+            let given = given.filter(|one| one.from == id && one.until.is_none_or(|until| until > now));
+            told.extend(given.map(|one| one.to.clone()));
+            told.insert(people.standing_in(id, now).to_owned());
+        }
+        told.retain(|id| !may_not(id) && !has_voted(id) && people.can_decide(id));
+        told
+    }
+
+    /// Whether putting it off is news. `until`: `None` takes it back.
+    pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
+        self.may_act(voter)?;
+        let before = self.snoozes.get(&voter.actor.id);
+        let Some(until) = until else { return Ok(before.is_some()) };
+        let refused = |why: String| Err(Refusal::Invalid(vec![Problem::new("/until", why)]));
+        if until <= voter.now {
+            return refused("is over already".to_owned());
+        }
+        if let Some(expires_at) = self.opened.expires_at.filter(|at| until > *at) {
+            return refused(format!("is after it expires, at {expires_at}"));
+        }
+        if until > voter.now.plus_ms(limits::SNOOZE_MS) {
+            return refused(format!("is more than {} days ahead", limits::SNOOZE_MS / 86_400_000));
+        }
+        if before.is_none() && self.snoozes.len() >= limits::SNOOZES {
+            return Err(Refusal::Limit { name: "snoozes", limit: limits::SNOOZES as u64 });
+        }
+        Ok(before != Some(&until))
+    }
+
+    /// Takes up what happened while nobody decided.
+    pub(super) fn wait(&mut self, fact: &Fact) {
+        let own = self.opened.interrupt.clone();
+        if let Fact::InterruptTimed { interrupt, stage, remind_at, escalate_at } = fact
+            && *interrupt == own
+        {
+            let (remind_at, escalate_at, stage) = (*remind_at, *escalate_at, *stage);
+            self.due = Due { remind_at, escalate_at, stage, ..Due::default() };
+        }
+        if let Fact::InterruptReminded { interrupt, to, cause, remind_at } = fact
+            && *interrupt == own
+        {
+            match cause {
+                Reminded::Waiting => {
+                    self.due.remind_at = *remind_at;
+                    self.due.reminded += 1;
+                }
+                Reminded::Snoozed => self.snoozes.retain(|id, _| !to.contains(id)),
+            }
+        }
+        if let Fact::InterruptEscalated { interrupt, steps, assignment, remind_at, escalate_at, .. } = fact
+            && *interrupt == own
+        {
+            self.assignment = (**assignment).clone();
+            self.version += 1;
+            let (remind_at, escalate_at) = (*remind_at, *escalate_at);
+            self.due = Due { remind_at, escalate_at, steps: *steps, reminded: 0, ..self.due.clone() };
+        }
+        if let Fact::InterruptSnoozed { interrupt, by, until } = fact
+            && *interrupt == own
+        {
+            match until {
+                Some(until) => self.snoozes.insert(by.clone(), *until),
+                None => self.snoozes.remove(by),
+            };
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The hours of groups: set by the people file or by an administrator, each of whom keeps to their own.
+
+use std::collections::BTreeSet;
+
+use super::people::PeopleSource;
+use super::{Fact, Rejection, System};
+use crate::hours::Hours;
+use crate::limits;
+use crate::name::is_name;
+use crate::schema::Problem;
+
+impl System {
+    /// What stands already is no event.
+    pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
+        let mut problems = hours.check();
+        if !is_name(&group, limits::NAME_BYTES) {
+            problems.push(Problem::new("/group", "is empty, too long, or holds characters that do not show"));
+        }
+        let before = self.people.hours(&group);
+        if before.is_none() && self.people.all_hours().count() >= limits::GROUPS {
+            let message = format!("is one too many: {} groups have hours", limits::GROUPS);
+            problems.push(Problem::new("/group", message));
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        self.may_set_hours(&group, hours.source)?;
+        Ok((before != Some(&hours)).then_some(Fact::HoursSet { group, is: hours }))
+    }
+
+    pub(super) fn unset_hours(&self, group: String) -> Result<Fact, Rejection> {
+        self.may_set_hours(&group, PeopleSource::Api)?;
+        match self.people.hours(&group) {
+            Some(_) => Ok(Fact::HoursUnset { group }),
+            None => Err(Rejection::UnknownGroup),
+        }
+    }
+
+    /// Sets those that are other than before, and unsets those of the source of which it says nothing any more.
+    pub(super) fn set_all_hours(
+        &self,
+        source: PeopleSource,
+        hours: Vec<(String, Hours)>,
+    ) -> Result<Vec<Fact>, Rejection> {
+        let named: BTreeSet<&String> = hours.iter().map(|(group, _)| group).collect();
+        let gone = self
+            .people
+            .all_hours()
+            .filter(|(group, is)| is.source == source && !named.iter().any(|name| name.as_str() == *group));
+        let mut facts: Vec<Fact> =
+            gone.map(|(group, _)| Fact::HoursUnset { group: group.to_owned() }).collect();
+        for (group, is) in hours {
+            facts.extend(self.set_hours(group, Hours { source, ..is })?);
+        }
+        Ok(facts)
+    }
+
+    fn may_set_hours(&self, group: &str, source: PeopleSource) -> Result<(), Rejection> {
+        match self.people.hours(group).map(|hours| hours.source) {
+            Some(before) if before != source => Err(Rejection::OtherSource(match before {
+                PeopleSource::File => "the people file says when this group is at work: change it there",
+                PeopleSource::Api | PeopleSource::Provider => {
+                    "an administrator said when this group is at work: unset that first"
+                }
+            })),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

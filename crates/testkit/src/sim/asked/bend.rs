@@ -1,0 +1,102 @@
+//! Events bent on purpose, one way at a time: what the judge must notice.
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::interrupt::{Outcome, Reminded, Seat};
+use holdshort_core::run::Fact;
+
+use super::of_run;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bend {
+    /// No node looks at what is due.
+    KeepNoTime,
+    /// A node looks an hour too early.
+    LookEarly,
+    /// Votes are counted over the people who were there before the last change.
+    ReadWhoWasThere,
+    /// One person is enough.
+    ForgetTheQuorum,
+    /// A step asks for fewer people than before.
+    AskFewerLater,
+    /// A step brings others than it names.
+    AskOthers,
+    /// A step that puts others in the place of those who were asked leaves their votes.
+    KeepTheirVotes,
+    /// A reminder is written twice.
+    RemindTwice,
+    /// Somebody is reminded who is not asked.
+    RemindAnybody,
+    /// Nobody is reminded.
+    RemindNobody,
+    /// A vote is cast in the place of somebody who asked for nothing of the kind.
+    StandInForAnother,
+    /// A refusal releases.
+    ReleaseWhatWasRefused,
+}
+
+impl Bend {
+    pub const ALL: [Self; 12] = [
+        Self::KeepNoTime,
+        Self::LookEarly,
+        Self::ReadWhoWasThere,
+        Self::ForgetTheQuorum,
+        Self::AskFewerLater,
+        Self::AskOthers,
+        Self::KeepTheirVotes,
+        Self::RemindTwice,
+        Self::RemindAnybody,
+        Self::RemindNobody,
+        Self::StandInForAnother,
+        Self::ReleaseWhatWasRefused,
+    ];
+
+    pub(super) fn bent(self, events: Vec<Event>) -> Vec<Event> {
+        let replaces =
+            events.iter().any(|event| matches!(of_run(event), Some(Fact::InterruptEscalated { .. })));
+        events.into_iter().flat_map(|event| self.one(event, replaces)).collect()
+    }
+
+    fn one(self, mut event: Event, escalates: bool) -> Vec<Event> {
+        let event::Fact::Run(fact) = &mut event.fact else { return vec![event] };
+        match (self, fact) {
+            (Self::ForgetTheQuorum, Fact::InterruptOpened(opened)) => {
+                for stage in &mut opened.assignment.stages {
+                    stage.required = 1;
+                }
+            }
+            (Self::AskFewerLater, Fact::InterruptEscalated { assignment, .. }) => {
+                for stage in &mut assignment.stages {
+                    stage.required = 1;
+                }
+            }
+            (Self::AskOthers, Fact::InterruptEscalated { assignment, stage, .. }) => {
+                assignment.stages[*stage].approvers = vec!["ben".to_owned(), "cleo".to_owned()];
+            }
+            (Self::KeepTheirVotes, Fact::VoteWithdrawn { .. }) if escalates => return Vec::new(),
+            (Self::RemindTwice, Fact::InterruptReminded { cause: Reminded::Waiting, .. }) => {
+                return vec![event.clone(), event];
+            }
+            (Self::RemindAnybody, Fact::InterruptReminded { cause: Reminded::Waiting, to, .. }) => {
+                *to = ["anna", "ben", "cleo", "dirk", "olga", "otto"].map(str::to_owned).to_vec();
+            }
+            (Self::RemindNobody, Fact::InterruptReminded { cause: Reminded::Waiting, to, .. }) => to.clear(),
+            (Self::StandInForAnother, Fact::DecisionMade { seat, .. }) => {
+                let other = if event.actor.id == "anna" { "ben" } else { "anna" };
+                let seat = seat.get_or_insert_with(Seat::default);
+                seat.in_place_of = Some(other.to_owned());
+            }
+            (Self::ReleaseWhatWasRefused, Fact::InterruptResolved { outcome, .. }) => {
+                if *outcome == Outcome::Rejected {
+                    *outcome = Outcome::Approved;
+                }
+            }
+            _ => {}
+        }
+        vec![event]
+    }
+
+    /// The first seed that shows it.
+    pub fn noticed(self) -> Option<super::Asked> {
+        (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
+    }
+}

@@ -1,0 +1,55 @@
+//! Groups of people as clients see them.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::hours::{Hours, Span};
+use holdshort_core::system::people::{People, PeopleSource};
+use holdshort_protocol as wire;
+
+/// A page of all groups that somebody is in, or of which hours are known, by their names. The cursor is the last name of the
+/// page before.
+pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Group> {
+    let mut sizes: BTreeMap<&str, usize> = people.all_hours().map(|(group, _)| (group, 0)).collect();
+    for (id, person) in people.iter() {
+        for group in &person.groups {
+            *sizes.entry(group).or_default() += usize::from(people.can_decide(id));
+        }
+    }
+    let mut rest = sizes.into_iter().filter(|(name, _)| after.is_none_or(|after| *name > after));
+    let items: Vec<wire::Group> =
+        rest.by_ref().take(limit).map(|(name, size)| of(people, name, size)).collect();
+    let next_cursor = rest.next().and_then(|_| Some(items.last()?.name.clone()));
+    wire::List { items, next_cursor }
+}
+
+/// A group of which hours are known.
+pub fn one(people: &People, name: &str) -> Option<wire::Group> {
+    people.hours(name)?;
+    let is_of = |(id, person): (&str, &holdshort_core::system::people::Person)| {
+        person.groups.contains(name) && people.can_decide(id)
+    };
+    Some(of(people, name, people.iter().filter(|each| is_of(*each)).count()))
+}
+
+fn of(people: &People, name: &str, size: usize) -> wire::Group {
+    let hours = people.hours(name);
+    wire::Group {
+        name: name.to_owned(),
+        people: size,
+        hours: hours.map(shown),
+        source: hours.map(|hours| match hours.source {
+            PeopleSource::File => wire::PersonSource::File,
+            PeopleSource::Provider => wire::PersonSource::Provider,
+            PeopleSource::Api => wire::PersonSource::Api,
+        }),
+    }
+}
+
+fn shown(hours: &Hours) -> wire::Hours {
+    let spans = |spans: &Vec<Span>| spans.iter().map(ToString::to_string).collect();
+    wire::Hours {
+        time_zone: hours.time_zone.clone(),
+        week: hours.week.iter().map(|(day, of)| (day.word().to_owned(), spans(of))).collect(),
+        holidays: hours.holidays.iter().map(ToString::to_string).collect(),
+    }
+}
