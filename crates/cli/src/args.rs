@@ -324,6 +324,12 @@ pub(crate) enum Verb {
     Audit(Audit),
     /// The servers that share the journal, and the runs that each drives
     Nodes,
+    /// Whether the server can serve; for what starts and watches it
+    Ready {
+        /// Ask again until it can, for at most this long, such as `30s` or `1m`.
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        wait: Option<u64>,
+    },
     /// Make every list new from the journal; no server may use it meanwhile
     Rebuild {
         #[command(flatten)]

@@ -17,6 +17,7 @@ mod links;
 mod nodes;
 mod people;
 mod plan;
+mod ready;
 mod rebuild;
 mod run;
 mod serve;
@@ -94,6 +95,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
             audit::verify(&scene, against.as_deref(), &store).await
         }
         Verb::Nodes => nodes::nodes(&scene).await,
+        Verb::Ready { wait } => ready::ready(&scene, wait).await,
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
         Verb::Export(export) => transfer::export(&scene, export).await,
         Verb::Import(import) => transfer::import(&scene, import).await,
