@@ -12,8 +12,8 @@ if [ "${1:-}" = --debian ]; then
     shift
     root=$(mktemp)
     trap 'rm -f "$root"' EXIT
-    # As the base that the Containerfile names: Debian's essential packages and apt, without manuals and translations.
-    mmdebstrap --variant=apt \
+    # As the base that the Containerfile names: what Debian calls a minimal system, without manuals and translations.
+    mmdebstrap --variant=minbase \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         trixie - >"$root"

@@ -27,7 +27,8 @@ impl fmt::Display for Glibc {
 /// Built in a folder of its own: other builds have other flags. Folders of this machine are not in it.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).context("no home folder")?;
+    let home =
+        home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).context("no home folder")?;
     let places = [(home.join("registry/src"), "crates"), (root(), "holdshort")];
     let maps = |flag: &str| {
         let map = |(from, to): &(PathBuf, &str)| format!("{flag}={}={to}", from.display());

@@ -26,7 +26,8 @@ const FOLDER: &str = "dist";
 const CHECKSUMS: &str = "SHA256SUMS";
 /// What stands in every package beside the binary.
 const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
-const SUMMARY: &str = "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
+const SUMMARY: &str =
+    "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
 /// A file of a package.
 struct Entry {

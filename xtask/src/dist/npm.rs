@@ -22,6 +22,7 @@ pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>)> {
         Entry::text("package/package.json", serde_json::to_string_pretty(&manifest)? + "\n"),
         Entry::program("package/bin/holdshort", program),
     ];
-    entries.extend(documents.iter().map(|(name, text)| Entry::text(format!("package/{name}"), text.as_str())));
+    entries
+        .extend(documents.iter().map(|(name, text)| Entry::text(format!("package/{name}"), text.as_str())));
     Ok((format!("holdshort-{version}-npm-linux-{}.tgz", target.npm), archive::tar_gz(entries)?))
 }

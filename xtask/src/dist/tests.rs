@@ -80,9 +80,13 @@ fn the_wheel_lists_every_file_with_its_digest() {
         files.insert(name, (file.unix_mode().unwrap() & 0o777, held));
     }
     assert_eq!(files["holdshort-1.2.3.data/scripts/holdshort"], (0o755, PROGRAM.to_vec()));
-    let text = |name: &str| String::from_utf8(files[&format!("holdshort-1.2.3.dist-info/{name}")].1.clone()).unwrap();
+    let text = |name: &str| {
+        String::from_utf8(files[&format!("holdshort-1.2.3.dist-info/{name}")].1.clone()).unwrap()
+    };
     assert!(text("METADATA").starts_with("Metadata-Version: 2.4\nName: holdshort\nVersion: 1.2.3\n"));
-    assert!(text("METADATA").contains("License-File: LICENSE\n") && text("METADATA").ends_with("\n\n# Read me\n"));
+    assert!(
+        text("METADATA").contains("License-File: LICENSE\n") && text("METADATA").ends_with("\n\n# Read me\n")
+    );
     assert!(text("WHEEL").contains("\nTag: py3-none-manylinux_2_34_x86_64\n"));
     // As `printf 'Apache\n' | openssl dgst -sha256 -binary | basenc --base64url` has it.
     let apache = "licenses/LICENSE,sha256=sMMgujMVkDQ0FSosgFSSGmRuMa-6p54lSuqcG1f74zQ,7\n";

@@ -18,8 +18,9 @@ const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"
 /// Each text once, under the names of all whose text it is.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let output =
-        cargo().args(["metadata", "--format-version", "1", "--locked", "--filter-platform", &host]).output()?;
+    let output = cargo()
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", &host])
+        .output()?;
     if !output.status.success() {
         bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     }
