@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask sim`, `cargo xtask reader`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`, `cargo xtask sim`, `cargo xtask reader`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 
@@ -9,6 +9,7 @@ mod bundle;
 #[cfg(test)]
 mod contract;
 mod counts;
+mod dist;
 mod machine;
 mod npm;
 mod reader;
@@ -26,6 +27,7 @@ cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
 cargo xtask ui              checks the browser app and builds it into ui/dist
 cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
+cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
 cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         ["verify", "--quick"] => verify::verify(true),
         ["ui"] => ui::ui(),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["dist", rest @ ..] => dist::dist(rest),
         ["sim", rest @ ..] => sim::sim(rest),
         ["reader", rest @ ..] => reader::reader(rest),
         _ => {

@@ -67,7 +67,8 @@ Environment:
   HOLDSHORT_TOKEN                    the token, in place of the data folder's
   HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
-                                     keys of providers
+                                     keys of providers; with _FILE after the name,
+                                     a file that holds the key
   HOLDSHORT_STORE                    as --store
   HOLDSHORT_LOG                      what a server writes to standard error:
                                      error, warn, info, debug or trace, or
@@ -341,6 +342,12 @@ pub(crate) enum Verb {
     Audit(Audit),
     /// The servers that share the journal, and the runs that each drives
     Nodes,
+    /// Whether the server can serve; for what starts and watches it
+    Ready {
+        /// Ask again until it can, for at most this long, such as `30s` or `1m`.
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        wait: Option<u64>,
+    },
     /// Make every list new from the journal; no server may use it meanwhile
     Rebuild {
         #[command(flatten)]

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use holdshort_http::secret_file::exposes;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{AGENT_REQUESTS, Front, PerMinute, Proxies, PublicUrl, TlsFiles, network};
@@ -318,7 +319,7 @@ fn secret_of(path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     let file = fs::File::open(path).map_err(|error| usage(format!("`store_file` {shown}: {error}")))?;
     let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
+    if exposes(path, mode) {
         return Err(usage(format!(
             "`store_file` {shown} is readable by others (mode {mode:03o}): run `chmod 600`"
         )));

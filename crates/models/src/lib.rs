@@ -7,6 +7,7 @@ mod arguments;
 mod base_url;
 mod failure;
 mod frames;
+mod limits;
 mod mask;
 mod outgoing;
 mod probe;

@@ -8,19 +8,34 @@
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
 //! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
+//! Where `OPENAI_API_KEY_FILE` names a file, the key is what that file holds; so do the other three.
+//!
 //! The model is `--model` or `HOLDSHORT_MODEL`; without a base URL, `openai::NAME`, `anthropic::NAME`,
 //! `gemini::NAME`, `ollama::NAME` say where to find it. Never guesses and never falls back: a key alone chooses no
 //! model, a name that belongs to no provider is an error, and only the absence of any is [`Source::Missing`].
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use genai::adapter::AdapterKind;
+use holdshort_http::secret_file::exposes;
 
 use crate::Model;
 use crate::base_url::BaseUrl;
+use crate::limits::KEY_FILE_BYTES;
 use crate::provider::{Provider, Route};
 
+/// What holds a key, and what names a file that does.
+const KEYS: [(&str, &str); 4] = [
+    ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE"),
+    ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE"),
+    ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
+    ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
+];
 /// Sent where a server wants some key and none was given.
 const DUMMY_KEY: &str = "none";
 /// Reasoning models think for minutes before they say anything.
@@ -89,6 +104,10 @@ pub enum Error {
     BaseUrl(&'static str),
     #[error("the model `{model}` needs a key; set {variable}")]
     NoKey { model: String, variable: &'static str },
+    #[error("{variable} and {file} are both set: set one of them")]
+    TwoKeys { variable: &'static str, file: &'static str },
+    #[error("{file}: {path} {why}")]
+    KeyFile { file: &'static str, path: String, why: String },
     #[error("{variable} holds characters that no key has; set it again")]
     Key { variable: &'static str },
     #[error(
@@ -107,9 +126,20 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     let set =
         |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let var = |name: &str| set(env(name));
-    let key = |variable: &'static str| match var(variable) {
-        Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => Err(Error::Key { variable }),
-        key => Ok(key),
+    let key = |variable: &'static str| {
+        let file = KEYS.iter().find(|(key, _)| *key == variable).map(|(_, file)| *file);
+        let named = file.and_then(|file| Some((file, var(file)?)));
+        let key = match (var(variable), named) {
+            (Some(_), Some((file, _))) => return Err(Error::TwoKeys { variable, file }),
+            (None, Some((file, path))) => {
+                Some(held(&path).map_err(|why| Error::KeyFile { file, path, why })?)
+            }
+            (key, None) => key,
+        };
+        match key {
+            Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => Err(Error::Key { variable }),
+            key => Ok(key),
+        }
     };
 
     let model = set(settings.model.clone()).or_else(|| var("HOLDSHORT_MODEL"));
@@ -118,9 +148,8 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
         let variable = if settings.base_url.is_some() {
             Some("--base-url")
         } else {
-            ["OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
-                .into_iter()
-                .find(|name| var(name).is_some())
+            let keys = KEYS.into_iter().flat_map(|(key, file)| [key, file]);
+            std::iter::once("OPENAI_BASE_URL").chain(keys).find(|name| var(name).is_some())
         };
         return Ok(Source::Missing(match variable {
             Some(variable) => Missing::Name { variable },
@@ -147,6 +176,24 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
         }
     };
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
+}
+
+/// The key that a file holds; white space around it is none of it.
+fn held(path: &str) -> Result<String, String> {
+    let io = |error: std::io::Error| format!("can not be read: {error}");
+    let file = File::open(path).map_err(io)?;
+    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
+    if exposes(Path::new(path), mode) {
+        return Err(format!("is readable by others (mode {mode:03o}): run `chmod 600`"));
+    }
+    let mut text = String::new();
+    file.take(KEY_FILE_BYTES + 1).read_to_string(&mut text).map_err(io)?;
+    let key = text.trim();
+    match key.len() as u64 {
+        0 => Err("is empty".to_owned()),
+        1..=KEY_FILE_BYTES => Ok(key.to_owned()),
+        _ => Err(format!("has more than {KEY_FILE_BYTES} bytes")),
+    }
 }
 
 /// Which provider a name without a base URL means; Ollama also where the name says nothing.
@@ -195,6 +242,7 @@ mod tests {
             (&[], "Everything"),
             (&[("OPENAI_API_KEY", " ")], "Everything"),
             (&[("OPENAI_API_KEY", "k")], "Name { variable: \"OPENAI_API_KEY\" }"),
+            (&[("OPENAI_API_KEY_FILE", "/k")], "Name { variable: \"OPENAI_API_KEY_FILE\" }"),
             (&[("OPENAI_BASE_URL", "http://h/v1")], "Name { variable: \"OPENAI_BASE_URL\" }"),
             (&[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k")], "openai gpt-4o"),
             (&[("HOLDSHORT_MODEL", "gpt-4o")], "the model `gpt-4o` needs a key; set OPENAI_API_KEY"),
@@ -226,12 +274,47 @@ mod tests {
                 "the base URL can not be used: it is no URL, such as http://127.0.0.1:8080/v1",
             ),
             (
+                &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k"), ("OPENAI_API_KEY_FILE", "/k")],
+                "OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set: set one of them",
+            ),
+            (
+                &[("HOLDSHORT_MODEL", "claude-x"), ("ANTHROPIC_API_KEY_FILE", "/no/such")],
+                "ANTHROPIC_API_KEY_FILE: /no/such can not be read: No such file or directory (os error 2)",
+            ),
+            (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "a\nb")],
                 "OPENAI_API_KEY holds characters that no key has; set it again",
             ),
         ];
         for (env, expected) in table {
             assert_eq!(described(&Settings::default(), env), *expected, "{env:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_holds_the_key_and_only_for_its_owner() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let with = |text: &str, mode: u32| {
+            std::fs::write(path, text).unwrap();
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let told = described(
+                &Settings::default(),
+                &[("HOLDSHORT_MODEL", "gemini-x"), ("GEMINI_API_KEY_FILE", path)],
+            );
+            told.replace(path, "FILE")
+        };
+        let many = "k".repeat(usize::try_from(KEY_FILE_BYTES).unwrap() + 1);
+        let table = [
+            ("k\n", 0o600, "gemini gemini-x"),
+            ("k", 0o400, "gemini gemini-x"),
+            ("k", 0o640, "GEMINI_API_KEY_FILE: FILE is readable by others (mode 640): run `chmod 600`"),
+            (" \n", 0o600, "GEMINI_API_KEY_FILE: FILE is empty"),
+            ("a\nb", 0o600, "GEMINI_API_KEY holds characters that no key has; set it again"),
+            (&many, 0o600, "GEMINI_API_KEY_FILE: FILE has more than 16384 bytes"),
+        ];
+        for (text, mode, expected) in table {
+            assert_eq!(with(text, mode), expected, "{mode:03o}");
         }
     }
 

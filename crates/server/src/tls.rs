@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use holdshort_core::digest::Digest;
+use holdshort_http::secret_file::exposes;
 use holdshort_web::front::TlsFiles;
 use holdshort_web::limits::{CERTIFICATE_BYTES, CERTIFICATE_TIME};
 use rustls::ServerConfig;
@@ -93,8 +94,8 @@ impl Pair {
     fn read(files: &TlsFiles) -> Result<Self, String> {
         let TlsFiles { certificate, key } = files;
         let (chain_shown, key_shown) = (certificate.display(), key.display());
-        let chain_text = read(certificate, 0)?;
-        let key_text = read(key, 0o077)?;
+        let chain_text = read(certificate, |_, _| false)?;
+        let key_text = read(key, exposes)?;
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} holds no whole certificate in PEM"))?;
@@ -115,12 +116,12 @@ impl Pair {
 }
 
 /// A file, unless others may do with it what they must not.
-fn read(path: &Path, forbidden: u32) -> Result<Vec<u8>, String> {
+fn read(path: &Path, forbidden: fn(&Path, u32) -> bool) -> Result<Vec<u8>, String> {
     let shown = path.display();
     let unread = |error: std::io::Error| format!("{shown} can not be read: {error}");
     let file = File::open(path).map_err(unread)?;
     let mode = file.metadata().map_err(unread)?.permissions().mode() & 0o777;
-    if mode & forbidden != 0 {
+    if forbidden(path, mode) {
         return Err(format!("{shown} is readable by others (mode {mode:03o}): run `chmod 600`"));
     }
     let mut bytes = Vec::new();

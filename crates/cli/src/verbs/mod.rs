@@ -19,6 +19,7 @@ mod links;
 mod nodes;
 mod people;
 mod plan;
+mod ready;
 mod rebuild;
 mod run;
 mod serve;
@@ -100,6 +101,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
             audit::verify(&scene, against.as_deref(), &store).await
         }
         Verb::Nodes => nodes::nodes(&scene).await,
+        Verb::Ready { wait } => ready::ready(&scene, wait).await,
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
         Verb::Backup { folder, store } => backup::backup(&scene, &folder, &store).await,
         Verb::Export(export) => transfer::export(&scene, export).await,

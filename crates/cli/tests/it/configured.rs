@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use holdshort_testkit::model::ScriptedModel;
@@ -43,6 +44,24 @@ fn a_key_alone_chooses_no_model_and_every_start_says_so() {
     serve.kill().unwrap();
     serve.wait().unwrap();
     assert!(joined(&told.join(" ")).contains(&format!("model {UNNAMED}{UNTIL}")), "{told:?}");
+}
+
+/// As systemd hands them to a service: root's, and readable by a list that looks like rights of the group.
+#[test]
+fn a_key_may_be_a_credential_of_systemd() {
+    let home = Home::new();
+    let key = home.path().join("openai");
+    std::fs::write(&key, "sk-x\n").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o440)).unwrap();
+    let doctor = |credentials: &str| {
+        let mut command = home.command(BINARY);
+        command.args(["doctor", "--model", "gpt-4o"]).env("OPENAI_API_KEY_FILE", &key);
+        Ran::of(command.env("CREDENTIALS_DIRECTORY", credentials).output().unwrap())
+    };
+    let as_credential = doctor(home.path().to_str().unwrap());
+    assert!(joined(&as_credential.out).contains("✓ model gpt-4o (openai)"), "{as_credential:?}");
+    let elsewhere = doctor("/run/credentials/other.service");
+    assert!(joined(&elsewhere.out).contains("is readable by others (mode 440)"), "{elsewhere:?}");
 }
 
 #[test]

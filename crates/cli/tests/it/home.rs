@@ -9,7 +9,12 @@ use tempfile::TempDir;
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_holdshort");
 
 /// Variables that would let the person's own configuration in.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 20] = [
+    "CREDENTIALS_DIRECTORY",
+    "OPENAI_API_KEY_FILE",
+    "ANTHROPIC_API_KEY_FILE",
+    "GEMINI_API_KEY_FILE",
+    "GOOGLE_API_KEY_FILE",
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
     "ANTHROPIC_API_KEY",

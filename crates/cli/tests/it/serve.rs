@@ -1,8 +1,10 @@
 //! `serve`, and the verbs beside it.
 
+use std::process::Stdio;
+
 use serde_json::json;
 
-use crate::home::Home;
+use crate::home::{BINARY, Home};
 
 #[test]
 fn serve_prints_one_line_and_stops_when_it_is_told() {
@@ -49,6 +51,23 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
         home.json(&["rebuild"]),
         json!({"runs": 0, "sessions": 0, "interrupts": 0, "grants": 0, "answers": 0})
     );
+}
+
+/// What starts a server waits for it, and what watches it asks.
+#[test]
+fn ready_says_whether_it_can_serve_and_waits_until_it_can() {
+    let home = Home::new();
+    let ran = home.run(&["ready"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no server uses"), "{ran:?}");
+    let waiting = home.command(BINARY).args(["ready", "--wait", "10m"]).stdout(Stdio::piped()).spawn();
+    let waiting = waiting.unwrap();
+    let serving = home.serve(&[]);
+    let waited = waiting.wait_with_output().unwrap();
+    assert_eq!((waited.status.code(), &*waited.stdout), (Some(0), &b"The server is ready.\n"[..]));
+    assert_eq!(home.json(&["ready"]), json!({"status": "ok"}));
+    serving.kill();
+    assert_eq!(home.run(&["ready", "--wait", "1ms"]).code, 2);
 }
 
 #[test]

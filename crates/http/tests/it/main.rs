@@ -1,3 +1,4 @@
-//! Tests of the address guard.
+//! Tests of the address guard, and of who may read secrets.
 
 mod guard;
+mod secret_file;

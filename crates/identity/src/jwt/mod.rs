@@ -19,6 +19,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::json;
 use holdshort_core::name::is_name;
 use holdshort_core::time::Timestamp;
+use holdshort_http::secret_file::exposes;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
@@ -329,7 +330,7 @@ pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let io = |error: std::io::Error| format!("can not be read: {error}");
     let file = File::open(path).map_err(io)?;
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
+    if exposes(path, mode) {
         return Err(format!("is readable by others (mode {mode:03o}): run `chmod 600`"));
     }
     let mut bytes = Vec::new();

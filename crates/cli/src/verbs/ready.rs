@@ -1,0 +1,39 @@
+//! `ready`: whether the server can serve (`/readyz`), for what starts and watches it.
+
+use std::time::Duration;
+
+use holdshort_protocol::Health;
+use tokio::time::{Instant, sleep};
+
+use super::Scene;
+use crate::client::is_passing;
+use crate::exit::{Exit, Usage, is_no_server};
+use crate::output::{document, say};
+
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// `wait_ms`: how long to ask again. What no time changes, such as a wrong token, ends it at once.
+pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result<Exit> {
+    let until = Instant::now() + Duration::from_millis(wait_ms.unwrap_or(0));
+    let health = loop {
+        match ask(scene).await {
+            Err(error) if may_pass(&error) && Instant::now() < until => sleep(PAUSE).await,
+            answer => break answer?,
+        }
+    };
+    if scene.json {
+        document(&health)?;
+    } else {
+        say("The server is ready.");
+    }
+    Ok(Exit::Ok)
+}
+
+/// Looks for the server each time: it may not have said yet where it listens.
+async fn ask(scene: &Scene) -> anyhow::Result<Health> {
+    scene.client()?.get("/readyz").await
+}
+
+fn may_pass(error: &anyhow::Error) -> bool {
+    is_no_server(error) || (!error.is::<Usage>() && is_passing(error))
+}

@@ -1,0 +1,56 @@
+//! Archives with the same bytes for the same files, and the archive that people unpack by hand.
+
+use std::io::{Cursor, Write};
+
+use anyhow::Result;
+use flate2::{Compression, GzBuilder};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use super::{Entry, Release};
+
+/// 1980-01-01, the first moment that a ZIP archive can tell.
+const TIME_S: u64 = 315_532_800;
+
+/// `holdshort-VERSION-ARCH-linux-gnu.tar.gz`: one folder of that name.
+pub(super) fn package(release: &Release, unit: String) -> Result<(String, Vec<u8>)> {
+    let folder = format!("holdshort-{}-{}-linux-gnu", release.version, release.target.rust);
+    let mut entries = vec![
+        Entry::program(format!("{folder}/holdshort"), &release.program),
+        Entry::text(format!("{folder}/holdshort.service"), unit),
+    ];
+    let documents = release.documents.iter();
+    entries.extend(documents.map(|(name, text)| Entry::text(format!("{folder}/{name}"), text.as_str())));
+    Ok((format!("{folder}.tar.gz"), tar_gz(entries)?))
+}
+
+/// Sorted by name, owned by root, of one time.
+pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    let gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut tar = tar::Builder::new(gzip);
+    for Entry { path, mode, bytes } in entries {
+        let mut header = tar::Header::new_ustar();
+        header.set_mode(mode);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(TIME_S);
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, path, bytes.as_slice())?;
+    }
+    Ok(tar.into_inner()?.finish()?)
+}
+
+/// In the order of the entries: a wheel ends with its list of files.
+pub(super) fn zip(entries: Vec<Entry>) -> Result<Vec<u8>> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for Entry { path, mode, bytes } in entries {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(mode);
+        zip.start_file(path, options)?;
+        zip.write_all(&bytes)?;
+    }
+    Ok(zip.finish()?.into_inner())
+}

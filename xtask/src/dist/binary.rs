@@ -1,0 +1,67 @@
+//! The release binary, and which glibc it needs.
+//!
+//! It is linked to glibc, and to nothing else that a minimal system has not (`libgcc_s`). A static glibc would load
+//! the system's modules of names (`nsswitch.conf`) into another version of itself, which is not sound.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::{cargo, root, step};
+
+/// A version of glibc, such as 2.34.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Glibc {
+    pub major: u32,
+    pub minor: u32,
+}
+
+impl fmt::Display for Glibc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// Built in a folder of its own: other builds have other flags. Folders of this machine are not in it.
+pub(super) fn build() -> Result<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home =
+        home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).context("no home folder")?;
+    let places = [(home.join("registry/src"), "crates"), (root(), "holdshort")];
+    let maps = |flag: &str| {
+        let map = |(from, to): &(PathBuf, &str)| format!("{flag}={}={to}", from.display());
+        places.iter().map(map).collect::<Vec<_>>()
+    };
+    let folder = root().join("target/dist");
+    let mut build = cargo();
+    build
+        .args(["build", "--release", "--locked", "--package", "holdshort-cli", "--target-dir"])
+        .arg(&folder)
+        // Separated as paths may not be: by a byte that no path has.
+        .env("CARGO_ENCODED_RUSTFLAGS", maps("--remap-path-prefix").join("\u{1f}"))
+        .env("CFLAGS", maps("-ffile-prefix-map").join(" "));
+    step("the binary, with optimisation", &mut build)?;
+    Ok(folder.join("release/holdshort"))
+}
+
+/// The oldest glibc that has every symbol that a program takes from it.
+pub(super) fn glibc(program: &Path) -> Result<Glibc> {
+    let output = Command::new("objdump").arg("-T").arg(program).output();
+    let output = output.context("objdump is needed (Debian: binutils)")?;
+    if !output.status.success() {
+        bail!("objdump can not read {}", program.display());
+    }
+    needed(&String::from_utf8_lossy(&output.stdout)).context("the binary names no version of glibc")
+}
+
+/// The newest of the versions in a table of symbols.
+pub(super) fn needed(symbols: &str) -> Option<Glibc> {
+    let version = |text: &str| {
+        let (major, rest) = text.split_once('.')?;
+        let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        Some(Glibc { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    };
+    symbols.split("GLIBC_").skip(1).filter_map(version).max()
+}

@@ -1,0 +1,144 @@
+//! `cargo xtask dist`: packages of the release binary, for people without a compiler: an archive, a wheel for pip, a
+//! package for npm, and their checksums, in `dist/`.
+//!
+//! The same binary gives the same bytes: names are sorted, times and owners are fixed. `--check` (see [`check`])
+//! installs each from its file and runs what is installed.
+
+mod archive;
+mod binary;
+mod check;
+mod npm;
+mod third_party;
+mod wheel;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use crate::run::root;
+use binary::Glibc;
+
+/// Where packages go.
+const FOLDER: &str = "dist";
+const CHECKSUMS: &str = "SHA256SUMS";
+/// What stands in every package beside the binary.
+const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
+const SUMMARY: &str =
+    "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
+
+/// A file of a package.
+struct Entry {
+    path: String,
+    mode: u32,
+    bytes: Vec<u8>,
+}
+
+impl Entry {
+    fn text(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), mode: 0o644, bytes: text.into().into_bytes() }
+    }
+
+    fn program(path: impl Into<String>, bytes: &[u8]) -> Self {
+        Self { path: path.into(), mode: 0o755, bytes: bytes.to_vec() }
+    }
+}
+
+/// What is packed, whatever the package.
+struct Release {
+    version: String,
+    target: Target,
+    glibc: Glibc,
+    program: Vec<u8>,
+    /// Names and texts that stand beside the binary.
+    documents: Vec<(String, String)>,
+}
+
+/// An architecture, as each kind of package calls it.
+#[derive(Clone, Copy)]
+struct Target {
+    rust: &'static str,
+    npm: &'static str,
+}
+
+const TARGETS: [Target; 2] =
+    [Target { rust: "x86_64", npm: "x64" }, Target { rust: "aarch64", npm: "arm64" }];
+
+impl Target {
+    fn here() -> Result<Self> {
+        let rust = std::env::consts::ARCH;
+        let target = TARGETS.into_iter().find(|target| target.rust == rust);
+        target.with_context(|| format!("there are no packages for {rust}"))
+    }
+}
+
+pub(crate) fn dist(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        [] => build().map(|_| ()),
+        ["--check"] => check::check(&build()?),
+        _ => bail!("usage: cargo xtask dist [--check]"),
+    }
+}
+
+/// Makes every package anew. Answers their folder.
+fn build() -> Result<PathBuf> {
+    let program = binary::build()?;
+    let glibc = binary::glibc(&program)?;
+    let mut documents = vec![(third_party::NAME.to_owned(), third_party::texts()?)];
+    for name in DOCUMENTS {
+        documents.push((name.to_owned(), read(name)?));
+    }
+    let release = Release {
+        version: version(&read("Cargo.toml")?)?,
+        target: Target::here()?,
+        glibc,
+        program: fs::read(&program).with_context(|| program.display().to_string())?,
+        documents,
+    };
+    let unit = read("packaging/holdshort.service")?;
+    let packages = [archive::package(&release, unit)?, wheel::package(&release)?, npm::package(&release)?];
+    let folder = root().join(FOLDER);
+    write(&folder, &packages)?;
+    println!("\nthe binary needs Linux with glibc {} or later; in {FOLDER}/:", release.glibc);
+    for (name, bytes) in &packages {
+        println!("  {:>10} bytes  {name}", bytes.len());
+    }
+    Ok(folder)
+}
+
+/// Empties the folder first: a package of another version would be in no checksum.
+fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    for (name, bytes) in packages {
+        fs::write(folder.join(name), bytes).with_context(|| name.clone())?;
+    }
+    fs::write(folder.join(CHECKSUMS), checksums(packages))?;
+    Ok(())
+}
+
+/// As `sha256sum --check` reads them, sorted by name.
+fn checksums(packages: &[(String, Vec<u8>)]) -> String {
+    let mut lines: Vec<_> =
+        packages.iter().map(|(name, bytes)| (name, HEXLOWER.encode(&Sha256::digest(bytes)))).collect();
+    lines.sort();
+    lines.into_iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect()
+}
+
+fn read(name: &str) -> Result<String> {
+    fs::read_to_string(root().join(name)).with_context(|| name.to_owned())
+}
+
+/// The version of the workspace.
+fn version(manifest: &str) -> Result<String> {
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
+    let version = line.and_then(|rest| rest.strip_suffix('"'));
+    Ok(version.context("Cargo.toml names no version of the workspace")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests;
