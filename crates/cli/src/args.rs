@@ -122,7 +122,7 @@ pub(crate) struct StoreArgs {
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
     Demo {
-        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists.
+        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists; `coach`, analysts of training data who ask the athlete.
         #[arg(default_value = "pair", value_name = "WORKFLOW")]
         workflow: String,
         #[command(flatten)]
@@ -384,8 +384,7 @@ pub(crate) struct Run {
     /// The workflow: `pair` is one agent in a repository.
     pub workflow: String,
     /// What is to be done.
-    #[arg(required_unless_present_any = ["input", "config", "init_config"],
-          conflicts_with_all = ["input", "config", "init_config"])]
+    #[arg(conflicts_with_all = ["input", "config", "init_config"])]
     pub task: Option<String>,
     /// The folder that the agent works in, and never leaves.
     #[arg(long, value_name = "PATH")]

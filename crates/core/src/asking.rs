@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::definition::{Definition, is_default};
+use crate::definition::{Agent, Definition, is_default};
 use crate::tool::{Opens, Receiver, Runs, Spec};
 
 /// What a workflow says of questions.
@@ -109,6 +109,16 @@ impl Definition {
     }
 
     /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
+    /// Whether this agent has a tool to ask people with: a run may have taken it away.
+    pub fn may_ask(&self, agent: &Agent) -> bool {
+        let asks = |tool: &String| {
+            self.tools.get(tool).is_some_and(|spec| {
+                matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
+            })
+        };
+        self.asking.enabled && agent.tools.iter().any(asks)
+    }
+
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {

@@ -104,6 +104,9 @@ impl Definition {
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub instructions: String,
+    /// What it is told beside them while it may ask people, and not otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asking_instructions: Option<String>,
     /// The name of a configured model; `None` for the run's.
     pub model: Option<String>,
     /// Names in [`Definition::tools`], in the order given.

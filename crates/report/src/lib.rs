@@ -6,6 +6,7 @@
 //! ([`Known`]); the others are marked. Read next: `report.rs`, `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;
+mod gaps;
 pub mod limits;
 mod markup;
 mod number;
@@ -16,5 +17,7 @@ mod trace;
 
 pub use chart::{Band, Bar, Bars, Chart, Lines, Row, Series, Zones};
 pub use page::html;
-pub use report::{Assumption, Competition, Computed, Question, Report, Section};
+pub use report::{
+    Assumption, Competition, Computed, NotComputed, Question, Report, Section, Unread, UnreadRow,
+};
 pub use trace::{Known, Quantity, untraced};

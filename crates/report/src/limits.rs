@@ -29,3 +29,5 @@ pub const BARS: usize = 53;
 pub const ROWS: usize = 26;
 /// Largest value that is drawn: beyond it the arithmetic of an axis is no longer exact.
 pub const DRAWN: f64 = 1e15;
+/// Inputs of a computed number that are named: those of all rows together stay within a page that a browser shows.
+pub const NAMES: usize = 60;

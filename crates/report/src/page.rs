@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::chart::Chart;
+use crate::gaps;
+use crate::limits::NAMES;
 use crate::markup::{line, said};
 use crate::prose::{self, Rendered};
-use crate::report::{Assumption, Competition, Computed, Question, Report, Section};
+use crate::report::{Assumption, Competition, Question, Report, Section};
 use crate::trace::Known;
 
 const STYLE: &str = include_str!("page.css");
@@ -26,7 +28,9 @@ pub fn html(report: &Report) -> String {
         contents.push((anchor.clone(), line(&section.title)));
         untraced += self::section(&mut body, section, &anchor, &known).untraced;
     }
-    computed(&mut body, &report.computed, &mut contents);
+    computed(&mut body, report, &mut contents);
+    gaps::not_computed(&mut body, &report.not_computed, &mut contents);
+    gaps::unread(&mut body, report.unread.as_ref(), &mut contents);
     questions(&mut body, &report.questions, &mut contents);
     assumptions(&mut body, &report.assumptions, &mut contents);
     numbers(&mut body, &report.sections, untraced, &mut contents);
@@ -130,7 +134,10 @@ fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
 
-fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Vec<(String, String)>) {
+/// Anchors and titles.
+pub(crate) type Contents = Vec<(String, String)>;
+
+pub(crate) fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Contents) {
     contents.push((anchor.to_owned(), title.to_owned()));
     let _ = writeln!(
         out,
@@ -157,7 +164,7 @@ fn competitions(out: &mut String, competitions: &[Competition], contents: &mut V
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-fn table_head(out: &mut String, label: &str, headers: &[&str]) {
+pub(crate) fn table_head(out: &mut String, label: &str, headers: &[&str]) {
     let _ = write!(
         out,
         "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\"><table>\n<thead><tr>"
@@ -216,7 +223,8 @@ fn section(out: &mut String, section: &Section, anchor: &str, known: &Known) -> 
     rendered
 }
 
-fn computed(out: &mut String, computed: &[Computed], contents: &mut Vec<(String, String)>) {
+fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
+    let computed = &report.computed;
     if computed.is_empty() {
         return;
     }
@@ -234,16 +242,37 @@ fn computed(out: &mut String, computed: &[Computed], contents: &mut Vec<(String,
         let _ = writeln!(
             out,
             "<tr id=\"{anchor}\"><th scope=\"row\">{}</th><td class=\"value\">{}{}{}</td><td class=\"how\">{}</td>\
-             <td class=\"how\">{}</td></tr>",
+             <td class=\"how\">{}{}</td></tr>",
             line(&number.label),
             line(&number.value),
             if unit.is_empty() { "" } else { "\u{a0}" },
             line(unit),
             line(&number.how),
-            line(&number.inputs)
+            line(&number.inputs),
+            named(&number.named)
         );
     }
-    out.push_str("</tbody></table></div>\n</section>\n");
+    out.push_str("</tbody></table></div>\n");
+    if !report.caveats.is_empty() {
+        out.push_str("<dl class=\"caveats\">\n");
+        for (name, text) in &report.caveats {
+            let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", line(name), line(text));
+        }
+        out.push_str("</dl>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+/// What a number was computed from, by name, behind a fold.
+fn named(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<String> =
+        names.iter().take(NAMES).map(|name| format!("<li>{}</li>", line(name))).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!("<li>and {more} more</li>") } else { String::new() };
+    format!("<details><summary>which</summary><ul>{}{more}</ul></details>", shown.concat())
 }
 
 fn questions(out: &mut String, questions: &[Question], contents: &mut Vec<(String, String)>) {

@@ -1,5 +1,7 @@
 //! A report as data. Texts are as agents, people and tools wrote them: `page.rs` makes them harmless.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 
 use crate::{Chart, Known};
@@ -18,6 +20,11 @@ pub struct Report {
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
+    /// What the caveats of these numbers mean, by their name.
+    pub caveats: BTreeMap<String, String>,
+    pub not_computed: Vec<NotComputed>,
+    /// None where everything was read.
+    pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
@@ -38,6 +45,9 @@ impl Report {
             sections: Vec::new(),
             charts: Vec::new(),
             computed: Vec::new(),
+            caveats: BTreeMap::new(),
+            not_computed: Vec::new(),
+            unread: None,
             competitions: Vec::new(),
             questions: Vec::new(),
             assumptions: Vec::new(),
@@ -68,8 +78,41 @@ pub struct Computed {
     pub unit: String,
     /// The formula.
     pub how: String,
-    /// Which activities and days, and the caveats.
+    /// Which activities and days, in numbers, and the names of the caveats.
     pub inputs: String,
+    /// Each of them by its name.
+    pub named: Vec<String>,
+}
+
+/// A number that there is none of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotComputed {
+    pub label: String,
+    pub why: String,
+}
+
+/// What of the training data could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// How much, in a sentence.
+    pub told: String,
+    pub rows: Vec<UnreadRow>,
+    /// What is not among the rows.
+    pub more: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadRow {
+    /// The file, and the first place in it.
+    pub place: String,
+    pub message: String,
+    pub code: String,
+    pub places: u64,
+    pub what_to_do: String,
+    /// Nothing of the file counts.
+    pub is_refused: bool,
+    /// The data is as good without it.
+    pub needs_nothing: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,6 +26,7 @@ pub use changeset::{Committed, State, Step, git_words};
 pub use files::diff;
 pub use refusal::argument;
 pub use tools::{Call, Looked, Settings, Tools};
+pub use training::not_read;
 pub use trial::{Layers, Trial, Tried};
 pub use turns::Turn;
 pub use web::Follow;

@@ -131,5 +131,7 @@ pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
 pub const TRAINING_DEPTH: usize = 16;
 /// Bytes of what an analyst is given: what fits a model's context beside the rest.
 pub const TRAINING_BYTES: usize = 256 * 1024;
-/// Files and values that could not be read and are told to an analyst one by one.
+/// Codes of files that could not be read, whole or in part, and are told to an analyst one by one.
 pub const TRAINING_PROBLEMS: usize = 20;
+/// The same for the athlete: what is told before a run, and stands in its report.
+pub const TRAINING_TOLD: usize = 400;

@@ -3,22 +3,20 @@
 //! All numbers come from the crate `holdshort-training`; this module finds the files, and says whose data it is: the
 //! input of the run does.
 
-use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+mod files;
 
-use cap_std::fs::Dir;
-use holdshort_core::digest::Digest;
 use holdshort_core::tool::Outcome;
 use holdshort_training::tools::{Number, Piece, written};
 use holdshort_training::{
-    Analyst, Athlete, Computed, File, Format, Options, Reading, RefusalCode, Severity, Sex, Summary, compute,
-    parts, summary,
+    Analyst, Athlete, Computed, Options, Reading, RefusalCode, Sex, Summary, compute, summary,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+pub use self::files::not_read;
+use self::files::{Loaded, load};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
@@ -121,8 +119,14 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) ->
         TimeZone::get(name).map_err(refuse)
     });
     let options = Options { zone: zone.transpose()? };
-    let files = files(workspace)?;
-    let reading = reading(&files, &options);
+    let loaded = load(workspace.path(), workspace.dir(), &options).map_err(|error| {
+        Refusal::new("not_readable", format!("the training data can not be read: {error}"))
+    })?;
+    let reading = &loaded.reading;
+    if reading.files == 0 {
+        let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
+        return Err(Refusal::new("no_data", format!("there is no file of training data here: {endings}")));
+    }
     let settings = holdshort_training::Settings {
         athlete: Athlete {
             sex: stated.athlete.sex.map(Sex::from),
@@ -139,29 +143,27 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) ->
     match request {
         OnTraining::Data(analyst) => {
             let given = summary(&reading.season, &settings, *analyst);
-            Ok(data(&given, &own_parts(&files, *analyst), &reading))
+            Ok(data(&given, *analyst, &loaded))
         }
-        OnTraining::Metric(call) => metric(&reading, &settings, call),
-        OnTraining::Plot(call) => plot(&reading, &settings, call),
+        OnTraining::Metric(call) => metric(reading, &settings, call),
+        OnTraining::Plot(call) => plot(reading, &settings, call),
     }
 }
 
 /// What an analyst reads: its summary, its parts of a data file, and what could not be read. What is too much is left
 /// out, the oldest first, and counted.
-fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outcome {
-    // Files that count for nothing come first: what they would have changed nobody knows.
-    let (refused, left_out): (Vec<_>, Vec<_>) =
-        reading.problems.iter().partition(|problem| problem.code.severity() == Severity::Error);
-    let problems = refused.into_iter().chain(left_out).take(limits::TRAINING_PROBLEMS);
-    let problems: Vec<Value> = problems.map(|problem| json!(problem)).collect();
-    let more = reading.problems.len() - problems.len() + reading.more_warnings;
-    let mut told = json!({ "given": given, "parts": parts });
-    if !problems.is_empty() {
-        told["not_read"] = json!({ "problems": problems, "more": more });
+fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
+    const TOO_LARGE: &str = "left out: they are too large";
+    let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
+    let mut told = json!({ "given": given, "parts": parts.as_ref().unwrap_or(&TOO_LARGE.into()) });
+    let not_read = loaded.reading.not_read(limits::TRAINING_PROBLEMS);
+    if !not_read.is_empty() {
+        told["not_read"] = json!(not_read);
     }
     let mut text = told.to_string();
-    if text.len() > limits::TRAINING_BYTES && !parts.is_empty() {
-        told["parts"] = json!("left out: they are too large");
+    if text.len() > limits::TRAINING_BYTES && parts.as_ref().is_some_and(|parts| *parts != json!({})) {
+        parts = None;
+        told["parts"] = TOO_LARGE.into();
         text = told.to_string();
     }
     for list in ["days", "activities", "weeks"] {
@@ -176,7 +178,12 @@ fn data(given: &Summary, parts: &Map<String, Value>, reading: &Reading) -> Outco
             text = told.to_string();
         }
     }
-    Outcome::Done { text, data: json!({ "given": given }) }
+    // The report marks numbers that no agent was given, and names what was not read: more of it than a model is told.
+    let mut data = json!({ "given": given, "not_read": loaded.reading.not_read(limits::TRAINING_TOLD) });
+    if let Some(parts) = parts {
+        data["parts"] = parts;
+    }
+    Outcome::Done { text, data }
 }
 
 fn metric(
@@ -290,89 +297,4 @@ fn weeks(reading: &Reading, settings: &holdshort_training::Settings) -> Result<V
         *hours.entry(week).or_default() += seconds.sum::<f64>() / 3_600.0;
     }
     Ok(hours.into_iter().collect())
-}
-
-fn own_parts(files: &[(String, Vec<u8>)], analyst: Analyst) -> Map<String, Value> {
-    let mut own = Map::new();
-    let is_data = |name: &str| matches!(Format::of(name), Some(Format::Json | Format::Yaml));
-    for (name, bytes) in files.iter().filter(|(name, _)| is_data(name)) {
-        // What is refused is among the problems of the reading.
-        let Ok(parts) = parts(&File { name, bytes }) else { continue };
-        let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
-        own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));
-    }
-    own
-}
-
-/// The training files of the workspace, by their paths. Links are not followed.
-fn files(workspace: &Workspace) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
-    let mut found = Found::default();
-    found.walk(workspace.dir(), "", 0).map_err(|error| {
-        Refusal::new("not_readable", format!("the training data can not be read: {error}"))
-    })?;
-    if found.files.is_empty() {
-        let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
-        return Err(Refusal::new("no_data", format!("there is no file of training data here: {endings}")));
-    }
-    found.files.sort();
-    Ok(found.files)
-}
-
-#[derive(Default)]
-struct Found {
-    files: Vec<(String, Vec<u8>)>,
-    bytes: u64,
-}
-
-impl Found {
-    fn walk(&mut self, dir: &Dir, at: &str, depth: usize) -> io::Result<()> {
-        for entry in dir.entries()? {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let kind = entry.file_type()?;
-            if name.starts_with('.') {
-                continue;
-            }
-            let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
-            if kind.is_dir() && depth < limits::TRAINING_DEPTH {
-                self.walk(&entry.open_dir()?, &path, depth + 1)?;
-            } else if kind.is_file() && Format::of(&name).is_some() {
-                self.take(&entry, path)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, entry: &cap_std::fs::DirEntry, path: String) -> io::Result<()> {
-        self.bytes = self.bytes.saturating_add(entry.metadata()?.len());
-        if self.bytes > limits::TRAINING_FILES_BYTES {
-            let most = limits::TRAINING_FILES_BYTES >> 20;
-            return Err(io::Error::other(format!("there are more than {most} MiB of it")));
-        }
-        if self.files.len() == holdshort_training::limits::FILES {
-            return Err(io::Error::other(format!("there are more than {} files of it", self.files.len())));
-        }
-        let mut bytes = Vec::new();
-        entry.open()?.take(limits::TRAINING_FILES_BYTES).read_to_end(&mut bytes)?;
-        self.files.push((path, bytes));
-        Ok(())
-    }
-}
-
-/// What was read of some files, by what they hold: an analyst asks for a dozen metrics of the same ones. Who asks
-/// meanwhile waits, and nothing is read twice.
-fn reading(files: &[(String, Vec<u8>)], options: &Options) -> Arc<Reading> {
-    static LAST: Mutex<Option<(Digest, Arc<Reading>)>> = Mutex::new(None);
-    let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
-    let named: Vec<(&str, Digest)> =
-        files.iter().map(|(name, bytes)| (name.as_str(), Digest::of(bytes))).collect();
-    let key = Digest::of_json(&(zone, named));
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
-        return known.clone();
-    }
-    let borrowed: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-    let read = Arc::new(holdshort_training::read(&borrowed, options));
-    *last = Some((key, read.clone()));
-    read
 }

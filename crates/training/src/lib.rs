@@ -17,6 +17,7 @@ mod problem;
 mod read;
 mod series;
 pub mod tools;
+mod unread;
 
 pub use measure::{Level, Measure};
 pub use model::{
@@ -25,3 +26,4 @@ pub use model::{
 pub use problem::{Code, Problem, Severity};
 pub use read::{File, Format, Options, PARTS, Reading, csv_headers, parts, read};
 pub use tools::{Analyst, Computed, Refusal, RefusalCode, Settings, Summary, catalogue, compute, summary};
+pub use unread::{NotRead, Told};

@@ -34,6 +34,8 @@ pub const YAML_NODES: usize = 2_000_000;
 pub const MESSAGE_CHARS: usize = 300;
 /// Characters of the name of a sport, which is part of an activity's id.
 pub const SPORT_CHARS: usize = 40;
+/// Warnings of one code in one file that are told one by one: those beyond are counted.
+pub const PLACES: usize = 20;
 /// Warnings that are told one by one: those beyond are counted.
 pub const WARNINGS: usize = 500;
 /// Days that one call of a tool looks at: a year.

@@ -116,6 +116,18 @@ impl Sport {
         }
     }
 
+    /// m/s that nobody keeps up over an activity, by far: a distance beyond it, or its time, is wrong.
+    pub(crate) const fn beyond(&self) -> f64 {
+        match self {
+            Self::Swimming => 4.0,
+            Self::Rowing => 10.0,
+            Self::Running | Self::Walking | Self::Hiking => 12.0,
+            Self::Cycling => 35.0,
+            Self::Skiing => 60.0,
+            Self::Strength | Self::Transition | Self::Other(_) | Self::Unknown => 120.0,
+        }
+    }
+
     pub fn name(&self) -> &str {
         match self {
             Self::Running => "running",

@@ -1,7 +1,8 @@
 //! What is wrong with data: a stable code, where, and what to do about it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -32,6 +33,9 @@ named! {
     TooManyDays "too_many_days" (Error, "Name files of fewer years.")
     TooManySamples "too_many_samples" (Error, "Split the recording, or record with a longer interval.")
     TooNested "too_nested" (Error, "Export the file again: no known program nests so deeply.")
+    LeftOut "left_out" (Error, "Put fewer files into the folder, or smaller ones: the newest were read, up to the limit.")
+    Link "link" (Error, "Put the file itself into the folder: links are not followed.")
+    TooDeep "too_deep" (Error, "Put the files into a folder that is not so deep in others.")
     UnknownFormat "unknown_format" (Error, "Name a file that ends in .fit, .gpx, .tcx, .csv, .json, .yaml or .yml.")
     NotUtf8 "not_utf8" (Error, "Save the file as UTF-8.")
     FitHeader "fit_header" (Error, "Export the file again: it does not begin as a FIT file does.")
@@ -50,6 +54,7 @@ named! {
     CsvColumnTwice "csv_column_twice" (Error, "Keep one of the columns.")
     CsvDecimalComma "csv_decimal_comma" (Warning, "Separate the columns with `;` where numbers have a decimal comma; the cell was left out.")
     CsvMixedDecimals "csv_mixed_decimals" (Warning, "Write all numbers of a file with the same decimal mark, and none with marks for thousands; the cell was left out.")
+    CsvAmbiguousTime "csv_ambiguous_time" (Warning, "Write the time with hours, minutes and seconds, as 1:05:00; the cell was left out.")
     CsvUnknownColumn "csv_unknown_column" (Warning, "Nothing, or name the column as the reference does; it was not read.")
     CsvRow "csv_row" (Warning, "Give the row as many cells as the header has names.")
     BadDate "bad_date" (Warning, "Write dates as 2026-03-01 and starts as 2026-03-01T07:30:00+01:00.")
@@ -121,29 +126,63 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems as they are found: every error, and the first warnings in the order of files and places.
+/// Problems as they are found: every error, and of the warnings the first of each kind in each file, in the order of
+/// files, codes and places: a file that is wrong in every line does not hide what is wrong with the next one.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
-    warnings: BTreeSet<Problem>,
+    warnings: BTreeMap<Kind, BTreeSet<Problem>>,
+    held: usize,
+    counts: BTreeMap<Kind, usize>,
     more_warnings: usize,
 }
 
+/// What is wrong in the same way in one file.
+type Kind = (Arc<str>, Code);
+
 impl Problems {
-    /// A warning beyond [`limits::WARNINGS`] is counted: no file makes more of them than are held.
+    /// A warning beyond [`limits::PLACES`] of its kind, or [`limits::WARNINGS`], is counted: no file makes more of them
+    /// than are held.
     pub(crate) fn push(&mut self, problem: Problem) {
+        let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
-            self.errors.insert(problem);
-        } else if self.warnings.insert(problem) && self.warnings.len() > limits::WARNINGS {
-            self.warnings.pop_last();
-            self.more_warnings += 1;
+            if self.errors.insert(problem) {
+                *self.counts.entry(kind).or_default() += 1;
+            }
+            return;
+        }
+        let of_kind = self.warnings.entry(kind.clone()).or_default();
+        if !of_kind.insert(problem) {
+            return;
+        }
+        self.held += 1;
+        *self.counts.entry(kind).or_default() += 1;
+        if of_kind.len() > limits::PLACES {
+            of_kind.pop_last();
+            self.drop_one();
+        }
+        if self.held > limits::WARNINGS
+            && let Some(mut last) = self.warnings.last_entry()
+        {
+            last.get_mut().pop_last();
+            if last.get().is_empty() {
+                last.remove();
+            }
+            self.drop_one();
         }
     }
 
-    /// In the order of files and places, and the number of warnings that are not among them.
-    pub(crate) fn finish(self) -> (Vec<Problem>, usize) {
-        let mut all: Vec<Problem> = self.errors.into_iter().chain(self.warnings).collect();
+    const fn drop_one(&mut self) {
+        self.held -= 1;
+        self.more_warnings += 1;
+    }
+
+    /// In the order of files and places, with how often each code was met in each file, and the number of warnings that
+    /// are not among them.
+    pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
+        let warnings = self.warnings.into_values().flatten();
+        let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();
         all.sort();
-        (all, self.more_warnings)
+        (all, self.counts, self.more_warnings)
     }
 }

@@ -25,6 +25,15 @@ pub(crate) fn powers(samples: &[Sample]) -> Vec<(f64, f64)> {
     held(samples, Measure::PowerAverage, |sample| sample.power)
 }
 
+/// Share of the duration that samples must cover: below it they say nothing of the whole.
+const COVERED: f64 = 0.8;
+
+/// Whether a series says something of an activity of so many seconds.
+pub(crate) fn covers(series: &[(f64, f64)], duration: Option<f64>) -> bool {
+    let seconds = seconds(series);
+    seconds > 0.0 && duration.is_none_or(|duration| seconds >= COVERED * duration)
+}
+
 /// Seconds of a series.
 pub(crate) fn seconds(series: &[(f64, f64)]) -> f64 {
     series.iter().map(|(seconds, _)| seconds).sum()

@@ -6,7 +6,7 @@
 //! | `extends` | the workflow that this one is, but for the keys written here (**none**) | [`crate::extend`] |
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
-//! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) · `ends`: **reply** \| finish | `agents`, `handoffs` |
+//! | `agents.NAME` | `instructions` (required), `asking_instructions` (**none**; told only while the agent may ask people), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) · `ends`: **reply** \| finish | `agents`, `handoffs` |
 //! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **`code_exec`** | `tools` |
 //! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none), `gates`; `input`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |

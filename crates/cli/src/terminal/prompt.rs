@@ -11,6 +11,8 @@ use super::quote::{Cap, quote};
 use super::{card, diff, earlier, naming};
 
 mod fields;
+mod shape;
+mod takes;
 
 use fields::{Filled, Filling};
 
@@ -109,11 +111,16 @@ impl Prompt {
             let keys = paint.fold(keys, 2).into_iter().map(|line| paint.dim(&line));
             return keys.chain([filling.ask()]).collect();
         }
+        let shape = naming::natural(&self.interrupt)
+            .filter(|offer| offer.needs_edit && self.interrupt.kind == Kind::Question)
+            .and(self.interrupt.response_schema.as_ref())
+            .map(|schema| format!("  The answer is {}", shape::shape(schema)));
         let edit = if self.interrupt.editable().is_some() { " · e edit" } else { "" };
         let some = if self.interrupt.keeping().is_some() { " · f by file" } else { "" };
         let earlier = if self.interrupt.suggestions_from_history.is_empty() { "" } else { " · h as before" };
         let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v all of it · d leave");
-        paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
+        let folded = shape.iter().flat_map(|shape| paint.fold(shape, 2)).chain(paint.fold(&keys, 2));
+        folded.map(|line| paint.dim(&line)).collect()
     }
 
     pub(crate) fn line(&mut self, line: &str, paint: Paint) -> Reaction {
@@ -178,7 +185,7 @@ impl Prompt {
     /// A line of a form. What is JSON is the whole answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e")
-            || line.starts_with('{')
+            || filling.is_whole(line)
             || earlier::asked(&self.interrupt, line).is_some();
         if is_key && !filling.takes(line) {
             let reaction = self.choose(line, paint);

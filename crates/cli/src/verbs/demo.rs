@@ -139,23 +139,29 @@ fn greet(
 
 fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     let paint = Paint::stdout();
-    say("");
-    say(&paint.bold("What changed"));
-    for line in changed(repository) {
-        say(&format!("  {}", plain::line(&line)));
+    let reports = sample.name == coach::WORKFLOW;
+    if !reports {
+        say("");
+        say(&paint.bold("What changed"));
+        for line in changed(repository) {
+            say(&format!("  {}", plain::line(&line)));
+        }
     }
     say("");
     say(&paint.bold("Go on"));
     let holdshort = holdshort();
     let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
-    for (command, what) in [
-        (format!("git -C {repository} diff"), "what the agent wrote"),
+    let diff = (format!("git -C {repository} diff"), "what the agent wrote");
+    // A coach's agents write nothing there: what came of it lies in the files that are named above.
+    let diff = (!reports).then_some(diff);
+    let commands = [
         (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
         (format!("{holdshort} inbox --all --data {data}"), "every decision"),
         (format!("{holdshort} audit verify --data {data}"), "the proof that nothing was changed since"),
         yours(holdshort, sample.name),
-    ] {
+    ];
+    for (command, what) in diff.into_iter().chain(commands) {
         say(&format!("  {command}"));
         paint.fold(&format!("      {what}"), 6).iter().for_each(|line| say(&paint.dim(line)));
     }

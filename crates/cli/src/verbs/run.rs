@@ -61,6 +61,9 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     embed::in_the_folder()?;
     can_start(&args)?;
+    let mut args = args;
+    // A configuration that names a model names it as `--model` does.
+    args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;
     log::start("off")?;
     let again = embed::again(&data_dir, &args.model);
@@ -151,7 +154,8 @@ async fn on_server(
         } else {
             say(&shown.id);
             tell(&format!("It runs at {}; to be beside it:", client.address()));
-            tell(&format!("  {} attach {}{}", holdshort(), shown.id, client.words()));
+            let files = output_words(files);
+            tell(&format!("  {} attach {}{}{files}", holdshort(), shown.id, client.words()));
         }
         return Ok(Exit::Ok);
     }
@@ -206,7 +210,12 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
                 .map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
         }
         (Some(task), None) => Ok(json!({"task": task})),
-        (None, None) => Err(usage("say what is to be done")),
+        (None, None) if args.workflow == coach::WORKFLOW => Err(usage(format!(
+            "say whom it is about: {0} run {1} --config coach.yaml; {0} init {1} writes one to edit",
+            holdshort(),
+            coach::WORKFLOW
+        ))),
+        (None, None) => Err(usage("say what is to be done: a task in words, or --input FILE")),
     }
 }
 
@@ -250,7 +259,11 @@ pub(super) async fn beside(
     }
     // What has come of the run is told by then, and stays true whatever becomes of its files.
     match (&outcome, files) {
-        (_, Some(folder)) => coach::leave_files(client, run, folder, json).await,
+        (_, Some(folder)) => {
+            // Of a server in this process nothing goes on once it is left.
+            let rests = embedded.is_some() && matches!(outcome, Outcome::Left(_));
+            coach::leave_files(client, run, coach::Files { folder, rests }, json).await;
+        }
         (Outcome::Ended(run), None) if run.workflow == coach::WORKFLOW && !json => {
             tell(&format!(
                 "  Its files: {} attach {} --output-dir DIR{}",
@@ -317,9 +330,13 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, f
         }
         (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
     }
-    let files = files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string())));
     let words = embedded.unwrap_or_else(|| client.words());
-    tell(&format!("  {} attach {run}{words}{}", holdshort(), files.unwrap_or_default()));
+    tell(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
+}
+
+/// The argument that has the files of a run written where they were to go.
+fn output_words(files: Option<&Path>) -> String {
+    files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

@@ -9,13 +9,13 @@ use tokio::runtime::Runtime;
 use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
-const AGENTS: [&str; 6] =
+pub(crate) const AGENTS: [&str; 6] =
     ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
 
 /// Where a part of an answer may be typed: what is typed before it is dropped.
-const ANSWER: &str = "your answer> ";
+pub(crate) const ANSWER: &str = "your answer> ";
 
-const CONFIG: &str = "
+pub(crate) const CONFIG: &str = "
 athlete: {name: The runner, email: runner@example.com, max_heart_rate: 188, resting_heart_rate: 47, sex: female}
 data: data
 extraction: {activities_days: 21, metrics_days: 56}
@@ -25,16 +25,16 @@ context: {analysis: A week abroad in March.}
 output: {directory: report}
 ";
 
-struct Stage {
+pub(crate) struct Stage {
     _runtime: Runtime,
-    model: ScriptedModel,
-    home: Home,
-    config: String,
+    pub(crate) model: ScriptedModel,
+    pub(crate) home: Home,
+    pub(crate) config: String,
 }
 
 impl Stage {
     /// A configuration with the sample's data; agents who say one sentence each.
-    fn new(config: &str) -> Self {
+    pub(crate) fn new(config: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
         let home = Home::new();
@@ -49,11 +49,11 @@ impl Stage {
         stage
     }
 
-    fn plays(&self, agent: &str, steps: Vec<Scripted>) {
+    pub(crate) fn plays(&self, agent: &str, steps: Vec<Scripted>) {
         self.model.script(agent, steps);
     }
 
-    fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let run = [
             "run",
             "coach",
@@ -67,15 +67,15 @@ impl Stage {
         [&run, more].concat()
     }
 
-    fn terminal(&self) -> Terminal {
+    pub(crate) fn terminal(&self) -> Terminal {
         Terminal::open(&self.home, &self.arguments(&[]), &[])
     }
 
-    fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.home.path().join("report").join(name)).unwrap()
     }
 
-    fn summary(&self) -> Value {
+    pub(crate) fn summary(&self) -> Value {
         serde_json::from_str(&self.file("summary.json")).unwrap()
     }
 
@@ -101,7 +101,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn asks(question: &str, context: &str) -> Scripted {
+pub(crate) fn asks(question: &str, context: &str) -> Scripted {
     Scripted::call("ask_human", json!({ "question": question, "context": context }))
 }
 
@@ -181,7 +181,10 @@ fn questions_side_by_side_are_numbered() {
         "{ran:?}"
     );
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
-    assert_eq!(stage.summary()["unfinished"], json!("the run waits for an answer"));
+    assert_eq!(
+        stage.summary()["unfinished"],
+        json!("the run waits for an answer, or for somebody to go on with it")
+    );
     let report = stage.home.path().join("report");
     let model = [
         "--model",
@@ -374,15 +377,24 @@ fn a_wrong_configuration_starts_nothing() {
     write("zone.yaml", "athlete: {email: a@b.c, time_zone: Europe/Berln}\n");
     write("folder.yaml", "athlete: {email: a@b.c}\ndata: dta\n");
     write("inside.yaml", "athlete: {email: a@b.c}\noutput: {directory: data/report}\n");
-    let cases: [(&[&str], &str); 13] = [
+    write("at.yaml", "athlete: {email: \"@\"}\n");
+    write("word.yaml", "athlete: {email: nope}\n");
+    write("heart.yaml", "athlete: {email: a@b.c, max_heart_rate: 999}\n");
+    write("kind.yaml", "athlete: {email: a@b.c}\nextraction: {metrics_days: many}\n");
+    let cases: [(&[&str], &str); 18] = [
+        (&["--config", "at.yaml"], "athlete.email is `@`, which is no address"),
+        (&["--config", "word.yaml"], "athlete.email is `nope`, which is no address"),
+        (&["--config", "heart.yaml"], "athlete.max_heart_rate is 999: it lies between 60 and 250 bpm"),
+        (&["--config", "kind.yaml"], "a whole number is needed"),
+        (&["--init-config", "b.txt"], "name a .yaml or .yml file"),
         (&["--config", "zone.yaml"], "athlete.time_zone is `Europe/Berln`"),
         (&["--config", "folder.yaml"], "data: there is no folder"),
         (&["--config", "inside.yaml"], "lies in the folder of the data"),
         (&["--config", "none.yaml"], "none.yaml"),
         (&["--config", "a.txt"], "a .yaml, .yml or .json file"),
         (&["--config", "no_mail.yaml"], "athlete.email is missing"),
-        (&["--config", "no_athlete.yml"], "missing field `athlete`"),
-        (&["--config", "key.yaml"], "extraktion"),
+        (&["--config", "no_athlete.yml"], "there has to be a key `athlete`"),
+        (&["--config", "key.yaml"], "there is no key `extraktion`"),
         (&["--config", "mode.yaml"], "cheap"),
         (&["--config", "date.yaml"], "current_date is `yesterday`"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
@@ -399,7 +411,8 @@ fn a_wrong_configuration_starts_nothing() {
         assert!(!home.data().exists(), "{arguments:?}: nothing is started");
     }
     let ran = home.run(&["run", "coach"]);
-    assert_ne!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("--config coach.yaml"), "{ran:?}");
 }
 
 /// The template is a configuration, and is never written over a file.

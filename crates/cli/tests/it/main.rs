@@ -9,6 +9,7 @@ mod called;
 mod cards;
 mod chat;
 mod coach;
+mod coach_told;
 mod config;
 mod configured;
 mod demo;

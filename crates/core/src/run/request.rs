@@ -32,6 +32,11 @@ impl Run {
     pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
+        if let Some(asking) = agent.asking_instructions.as_deref().filter(|_| self.definition.may_ask(agent))
+        {
+            system.push_str("\n\n");
+            system.push_str(asking.trim_end());
+        }
         if !self.definition.asking.enabled {
             system.push_str(if self.records_assumptions() {
                 "\n\nNobody can be asked. Decide by yourself, and write down what you assume with `record_assumption`."

@@ -124,6 +124,7 @@ pub(crate) fn definition() -> Definition {
         .collect();
     let agent = Agent {
         instructions: "Work.".to_owned(),
+        asking_instructions: None,
         model: None,
         tools: tools.keys().cloned().collect(),
         ends: Ends::Reply,
@@ -181,6 +182,7 @@ pub(crate) fn handing_over() -> Definition {
     let tools = ["read_file", "write_file"].map(str::to_owned).to_vec();
     let writer = Agent {
         instructions: "Write.".to_owned(),
+        asking_instructions: None,
         model: Some("large".to_owned()),
         tools,
         ends: Ends::Reply,

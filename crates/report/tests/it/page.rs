@@ -1,6 +1,6 @@
 //! The whole page: well-formed, self-contained, in order, readable in both themes.
 
-use holdshort_report::{Report, html};
+use holdshort_report::{NotComputed, Report, Unread, UnreadRow, html};
 use jiff::civil::date;
 
 use crate::{markup, sample};
@@ -136,4 +136,43 @@ fn the_contrast_is_aa_in_both_themes() {
             assert!(found >= least, "{one} on {other}: {found:.2}, {} on {}", color(one), color(other));
         }
     }
+}
+
+/// What the page lacks stands on it: whoever reads a number has to know what was left out of it.
+#[test]
+fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
+    let mut report = sample::report();
+    report.caveats.insert("rest days".to_owned(), "Days without an activity count as rest.".to_owned());
+    report.not_computed =
+        vec![NotComputed { label: "power tss".to_owned(), why: "It needs <power>.".to_owned() }];
+    let row = |place: &str, is_refused: bool| UnreadRow {
+        place: place.to_owned(),
+        message: "byte 7 is not UTF-8".to_owned(),
+        code: "not_utf8".to_owned(),
+        places: 3,
+        what_to_do: "Save the file as UTF-8.".to_owned(),
+        is_refused,
+        needs_nothing: false,
+    };
+    let rows = vec![row("<a>.csv", true), row("b.csv:4", false)];
+    let more = Some("42 more: bad_date".to_owned());
+    report.unread = Some(Unread { told: "31 files, 9 not read.".to_owned(), rows, more });
+    let html = html(&report);
+    markup::read(&html);
+    for text in [
+        "What could not be read",
+        "31 files, 9 not read.",
+        "&lt;a&gt;.csv",
+        "read in part: byte 7",
+        "42 more: bad_date",
+        "What could not be computed",
+        "It needs &lt;power&gt;.",
+        "<dt>rest days</dt><dd>Days without an activity count as rest.</dd>",
+        "<details><summary>which</summary><ul><li>2026-03-28T06:30:00Z running</li></ul></details>",
+        "<a href=\"#unread\">",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    let plain = holdshort_report::html(&sample::report());
+    assert!(!plain.contains("What could not be"), "a part without content is not there");
 }

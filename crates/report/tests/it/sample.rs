@@ -167,6 +167,7 @@ fn computed() -> Vec<Computed> {
         unit: unit.to_owned(),
         how: how.to_owned(),
         inputs: inputs.to_owned(),
+        named: vec!["2026-03-28T06:30:00Z running".to_owned()],
     };
     vec![
         row(

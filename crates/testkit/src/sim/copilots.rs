@@ -73,7 +73,13 @@ pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
 }
 
 fn thinker() -> Agent {
-    Agent { instructions: "Think.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply }
+    Agent {
+        instructions: "Think.".to_owned(),
+        asking_instructions: None,
+        model: None,
+        tools: Vec::new(),
+        ends: Ends::Reply,
+    }
 }
 
 fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {

@@ -35,6 +35,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     }
     let agent = Agent {
         instructions: "Work.".to_owned(),
+        asking_instructions: None,
         model: None,
         tools: tools.keys().cloned().collect(),
         ends: Ends::Reply,
@@ -62,8 +63,13 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
 /// A plan, then its subtasks, with everything else as it comes.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
-    let planner =
-        Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
+    let planner = Agent {
+        instructions: "Plan.".to_owned(),
+        asking_instructions: None,
+        model: None,
+        tools: Vec::new(),
+        ends: Ends::Reply,
+    };
     definition.agents.insert(PLANNER.to_owned(), planner);
     let planning = Planning {
         planner: PLANNER.to_owned(),

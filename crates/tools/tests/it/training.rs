@@ -115,7 +115,17 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     bench.put(".hidden.csv", "date,sleep_h\n2026-03-15,2\n");
     let (text, data) = done(&bench, "read_physiology_data", json!({})).await;
     let told: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(told["not_read"]["problems"][0]["source"]["file"], "broken.fit", "{}", told["not_read"]);
+    let named = |list: &Value| -> Vec<(String, String)> {
+        let problems = list["problems"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        problems.map(|it| (text(&it["source"]["file"]), text(&it["code"]))).collect()
+    };
+    for list in [&told["not_read"], &data["not_read"]] {
+        let errors = [("broken.fit", "fit_header"), ("other.csv", "link")];
+        let errors = errors.map(|(file, code)| (file.to_owned(), code.to_owned()));
+        assert_eq!(named(list)[..2], errors, "{list}");
+        assert_eq!((&list["files"], &list["refused"]), (&json!(7), &json!(2)), "{list}");
+    }
     let last = data["given"]["days"].as_array().unwrap().last().unwrap().clone();
     let sleep = last["measures"].as_array().unwrap().iter().find(|it| it["name"] == "sleep").unwrap().clone();
     assert_eq!(sleep["value"], json!(6.4));
@@ -143,4 +153,70 @@ async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     let left_out = told["older_left_out"]["days"].as_u64().unwrap();
     assert_eq!(days.len() as u64 + left_out, data["given"]["days"].as_array().unwrap().len() as u64);
     assert_eq!(days.last(), data["given"]["days"].as_array().unwrap().last());
+}
+
+/// One file that is wrong in every line hides no other one, and all of them are counted.
+#[tokio::test]
+async fn what_was_not_read_is_told_by_file_and_counted() {
+    let bench = bench(input());
+    bench.put("a.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(600)));
+    for n in 0..30 {
+        bench.put(&format!("b/{n:02}.fit"), b"no fit file");
+    }
+    let (text, data) = done(&bench, "read_load_data", json!({})).await;
+    let whole = &data["not_read"];
+    assert_eq!((&whole["files"], &whole["refused"]), (&json!(36), &json!(30)));
+    let problems = whole["problems"].as_array().unwrap();
+    let refused = problems.iter().filter(|it| it["severity"] == "error").count();
+    assert_eq!(refused, 30, "{whole}");
+    let of_table = problems.iter().find(|it| it["source"]["file"] == "a.csv").unwrap();
+    assert_eq!((&of_table["places"], &of_table["code"]), (&json!(600), &json!("bad_date")));
+    let told: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(told["not_read"]["problems"].as_array().unwrap().len(), 20);
+    assert_eq!(told["not_read"]["more"]["fit_header"], json!(10));
+    assert_eq!(told["not_read"]["more"]["bad_date"], json!(600));
+}
+
+/// More than is read: the newest files are, and the others are told (they were all of it once).
+#[tokio::test]
+async fn of_too_much_data_the_newest_is_read() {
+    let bench = Bench::with(|settings| settings.input = input());
+    let old = bench.at("old.csv");
+    let file = |path: &std::path::Path| std::fs::File::create(path).unwrap();
+    // Sparse: it takes no room, and is not read.
+    file(&old).set_len(100 << 20).unwrap();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    std::fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+    bench.put("new.csv", "date,sleep_h\n2026-03-15,7\n");
+    file(&bench.at("large.fit")).set_len(60 << 20).unwrap();
+    let (_, data) = done(&bench, "read_physiology_data", json!({})).await;
+    assert_eq!(data["given"]["days"][0]["measures"][0]["value"], json!(7.0));
+    let told = &data["not_read"];
+    assert_eq!((&told["files"], &told["refused"]), (&json!(3), &json!(2)), "{told}");
+    assert_eq!(told["problems"][1]["source"]["file"], "old.csv");
+    assert_eq!(told["problems"][1]["code"], "left_out");
+    let before = holdshort_tools::not_read(&bench.at(""), None).unwrap();
+    assert_eq!(json!(before), *told);
+}
+
+/// The parts that only agents look at are known to the report, too.
+#[tokio::test]
+async fn the_parts_of_a_data_file_are_in_the_data() {
+    let bench = Bench::with(|settings| settings.input = input());
+    bench
+        .put("platform.json", r#"{"vo2_max_history": {"running": [{"date": "2026-03-01", "value": 57.3}]}}"#);
+    let (text, data) = done(&bench, "read_load_data", json!({})).await;
+    assert!(text.contains("57.3"), "{text}");
+    assert_eq!(data["parts"]["vo2_max_history"]["running"][0]["value"], json!(57.3));
+}
+
+/// A file that changes is read again.
+#[tokio::test]
+async fn a_changed_file_is_read_again() {
+    let bench = Bench::with(|settings| settings.input = input());
+    for hours in ["7.5", "6.25"] {
+        bench.put("days.csv", format!("date,sleep_h\n2026-03-15,{hours}\n"));
+        let (_, data) = done(&bench, "read_physiology_data", json!({})).await;
+        assert_eq!(data["given"]["days"][0]["measures"][0]["value"].to_string(), hours);
+    }
 }

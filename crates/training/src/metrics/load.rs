@@ -35,9 +35,6 @@ impl Scale {
     }
 }
 
-/// Share of the duration that samples of the heart rate must cover; below it the average is used.
-const COVERED: f64 = 0.8;
-
 /// The load of an activity on a scale.
 ///
 /// # Errors
@@ -133,7 +130,7 @@ impl Reserve {
 fn impulse(activity: &Activity, reserve: &Reserve, metric: Metric, used: &mut Used) -> Result<f64, Missing> {
     let seconds = duration(activity, metric)?;
     let samples = series::heart_rates(&activity.samples);
-    if series::seconds(&samples) >= COVERED * seconds {
+    if series::covers(&samples, Some(seconds)) {
         if samples.iter().any(|(_, bpm)| *bpm > reserve.max) {
             used.caveats.insert(Caveat::BeyondMax);
         }

@@ -4,7 +4,7 @@ use super::profile::Used;
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::measure::Measure;
-use crate::model::{Activity, Sample};
+use crate::model::Activity;
 use crate::series;
 
 /// Seconds of the moving mean.
@@ -14,15 +14,20 @@ const LEAST_S: f64 = 20.0 * 60.0;
 
 /// `(mean of p⁴)^¼` with `p` the mean power of 30 seconds, second by second. W.
 ///
-/// Samples are laid on seconds, each held until the next one and for 30 s at most; pauses are not in it. Without samples
-/// the device's own value is taken, else the average power, and this is told.
+/// Samples are laid on seconds, each held until the next one and for 30 s at most; pauses are not in it. Without samples,
+/// or where they cover less than 80 % of the duration, the device's own value is taken, else the average power, and this
+/// is told.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
     let mut used = Used::of(activity);
-    if activity.measure(Measure::Duration).is_some_and(|seconds| seconds < LEAST_S) {
+    let duration = activity.measure(Measure::Duration);
+    if duration.is_some_and(|seconds| seconds < LEAST_S) {
         used.caveats.insert(Caveat::ShortPower);
     }
-    if let Some(power) = of_seconds(&seconds(&activity.samples)) {
+    let powers = series::powers(&activity.samples);
+    if series::covers(&powers, duration)
+        && let Some(power) = of_seconds(&seconds(&powers))
+    {
         return Ok(used.result(METRIC, power));
     }
     let device = activity.measure(Measure::PowerNormalised).map(|power| (power, Caveat::DevicePower));
@@ -35,14 +40,14 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
 }
 
 /// The power of every second with the timer running.
-fn seconds(samples: &[Sample]) -> Vec<f64> {
+fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
     // Time that is left of a sample that ends within a second.
     let mut rest = 0.0;
-    for (held, watts) in series::powers(samples) {
+    for (held, watts) in powers {
         rest += held;
         while rest >= 1.0 {
-            seconds.push(watts);
+            seconds.push(*watts);
             rest -= 1.0;
         }
     }

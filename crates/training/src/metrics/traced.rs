@@ -50,8 +50,9 @@ named! {
     /// What to know before a number is used. The texts are stable.
     Caveat: Row;
     AverageHeartRate "average_heart_rate" ("Computed from the average heart rate, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
-    AveragePower "average_power" ("Computed from the average power, as there are no samples: intervals count for less than they were.")
-    DevicePower "device_power" ("The normalised power is the device's own, as there are no samples.")
+    AveragePower "average_power" ("Computed from the average power, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
+    DevicePower "device_power" ("The normalised power is the device's own, as samples are missing or cover less than 80 % of the duration.")
+    PartialSamples "partial_samples" ("Samples of the heart rate cover less than 80 % of the duration: the rest of the time is in no zone.")
     ShortPower "short_power" ("Normalised power was made for efforts of 20 minutes and more.")
     EstimatedMax "estimated_max_heart_rate" ("The maximal heart rate is estimated from the age; its standard error is about 7 to 11 bpm.")
     RestingOfDays "resting_of_days" ("The resting heart rate is the mean of the last 28 days.")
@@ -64,7 +65,7 @@ named! {
     ShortBaseline "short_baseline" ("Fewer than 45 of the 60 days of the baseline have a measure.")
     OutsideRange "outside_range" ("The time is outside of 3.5 to 230 minutes, for which the formula was fitted.")
     TrainingRun "training_run" ("The fastest recorded run is taken for a race; a real race would be faster.")
-    UnknownIntensity "unknown_intensity" ("Activities without samples of the heart rate are not in the split.")
+    UnknownIntensity "unknown_intensity" ("Activities whose samples of the heart rate are missing or cover less than 80 % of the duration are not in the split.")
     UnknownDistances "unknown_distances" ("Activities without a distance count with their duration alone.")
 }
 

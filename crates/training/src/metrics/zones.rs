@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::profile::{Profile, Used};
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Outcome};
+use crate::measure::Measure;
 use crate::model::{Activity, AthleteNumber};
 use crate::series;
 
@@ -39,8 +40,11 @@ pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     zones(activity, ZONES.map(|percent| resting + percent / 100.0 * (max - resting)), METRIC, used)
 }
 
-fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, used: Used) -> Outcome<Zones> {
+fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Used) -> Outcome<Zones> {
     let samples = samples(activity, metric)?;
+    if !series::covers(&samples, activity.measure(Measure::Duration)) {
+        used.caveats.insert(Caveat::PartialSamples);
+    }
     let mut found = Zones { begin_bpm, ..Zones::default() };
     for (seconds, bpm) in samples {
         match begin_bpm.iter().rposition(|begin| bpm >= *begin) {
@@ -56,6 +60,8 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
     let message = format!("samples of the heart rate of {}", activity.id);
     if samples.is_empty() { Err(Missing::new(metric, Need::HeartRate, message)) } else { Ok(samples) }
 }
+
+const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
 /// Shares of the time with a heart rate: they add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -79,10 +85,12 @@ pub fn intensity_split<'a>(
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {
-        let Ok(samples) = samples(activity, METRIC) else {
+        // A few minutes of an activity do not say how hard the rest of it was.
+        let samples = series::heart_rates(&activity.samples);
+        if !series::covers(&samples, activity.measure(Measure::Duration)) {
             used.caveats.insert(Caveat::UnknownIntensity);
             continue;
-        };
+        }
         used.inputs.add(&Inputs::activity(activity));
         for (seconds, bpm) in samples {
             let part = if bpm < MODERATE / 100.0 * max {
@@ -97,7 +105,7 @@ pub fn intensity_split<'a>(
     }
     split.seconds = split.easy + split.moderate + split.hard;
     if split.seconds <= 0.0 {
-        return Err(Missing::new(METRIC, Need::HeartRate, "samples of the heart rate of an activity"));
+        return Err(Missing::new(METRIC, Need::HeartRate, NO_SAMPLES));
     }
     for part in [&mut split.easy, &mut split.moderate, &mut split.hard] {
         *part /= split.seconds;

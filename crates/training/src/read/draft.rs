@@ -152,7 +152,8 @@ impl Draft {
                 context.implausible(measure, value, place);
             }
         }
-        for (measure, value) in follows(&activity.samples) {
+        let stated = activity.measures.get(&Measure::Duration).map(|known| known.value);
+        for (measure, value) in follows(&activity.samples, stated) {
             if activity.measures.contains_key(&measure) {
                 continue;
             }
@@ -162,15 +163,41 @@ impl Draft {
                 context.implausible(measure, value, self.place.clone());
             }
         }
+        too_fast(&mut activity, &self.place, context);
         activity.name();
         if !activity.measures.contains_key(&Measure::Duration) {
             context.warn(Code::NoDuration, self.place, format!("{} has no duration", activity.id));
             return None;
         }
         if !activity.measures.contains_key(&Measure::HeartRateAverage) {
-            context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate", activity.id));
+            let is_without = series::heart_rates(&activity.samples).is_empty();
+            let what = if is_without { "" } else { " of 80 % of its duration, and no average" };
+            context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate{what}", activity.id));
         }
         Some(activity)
+    }
+}
+
+/// A distance that nobody covers in that time does not count. Nor does the time, where no samples bear it out: which of
+/// the two is wrong is not known.
+fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
+    let (Some(metres), Some(seconds)) =
+        (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
+    else {
+        return;
+    };
+    let (speed, most) = (metres / seconds, activity.sport.beyond());
+    if speed <= most {
+        return;
+    }
+    let message = format!(
+        "{metres:.0} m in {seconds:.0} s are {speed:.1} m/s; of {} at most {most} are taken",
+        activity.sport.name()
+    );
+    context.warn(Code::Implausible, place.clone(), message);
+    activity.measures.remove(&Measure::Distance);
+    if activity.samples.is_empty() {
+        activity.measures.remove(&Measure::Duration);
     }
 }
 
@@ -221,8 +248,8 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
     kept
 }
 
-/// What samples say of the whole.
-fn follows(samples: &[Sample]) -> Vec<(Measure, f64)> {
+/// What samples say of the whole; an average, only where they cover the duration.
+fn follows(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
     let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
     let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();
     let distances = samples.iter().filter_map(|sample| sample.distance);
@@ -230,12 +257,15 @@ fn follows(samples: &[Sample]) -> Vec<(Measure, f64)> {
     let nearest = distances.reduce(f64::min);
     let rates = series::heart_rates(samples);
     let mut found = Vec::new();
-    found.extend((moving > 0.0).then_some((Measure::Duration, moving)));
+    let followed = (moving > 0.0).then_some(moving);
+    let duration = stated.or(followed);
+    let average = |values: &[(f64, f64)]| series::mean(values).filter(|_| series::covers(values, duration));
+    found.extend(followed.map(|moving| (Measure::Duration, moving)));
     found.extend(farthest.zip(nearest).map(|(far, near)| (Measure::Distance, far - near)));
-    found.extend(series::mean(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
+    found.extend(average(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
     let beats = samples.iter().filter_map(|sample| sample.heart_rate);
     found.extend(beats.reduce(f64::max).map(|most| (Measure::HeartRateMax, most)));
     let powers = series::powers(samples);
-    found.extend(series::mean(&powers).map(|mean| (Measure::PowerAverage, mean)));
+    found.extend(average(&powers).map(|mean| (Measure::PowerAverage, mean)));
     found
 }

@@ -11,6 +11,7 @@ mod gpx;
 mod tcx;
 mod xml;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -107,8 +108,26 @@ pub struct Reading {
     pub season: Season,
     /// In the order of files and places.
     pub problems: Vec<Problem>,
-    /// Warnings beyond [`limits::WARNINGS`], which are not among `problems`.
+    /// Warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`], which are not among `problems`.
     pub more_warnings: usize,
+    /// Files that were there.
+    #[serde(skip)]
+    pub files: usize,
+    /// How often each code was met in each file, told or not.
+    #[serde(skip)]
+    pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
+}
+
+impl Reading {
+    /// Tells of a file that was there and was not even looked into.
+    pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
+        let source = Source::of(&name.into(), Place::File);
+        *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
+        let problem = Problem::new(code, source, message);
+        let at = self.problems.partition_point(|each| *each < problem);
+        self.problems.insert(at, problem);
+        self.files += 1;
+    }
 }
 
 /// The file was refused, and its error is among the problems of the context.
@@ -189,8 +208,8 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
         problems.push(Problem::new(Code::TooManyFiles, source, message));
     }
     let season = pieces.merge(&mut problems);
-    let (problems, more_warnings) = problems.finish();
-    Reading { season, problems, more_warnings }
+    let (problems, counts, more_warnings) = problems.finish();
+    Reading { season, problems, more_warnings, files: files.len(), counts }
 }
 
 fn read_one(

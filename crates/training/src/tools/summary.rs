@@ -72,6 +72,8 @@ pub struct Given {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ActivityGiven {
     pub id: String,
+    /// On the athlete's clock, with its offset from UTC.
+    pub start: String,
     /// The local day.
     pub day: Date,
     pub sport: String,
@@ -163,6 +165,7 @@ pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summar
 fn activity(activity: &Activity) -> ActivityGiven {
     ActivityGiven {
         id: activity.id.clone(),
+        start: activity.start.display_with_offset(activity.offset).to_string(),
         day: activity.day(),
         sport: activity.sport.name().to_owned(),
         measures: measures(&activity.measures),

@@ -243,3 +243,45 @@ fn a_start_that_is_none_and_an_activity_without_a_duration_are_told() {
     assert_eq!(told, expected.map(|(line, code)| (format!("a.csv:{line}"), code)));
     assert_eq!(reading.season.activities[0].measure(Measure::Duration), Some(4_500.0));
 }
+
+/// Nobody writes a night in minutes and seconds; of an activity `1:05` may be either, and no number is guessed.
+#[test]
+fn times_of_two_parts_are_read_where_they_can_mean_one_thing() {
+    for (cell, hours) in [("7:30", 7.5), ("7:30:00", 7.5), ("0:45", 0.75)] {
+        let text = format!("date,sleep_hms\n2026-03-01,{cell}\n");
+        assert_eq!(days(&text), [("2026-03-01".to_owned(), Measure::Sleep, hours)], "{cell}");
+    }
+    for (cell, told, seconds) in [
+        ("1:05:00", &[][..], Some(3_900.0)),
+        ("62:03", &[], Some(3_723.0)),
+        ("1:05", &[Code::CsvAmbiguousTime, Code::NoDuration], None),
+        ("23:59", &[Code::CsvAmbiguousTime, Code::NoDuration], None),
+        ("7:75", &[Code::CsvAmbiguousTime, Code::NoDuration], None),
+        ("61:75", &[Code::BadNumber, Code::NoDuration], None),
+    ] {
+        let text = format!("start,sport,duration_hms,avg_hr\n2026-03-01T07:00:00Z,run,{cell},140\n");
+        let reading = crate::support::read_utc("a.csv", text);
+        assert_eq!(codes(&reading), told, "{cell}");
+        let read = reading.season.activities.first().and_then(|run| run.measure(Measure::Duration));
+        assert_eq!(read, seconds, "{cell}");
+    }
+}
+
+/// 10 km in 65 s: one of the two is wrong, and nobody knows which.
+#[test]
+fn a_distance_that_nobody_covers_in_its_time_is_told() {
+    for (sport, seconds, taken) in [
+        ("run", 65, false),
+        ("run", 1_600, true),
+        ("swim", 1_600, false),
+        ("ride", 250, false),
+        ("", 100, true),
+    ] {
+        let text = format!(
+            "start,sport,duration_s,distance_m,avg_hr\n2026-03-01T07:00:00Z,{sport},{seconds},10000,140\n"
+        );
+        let reading = crate::support::read_utc("a.csv", text);
+        assert_eq!(codes(&reading).contains(&Code::Implausible), !taken, "{sport} {seconds}");
+        assert_eq!(reading.season.activities.len(), usize::from(taken), "{sport} {seconds}");
+    }
+}

@@ -7,20 +7,20 @@ use crate::support::{START, codes, read_one};
 
 #[test]
 fn a_run_is_read_with_its_local_day() {
-    let reading = read_one("run.fit", &run(START, &[140, 150, 160, 150]).finish());
+    let reading = read_one("run.fit", &run(START, &[140, 150, 160, 150, 150, 150]).finish());
     assert_eq!(codes(&reading), []);
     let [run] = &reading.season.activities[..] else { panic!("one activity") };
     assert_eq!(run.id, "2026-03-01T06:30:00Z running");
     assert_eq!((run.sport.clone(), run.offset.seconds()), (Sport::Running, 7_200));
     assert_eq!(run.day().to_string(), "2026-03-01");
-    assert_eq!(run.measure(Measure::Duration), Some(4.0));
-    assert_eq!(run.measure(Measure::Distance), Some(12.0));
-    // Of 140, 150 and 160: the last sample ends the series.
+    assert_eq!(run.measure(Measure::Duration), Some(6.0));
+    assert_eq!(run.measure(Measure::Distance), Some(18.0));
+    // Of all but the last sample, which ends the series.
     assert_eq!(run.measure(Measure::HeartRateAverage), Some(150.0));
     assert_eq!(run.measure(Measure::HeartRateMax), Some(160.0));
     let rates: Vec<_> =
         run.samples.iter().map(|sample| (sample.at_s, sample.heart_rate, sample.speed)).collect();
-    let expected = [(0.0, 140.0), (1.0, 150.0), (2.0, 160.0), (3.0, 150.0)];
+    let expected = [(0.0, 140.0), (1.0, 150.0), (2.0, 160.0), (3.0, 150.0), (4.0, 150.0), (5.0, 150.0)];
     assert_eq!(rates, expected.map(|(at_s, bpm)| (at_s, Some(bpm), Some(3.0))));
 }
 

@@ -191,13 +191,22 @@ fn activities_of_a_reading() {
 #[test]
 fn warnings_of_a_reading() {
     let bad = |rows: usize| "date,weight_kg\n".to_owned() + &"yesterday,70\n".repeat(rows);
-    let half = limits::WARNINGS / 2;
-    let reading = read_all(&[("a.csv", bad(half)), ("b.csv", bad(half))]);
+    let of_file = limits::PLACES;
+    let reading = read_all(&[("a.csv", bad(of_file + 7)), ("b.csv", bad(3))]);
+    assert_eq!((reading.problems.len(), reading.more_warnings), (of_file + 3, 7));
+    let not_read = reading.not_read(1);
+    assert_eq!((not_read.files, not_read.refused, not_read.problems[0].places), (2, 0, of_file + 7));
+    assert_eq!(not_read.more, std::collections::BTreeMap::from([("bad_date", 3)]));
+    let full = limits::WARNINGS / of_file;
+    let mut files: Vec<_> = (0..full).map(|n| (format!("a{n:03}.csv"), bad(of_file))).collect();
+    let reading = read_all(&files);
     assert_eq!((reading.problems.len(), reading.more_warnings), (limits::WARNINGS, 0));
-    let reading = read_all(&[("a.csv", bad(half)), ("b.csv", bad(half + 7)), ("c.fit", String::new())]);
-    assert_eq!((reading.problems.len(), reading.more_warnings), (limits::WARNINGS + 1, 7));
+    files.push(("b.csv".to_owned(), bad(4)));
+    files.push(("c.fit".to_owned(), String::new()));
+    let reading = read_all(&files);
+    assert_eq!((reading.problems.len(), reading.more_warnings), (limits::WARNINGS + 1, 4));
     let last = reading.problems.iter().rfind(|problem| problem.severity() == Severity::Warning).unwrap();
-    assert_eq!(last.source.to_string(), format!("b.csv:{}", half + 1));
+    assert_eq!(last.source.to_string(), format!("a{:03}.csv:{}", full - 1, of_file + 1));
     // An error is told however many warnings there are.
     assert!(codes(&reading).contains(&Code::FitHeader));
 }

@@ -5,11 +5,11 @@ use holdshort_training::metrics::load::{Scale, heart_rate_tss, load, power_tss, 
 use holdshort_training::metrics::race::{best_run, predictions, riegel, vdot, vdot_time};
 use holdshort_training::metrics::trend::{self, Against};
 use holdshort_training::metrics::{Caveat, Metric, Need, Profile, Traced, power, volume, zones};
-use holdshort_training::{Athlete, File, Options, Season, Sex, Sport, read};
+use holdshort_training::{Athlete, File, Measure, Options, Season, Sex, Sport, read};
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 
-use crate::fit_writer::{FitWriter, U16, U32, finish_run, run, time};
+use crate::fit_writer::{ENUM, FitWriter, U8, U16, U32, finish_run, run, time};
 use crate::support::START;
 
 const DAY: Date = date(2026, 3, 1);
@@ -113,6 +113,71 @@ fn normalised_power_follows_the_four_steps() {
     // (1e8 + 1.4641e8)/2 = 1.23205e8; its square root is 11099.77, and the root of that 105.3555.
     let short = ride(std::iter::repeat_n(100, 30).chain([400, 400]));
     near(power::normalised_power(&short.activities[0]).unwrap().value, 105.355_5, 1e-4);
+}
+
+/// Two hours, of which samples have a minute of power and two of heart rate; what the device says of the whole beside it.
+fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
+    let mut writer = FitWriter::activity_file();
+    writer.define(1, 20, &[(253, 4, U32), (7, 2, U16), (3, 1, U8)]);
+    for second in 0..=120_u32 {
+        let power = if second < 60 { 500_u16 } else { u16::MAX };
+        writer.message(1, &[&time(START + i64::from(second)), &power.to_le_bytes(), &[180]]);
+    }
+    let mut fields = vec![(253, 4, U32), (2, 4, U32), (7, 4, U32), (8, 4, U32), (5, 1, ENUM)];
+    fields.extend(averages.iter().map(|(number, _)| match number {
+        16 => (*number, 1, U8),
+        _ => (*number, 2, U16),
+    }));
+    writer.define(2, 18, &fields);
+    let millis = 7_200_000_u32.to_le_bytes();
+    let (begin, end) = (time(START), time(START + 7_200));
+    let values: Vec<Vec<u8>> = averages
+        .iter()
+        .map(|(number, value)| match number {
+            16 => vec![u8::try_from(*value).unwrap()],
+            _ => value.to_le_bytes().to_vec(),
+        })
+        .collect();
+    let mut message: Vec<&[u8]> = vec![&end, &begin, &millis, &millis, &[2]];
+    message.extend(values.iter().map(Vec::as_slice));
+    writer.message(2, &message);
+    season("ride.fit", &writer.finish())
+}
+
+/// A minute at 500 W is not the power of two hours.
+#[test]
+fn a_few_samples_are_not_taken_for_the_whole() {
+    // Session fields of FIT: 16 avg_heart_rate, 20 avg_power, 34 normalized_power.
+    let told = mostly_unmeasured(&[(16, 130), (20, 150), (34, 160)]);
+    let ride = &told.activities[0];
+    let found = power::normalised_power(ride).unwrap();
+    near(found.value, 160.0, 0.0);
+    assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::DevicePower]);
+    let man = Athlete { threshold_power: Some(240.0), ..man() };
+    let tss = power_tss(ride, &profile(&man)).unwrap();
+    near(tss.value, 200.0 * (160.0_f64 / 240.0).powi(2), 1e-9);
+    let zones = zones::of_max(ride, &profile(&man)).unwrap();
+    assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), [Caveat::PartialSamples]);
+    let split = zones::intensity_split([ride], &profile(&man)).unwrap_err();
+    assert_eq!(split.needs, Need::HeartRate);
+    let average = mostly_unmeasured(&[(20, 150)]);
+    let found = power::normalised_power(&average.activities[0]).unwrap();
+    near(found.value, 150.0, 0.0);
+    assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::AveragePower]);
+    // Where nobody says more than these samples, there is no number.
+    let alone = mostly_unmeasured(&[]);
+    assert_eq!(power::normalised_power(&alone.activities[0]).unwrap_err().needs, Need::Power);
+    assert!(
+        alone.activities[0]
+            .measures
+            .keys()
+            .all(|it| { !matches!(it, Measure::HeartRateAverage | Measure::PowerAverage) })
+    );
+    // Beside a whole ride the split is that of the whole one, and says so.
+    let whole = season("a.fit", &run(START, &[120; 101]).finish());
+    let split = zones::intensity_split([ride, &whole.activities[0]], &profile(&man)).unwrap();
+    near(split.value.seconds, 100.0, 0.0);
+    assert!(split.caveats.contains(&Caveat::UnknownIntensity));
 }
 
 /// Foster et al. 2001, table 5: nine sessions, weekly load 3400, monotony 1.26, strain 4284.

@@ -104,7 +104,8 @@ fn fit_tells_records_and_sessions_that_it_leaves_out() {
         writer.message(1, &[&time(START + second), &[140]]);
     }
     finish_run(&mut writer, START, 60, 1);
-    let found = lines("a.fit", &writer.finish());
+    let mut found = lines("a.fit", &writer.finish());
+    found.retain(|line| !line.contains("no_heart_rate"));
     assert_eq!(found, ["a.fit@0 outside_activity: 1 of 3 records are outside of any session"]);
 
     let mut writer = FitWriter::activity_file();

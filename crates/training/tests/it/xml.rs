@@ -73,7 +73,7 @@ fn laps_are_added_up() {
             // Weighted with the time of the laps.
             (Measure::HeartRateAverage, 155.0),
             (Measure::HeartRateMax, 171.0),
-            (Measure::PowerAverage, 200.0),
+            // One point of 200 W is no average of four minutes.
         ]
     );
     let first = ride.samples[0];
@@ -116,7 +116,12 @@ fn a_time_that_is_none_is_told_with_its_line() {
     let reading = read_utc("a.gpx", GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
     assert_eq!(
         told(&reading),
-        ["a.gpx:5 no_time: 1 of 4 points have no time", "a.gpx:11 bad_date: `yesterday` is no time"]
+        [
+            // The way to the second track, in the ten seconds of the first.
+            "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; of running at most 12 are taken",
+            "a.gpx:5 no_time: 1 of 4 points have no time",
+            "a.gpx:11 bad_date: `yesterday` is no time",
+        ]
     );
 }
 

@@ -71,12 +71,17 @@ class Athlete:
         return a * share * math.exp(b * share)
 
 
+def covers(pieces, activity):
+    seconds = sum(seconds for seconds, _ in pieces)
+    return seconds > 0 and seconds >= 0.8 * measure(activity, "duration")
+
+
 def trimp(activity, athlete):
     if None in (athlete.sex, athlete.max, athlete.rest) or athlete.max <= athlete.rest:
         return None
     duration = measure(activity, "duration")
     pieces = held(activity, "heart_rate")
-    if sum(seconds for seconds, _ in pieces) >= 0.8 * duration:
+    if covers(pieces, activity):
         return math.fsum(seconds * athlete.impulse_per_minute(bpm) for seconds, bpm in pieces) / 60
     average = measure(activity, "heart_rate_average")
     return None if average is None else duration / 60 * athlete.impulse_per_minute(average)
@@ -84,12 +89,13 @@ def trimp(activity, athlete):
 
 def normalised_power(activity):
     watts, carry = [], 0.0
-    for seconds, value in held(activity, "power"):
+    pieces = held(activity, "power")
+    for seconds, value in pieces:
         carry += seconds
         whole = math.floor(carry)
         watts += [value] * whole
         carry -= whole
-    if len(watts) >= 30:
+    if len(watts) >= 30 and covers(pieces, activity):
         sums = [0.0]
         for value in watts:
             sums.append(sums[-1] + value)
@@ -191,8 +197,9 @@ def zones(activity, begins):
 def split(activities, athlete):
     times = [0.0] * 3
     for activity in activities:
-        if athlete.max is not None:
-            for seconds, bpm in held(activity, "heart_rate"):
+        pieces = held(activity, "heart_rate")
+        if athlete.max is not None and covers(pieces, activity):
+            for seconds, bpm in pieces:
                 times[bisect.bisect_right([0.83 * athlete.max, 0.88 * athlete.max], bpm)] += seconds
     total = math.fsum(times)
     return [time / total for time in times] if total else None

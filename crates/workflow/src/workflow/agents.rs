@@ -12,7 +12,10 @@ use crate::item::{Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-const KEYS: Keys = Keys { known: &["instructions", "model", "tools", "handoffs", "ends"], later: &[] };
+const KEYS: Keys = Keys {
+    known: &["instructions", "asking_instructions", "model", "tools", "handoffs", "ends"],
+    later: &[],
+};
 
 const ENDS: [(&str, Ends); 2] = [("reply", Ends::Reply), ("finish", Ends::Finish)];
 
@@ -101,11 +104,19 @@ fn agent<'a>(
     catalogue: &[tool::Spec],
     problems: &mut Problems,
 ) -> (Agent, Option<Item<'a>>) {
-    let mut agent =
-        Agent { instructions: String::new(), model: None, tools: Vec::new(), ends: Ends::default() };
+    let mut agent = Agent {
+        instructions: String::new(),
+        asking_instructions: None,
+        model: None,
+        tools: Vec::new(),
+        ends: Ends::default(),
+    };
     let Some(fields) = item.fields(&KEYS, problems) else { return (agent, None) };
     if let Some(item) = fields.need("instructions", problems) {
         agent.instructions = item.text(bounds::TEXT, problems).unwrap_or_default();
+    }
+    if let Some(item) = fields.find("asking_instructions") {
+        agent.asking_instructions = item.text(bounds::TEXT, problems);
     }
     agent.model = fields.find("model").and_then(|item| model(item, problems));
     if let Some(item) = fields.find("tools") {

@@ -1,35 +1,45 @@
-//! An answer of data, part by part: what the schema of a question asks for, one line each. Schemas that do not come to
-//! a list of plain parts are answered as JSON.
+//! An answer of data, part by part: what the schema of a question asks for, one line each. Objects in objects are asked
+//! for as parts of their own. Schemas that do not come to a list of parts are answered as JSON, with their shape shown.
 
 use holdshort_protocol::plain;
 use serde_json::{Map, Value};
 
+use super::takes::{Takes, has_null, part, types};
 use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Field {
-    name: String,
+struct Field {
+    /// Names from the whole answer down to it; none where it is the whole answer.
+    path: Vec<String>,
     says: String,
-    required: bool,
+    blank: Blank,
+    /// The innermost object around it that may be left out, by its place in [`Filling::objects`].
+    within: Option<usize>,
     takes: Takes,
 }
 
+/// What an empty line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blank {
+    Needed,
+    Absent,
+    Null,
+}
+
+/// An object in the answer, before those that are in it.
 #[derive(Clone, Debug, PartialEq)]
-enum Takes {
-    Text,
-    Number,
-    Integer,
-    Flag,
-    /// One of these.
-    Of(Vec<Value>),
+struct Object {
+    path: Vec<String>,
+    blank: Blank,
 }
 
 /// The parts so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
+    objects: Vec<Object>,
     at: usize,
-    values: Map<String, Value>,
+    answer: Value,
 }
 
 /// What a line does to a form.
@@ -41,135 +51,161 @@ pub(super) enum Filled {
 }
 
 impl Filling {
-    /// The form of a schema: an object of texts, numbers, flags and choices.
+    /// The form of a schema: a part, or an object of parts.
     pub(super) fn of(schema: &Value) -> Option<Self> {
-        let object = followed(schema, schema)?;
-        if object.get("type").and_then(Value::as_str) != Some("object") {
-            return None;
+        let whole = part(schema, schema)?;
+        let mut filling =
+            Self { fields: Vec::new(), objects: Vec::new(), at: 0, answer: Value::Object(Map::new()) };
+        if types(whole.schema) == ["object"] {
+            filling.object(whole.schema, schema, &[], None, FORM_DEPTH)?;
+        } else {
+            let says = said(schema).or_else(|| said(whole.schema)).unwrap_or("the answer").to_owned();
+            let takes = Takes::of(whole.schema, schema, FORM_DEPTH)?;
+            // An answer that is null is none: whoever has none skips the question.
+            let blank = Blank::Needed;
+            filling.fields.push(Field { path: Vec::new(), says, blank, within: None, takes });
         }
-        let required: Vec<&str> = object
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        let properties = object.get("properties")?.as_object()?;
-        let field = |(name, part): (&String, &Value)| {
-            let part = followed(part, schema)?;
-            let says = ["description", "title"].into_iter().find_map(|key| part.get(key)?.as_str());
-            Some(Field {
-                name: name.clone(),
-                says: says.unwrap_or(name).to_owned(),
-                required: required.contains(&name.as_str()),
-                takes: Takes::of(part)?,
-            })
-        };
-        let mut fields: Vec<Field> = properties.iter().map(field).collect::<Option<_>>()?;
+        (1..=FORM_PARTS).contains(&filling.fields.len()).then_some(filling)
+    }
+
+    fn object(
+        &mut self,
+        object: &Value,
+        whole: &Value,
+        path: &[String],
+        within: Option<usize>,
+        depth: usize,
+    ) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        let required = object.get("required").and_then(Value::as_array);
+        let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+        let place = |name: &str| required.iter().position(|each| *each == name);
+        let mut properties: Vec<(&String, &Value)> = object.get("properties")?.as_object()?.iter().collect();
         // What has to be there comes first, in the order of the schema's own list.
-        fields
-            .sort_by_key(|field| required.iter().position(|name| *name == field.name).unwrap_or(usize::MAX));
-        let fits = (1..=FORM_PARTS).contains(&fields.len());
-        fits.then_some(Self { fields, at: 0, values: Map::new() })
+        properties.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        for (name, schema) in properties {
+            let found = part(schema, whole)?;
+            let nullable = found.nullable || has_null(found.schema);
+            let blank = match (place(name).is_some(), nullable) {
+                (false, _) => Blank::Absent,
+                (true, true) => Blank::Null,
+                (true, false) => Blank::Needed,
+            };
+            let path: Vec<String> = path.iter().chain([name]).cloned().collect();
+            if types(found.schema) == ["object"] {
+                self.objects.push(Object { path: path.clone(), blank });
+                let own = (blank != Blank::Needed).then(|| self.objects.len() - 1);
+                self.object(found.schema, whole, &path, own.or(within), depth)?;
+            } else {
+                let says = said(schema).or_else(|| said(found.schema));
+                let says = says.map_or_else(|| path.join(" · "), str::to_owned);
+                let takes = Takes::of(found.schema, whole, FORM_DEPTH)?;
+                self.fields.push(Field { path, says, blank, within, takes });
+            }
+            if self.fields.len() > FORM_PARTS {
+                return None;
+            }
+        }
+        Some(())
     }
 
     /// What is asked for now.
     pub(super) fn ask(&self) -> String {
         let Some(field) = self.fields.get(self.at) else { return String::new() };
-        let takes = match &field.takes {
-            Takes::Text => String::new(),
-            Takes::Number => " (a number)".to_owned(),
-            Takes::Integer => " (a whole number)".to_owned(),
-            Takes::Flag => " (yes or no)".to_owned(),
-            Takes::Of(values) => {
-                let shown = values.iter().enumerate();
-                let shown: Vec<String> =
-                    shown.map(|(n, value)| format!("{} {}", n + 1, text(value))).collect();
-                format!(" ({})", shown.join(", "))
-            }
+        let takes = match field.takes.asks() {
+            asks if asks.is_empty() => asks,
+            asks => format!(" ({asks})"),
         };
-        let optional = if field.required { "" } else { " [Enter leaves it out]" };
-        format!("  {} of {}: {}{takes}{optional}", self.at + 1, self.fields.len(), plain::line(&field.says))
+        let optional = if self.may_be_left_out(field) { " [Enter leaves it out]" } else { "" };
+        let says = plain::line(&field.says);
+        if self.fields.len() == 1 {
+            return format!("  {says}{takes}{optional}");
+        }
+        format!("  {} of {}: {says}{takes}{optional}", self.at + 1, self.fields.len())
     }
 
     /// Whether the part that is asked for has this value: then it is no key.
     pub(super) fn takes(&self, line: &str) -> bool {
-        let of = self.fields.get(self.at).map(|field| &field.takes);
-        matches!(of, Some(Takes::Of(values)) if values.iter().any(|value| text(value) == line))
+        self.fields.get(self.at).is_some_and(|field| field.takes.has(line))
+    }
+
+    fn may_be_left_out(&self, field: &Field) -> bool {
+        field.blank != Blank::Needed || self.open_object(field).is_some()
+    }
+
+    /// The object around a part that is left out whole with it: nothing of it is given yet.
+    fn open_object(&self, field: &Field) -> Option<&Object> {
+        let object = self.objects.get(field.within?)?;
+        at(&self.answer, &object.path).is_none().then_some(object)
     }
 
     pub(super) fn line(&mut self, line: &str) -> Filled {
-        let Some(field) = self.fields.get(self.at) else { return Filled::Whole(self.values.clone().into()) };
-        match (line.trim(), field.required) {
-            ("", true) => return Filled::On(Some("  That part is needed.".to_owned())),
-            ("", false) => {}
+        let Some(field) = self.fields.get(self.at).cloned() else {
+            return Filled::Whole(self.answer.clone());
+        };
+        let mut next = self.at + 1;
+        match (line.trim(), field.blank) {
+            ("", Blank::Needed) => {
+                let Some(object) = self.open_object(&field) else {
+                    return Filled::On(Some("  That part is needed.".to_owned()));
+                };
+                let rest = self.fields[self.at..].iter().take_while(|it| it.path.starts_with(&object.path));
+                next = self.at + rest.count();
+            }
+            ("", Blank::Null) => put(&mut self.answer, &field.path, Value::Null),
+            ("", Blank::Absent) => {}
             (typed, _) => match field.takes.read(typed) {
-                Ok(value) => {
-                    self.values.insert(field.name.clone(), value);
-                }
+                Ok(value) => put(&mut self.answer, &field.path, value),
                 Err(why) => return Filled::On(Some(format!("  {why}"))),
             },
         }
-        self.at += 1;
-        if self.at == self.fields.len() {
-            Filled::Whole(self.values.clone().into())
-        } else {
-            Filled::On(None)
+        self.at = next;
+        if self.at < self.fields.len() {
+            return Filled::On(None);
         }
-    }
-}
-
-impl Takes {
-    fn of(part: &Value) -> Option<Self> {
-        if let Some(values) = part.get("enum").and_then(Value::as_array) {
-            let are_plain = values.iter().all(|value| !value.is_object() && !value.is_array());
-            return are_plain.then(|| Self::Of(values.clone()));
-        }
-        Some(match part.get("type").and_then(Value::as_str)? {
-            "string" => Self::Text,
-            "number" => Self::Number,
-            "integer" => Self::Integer,
-            "boolean" => Self::Flag,
-            _ => return None,
-        })
+        self.settle();
+        Filled::Whole(self.answer.clone())
     }
 
-    fn read(&self, typed: &str) -> Result<Value, String> {
-        let no = |what: &str| format!("“{}” is not {what}.", plain::line(typed));
-        match self {
-            Self::Text => Ok(Value::from(typed)),
-            Self::Number => match typed.parse::<f64>() {
-                Ok(number) if number.is_finite() => serde_json::from_str(typed).or(Ok(Value::from(number))),
-                Ok(_) | Err(_) => Err(no("a number")),
-            },
-            Self::Integer => typed.parse::<i64>().map(Value::from).map_err(|_| no("a whole number")),
-            Self::Flag => match &*typed.to_lowercase() {
-                "y" | "yes" | "true" => Ok(Value::Bool(true)),
-                "n" | "no" | "false" => Ok(Value::Bool(false)),
-                _ => Err(no("yes or no")),
-            },
-            Self::Of(values) => {
-                let by_text = values.iter().find(|value| text(value).eq_ignore_ascii_case(typed));
-                let by_number = || typed.parse::<usize>().ok().and_then(|n| values.get(n.checked_sub(1)?));
-                by_text.or_else(by_number).cloned().ok_or_else(|| no("one of them"))
+    /// Objects of which nothing was given, and that have to be there.
+    fn settle(&mut self) {
+        for object in &self.objects {
+            let parent = &object.path[..object.path.len().saturating_sub(1)];
+            let is_missing = at(&self.answer, parent).is_some() && at(&self.answer, &object.path).is_none();
+            let value = match object.blank {
+                Blank::Absent => continue,
+                Blank::Null => Value::Null,
+                Blank::Needed => Value::Object(Map::new()),
+            };
+            if is_missing {
+                put(&mut self.answer, &object.path, value);
             }
         }
     }
-}
 
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => plain::line(text).into_owned(),
-        other => other.to_string(),
+    /// Whether a line that begins as JSON is the whole answer, and not the part that is asked for.
+    pub(super) fn is_whole(&self, line: &str) -> bool {
+        let is_list = self.fields.get(self.at).is_some_and(|field| field.takes.is_list());
+        line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
     }
 }
 
-/// What a reference within the schema leads to.
-fn followed<'s>(part: &'s Value, whole: &'s Value) -> Option<&'s Value> {
-    let mut part = part;
-    for _ in 0..FORM_DEPTH {
-        let Some(to) = part.get("$ref").and_then(Value::as_str) else { return Some(part) };
-        part = whole.pointer(to.strip_prefix('#')?)?;
+fn said(schema: &Value) -> Option<&str> {
+    ["description", "title"].into_iter().find_map(|key| schema.get(key)?.as_str())
+}
+
+fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, name| value.get(name))
+}
+
+fn put(answer: &mut Value, path: &[String], value: Value) {
+    let mut place = answer;
+    for name in path {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Some(object) = place.as_object_mut() else { return };
+        place = object.entry(name.clone()).or_insert(Value::Null);
     }
-    None
+    *place = value;
 }

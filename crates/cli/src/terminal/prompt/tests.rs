@@ -307,6 +307,126 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
 }
 
+/// A question that is answered by this schema, and what is said to each line until it is whole.
+fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
+    let mut question = interrupt(Kind::Question);
+    question.payload = serde_json::json!({});
+    question.response_schema = Some(schema);
+    let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+    (answer.needs_text, answer.needs_edit) = (false, true);
+    let mut prompt = Prompt::new(question);
+    let mut told = prompt.keys(Paint::plain());
+    for line in lines {
+        match prompt.line(line, Paint::plain()) {
+            Reaction::Ask(said) => told.extend(said),
+            Reaction::Decide(decision) => return (told, Some(decision.edit)),
+            other => panic!("{other:?}"),
+        }
+    }
+    (told, None)
+}
+
+/// As pydantic and zod write them: optional values, objects in objects, lists, single values, no type at all.
+#[test]
+fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let cases: [(&str, &[&str], &str, &str); 16] = [
+        (r#"{"type": "integer"}"#, &["seven", "7", ""], "the answer (a whole number)", "7"),
+        (r#"{"type": "boolean", "title": "Ill"}"#, &["no", ""], "  Ill (yes or no)", "false"),
+        (
+            r#"{"type": "array", "items": {"type": "integer"}}"#,
+            &["1, 2,3", ""],
+            "a list, with commas; each a whole number",
+            "[1, 2, 3]",
+        ),
+        (
+            r#"{"type": "array", "items": {"type": "string"}}"#,
+            &["[\"a, b\", \"c\"]", ""],
+            "a list, with commas",
+            r#"["a, b", "c"]"#,
+        ),
+        (r#"{"type": ["integer", "null"]}"#, &["", "4", ""], "That part is needed.", "4"),
+        (r#"{"title": "Anything"}"#, &["a word", ""], "  Anything", r#""a word""#),
+        (r#"{}"#, &["[1]", "", ""], "the answer", "[1]"),
+        (
+            r#"{"type": "object", "required": ["a"], "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "b": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": null}}}"#,
+            &["", "1.5", ""],
+            "1 of 2: a (a whole number) [Enter leaves it out]",
+            r#"{"a": null, "b": 1.5}"#,
+        ),
+        (
+            r##"{"type": "object", "required": ["sleep"], "properties": {"sleep": {"$ref": "#/$defs/Sleep"}},
+                "$defs": {"Sleep": {"type": "object", "required": ["hours"],
+                    "properties": {"hours": {"type": "number"}, "note": {"type": "string"}}}}}"##,
+            &["7.5", "", ""],
+            "1 of 2: sleep · hours (a number)",
+            r#"{"sleep": {"hours": 7.5}}"#,
+        ),
+        (
+            r#"{"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}, "a": {"type": "object",
+                "required": ["x"], "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}}}}"#,
+            &["1", "", ""],
+            "2 of 3: a · x (a whole number) [Enter leaves it out]",
+            r#"{"b": 1}"#,
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "object",
+                "required": ["x", "z"], "properties": {"x": {"type": "integer"}, "z": {"type": "integer"}}}}}"#,
+            &["1", "", "2", ""],
+            "  That part is needed.",
+            r#"{"a": {"x": 1, "z": 2}}"#,
+        ),
+        (
+            r#"{"type": "object", "required": ["a"], "properties": {"a": {"anyOf": [{"type": "object",
+                "required": ["x"], "properties": {"x": {"type": "integer"}}}, {"type": "null"}]}}}"#,
+            &["", ""],
+            "[Enter leaves it out]",
+            r#"{"a": null}"#,
+        ),
+        (
+            r#"{"type": "object", "required": ["a"], "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}"#,
+            &["12", ""],
+            "a whole number or text",
+            r#"{"a": 12}"#,
+        ),
+        (
+            r#"{"type": "object", "required": ["a"], "properties": {"a": {"enum": ["x", null]}}}"#,
+            &["", ""],
+            "(1 x)",
+            r#"{"a": null}"#,
+        ),
+        (
+            r#"{"properties": {"a": {"allOf": [{"type": "integer"}]}}}"#,
+            &["3", ""],
+            "a (a whole number)",
+            r#"{"a": 3}"#,
+        ),
+        // What no line can hold is JSON, and its shape is shown.
+        (
+            r#"{"type": "array", "items": {"type": "object", "required": ["d"], "properties": {"d": {"type": "string"}, "n": {"type": "integer"}}}}"#,
+            &[r#"[{"d": "mon"}]"#, ""],
+            r#"The answer is [{"d": text, "n"?: whole number}, …]"#,
+            r#"[{"d": "mon"}]"#,
+        ),
+    ];
+    for (schema, lines, said, expected) in cases {
+        let (told, answer) = filled(json(schema), lines);
+        assert_eq!(answer, Some(json(expected)), "{schema}: {told:#?}");
+        assert!(told.join("\n").contains(said), "{schema}: {told:#?}");
+    }
+    let many: serde_json::Map<String, Value> =
+        (0..200).map(|n| (format!("part_{n:03}"), serde_json::json!({"type": "integer"}))).collect();
+    let (told, _) = filled(serde_json::json!({"type": "object", "properties": many}), &[]);
+    assert!(told.iter().any(|line| line.contains("\"part_000\"?: whole number")), "{told:#?}");
+    assert!(told.iter().map(String::len).sum::<usize>() < 1_200, "{told:#?}");
+    let circle = json(
+        r##"{"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}}}}"##,
+    );
+    let (told, _) = filled(circle, &[]);
+    assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
+}
+
 /// An earlier answer is shown back, and sent with where it comes from; `h` is a word where there is none.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {

@@ -17,7 +17,7 @@ pub(super) fn of(story: &Story) -> Vec<Chart> {
     let last = |metric: &str| story.computed.iter().rev().map(|(_, it)| it).find(|it| it["metric"] == metric);
     let mut charts = Vec::new();
     charts.extend(last("weekly_volume").and_then(weeks));
-    charts.extend(last("zones_of_max").or(last("zones_of_reserve")).and_then(zones));
+    charts.extend(last("zones_of_max").or(last("zones_of_reserve")).and_then(|it| zones(it, story)));
     let drawn: BTreeSet<&str> = story.plots.iter().filter_map(|plot| plot["title"].as_str()).collect();
     charts.extend(DAYS.iter().filter(|(_, title)| !drawn.contains(title)).filter_map(|day| days(story, day)));
     charts.extend(story.plots.iter().filter_map(plot));
@@ -63,10 +63,22 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-fn zones(computed: &Value) -> Option<Chart> {
+/// The start of an activity on its own clock, where an analyst was given it; else in UTC, which is said.
+fn local(id: &str, story: &Story) -> String {
+    let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
+    let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());
+    let (start, sport) =
+        (start.and_then(|start| start.get(..16)), id.split_once(' ').map(|(_, sport)| sport));
+    match (start, sport) {
+        (Some(start), Some(sport)) => format!("{} {sport}", start.replace('T', " ")),
+        _ => id.replace('T', " ").replace('Z', " UTC"),
+    }
+}
+
+fn zones(computed: &Value, story: &Story) -> Option<Chart> {
     let row = |piece: &Value| {
         Some(Row {
-            label: piece["of"]["activity"].as_str()?.replace('T', " ").replace('Z', ""),
+            label: local(piece["of"]["activity"].as_str()?, story),
             amounts: ZONES.iter().map(|(name, _)| value(piece, name).unwrap_or_default()).collect(),
         })
     };

@@ -6,9 +6,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use holdshort_protocol::plain;
+use holdshort_training::AthleteNumber;
 use jiff::civil::Date;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::limits::{CONFIG_BYTES, CONFIG_DAYS};
@@ -17,23 +19,28 @@ use crate::limits::{CONFIG_BYTES, CONFIG_DAYS};
 #[serde(deny_unknown_fields)]
 pub(super) struct Config {
     athlete: Athlete,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_usual")]
     context: Context,
     #[serde(default)]
     data: Option<PathBuf>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_usual")]
     extraction: Extraction,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_usual")]
     models: Models,
     #[serde(default)]
     competitions: Option<Vec<Competition>>,
     current_date: Option<String>,
     week_dates: Option<Value>,
     style_guide: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_usual")]
     output: Output,
     /// Of the service that upstream gets its data from: nothing is got here.
     credentials: Option<Value>,
+}
+
+/// A section whose key is there with nothing below it, as in a template that is half filled in.
+fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -147,6 +154,8 @@ pub(in super::super) struct Prepared {
     /// Whether the file says so.
     names_data: bool,
     pub output: PathBuf,
+    /// Of files that have none of their own.
+    pub time_zone: Option<String>,
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
@@ -192,8 +201,22 @@ impl Config {
 
     fn check(&self) -> Result<(), String> {
         let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
-        if !email.contains('@') {
+        if email.is_empty() {
             return Err("athlete.email is missing: it says whose answers these are".to_owned());
+        }
+        if !is_address(email) {
+            return Err(format!(
+                "athlete.email is `{}`, which is no address: write name@example.com",
+                plain::line(email)
+            ));
+        }
+        for number in AthleteNumber::ALL {
+            let stated = self.athlete.number(*number);
+            if let Some(value) = stated.filter(|value| !number.takes(*value)) {
+                let ((least, most), unit) = (number.plausible(), number.unit());
+                let name = number.name();
+                return Err(format!("athlete.{name} is {value}: it lies between {least} and {most} {unit}"));
+            }
         }
         for (key, days) in [
             ("activities_days", self.extraction.activities_days),
@@ -215,7 +238,7 @@ impl Config {
         let races = self.competitions.iter().flatten().enumerate();
         let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
         for (key, text) in named.chain(races) {
-            if text.parse::<Date>().is_err() {
+            if text.trim().parse::<Date>().is_err() {
                 return Err(format!("{key} is `{text}`: a day is written 2026-05-10"));
             }
         }
@@ -228,7 +251,8 @@ impl Config {
         if self.credentials.is_some() {
             notices.push("credentials do nothing here: your training data is read from files".to_owned());
         }
-        let task = self.task(today);
+        let day = self.day(today);
+        let task = self.task(day);
         let own = |path: Option<PathBuf>, usual: &str| beside.join(path.unwrap_or_else(|| usual.into()));
         let output = output.map_or_else(|| own(self.output.directory.clone(), "coach"), Path::to_owned);
         let names_data = self.data.is_some();
@@ -237,11 +261,12 @@ impl Config {
             Mode::Production => self.models.production,
             Mode::Development => self.models.development,
         };
+        let time_zone = self.athlete.time_zone.clone();
         let input = json!({
             "task": task,
             "subject": self.athlete.email,
             "athlete": self.athlete,
-            "current_date": self.current_date.unwrap_or_else(|| today.to_string()),
+            "current_date": day,
             "activities_days": self.extraction.activities_days,
             "metrics_days": self.extraction.metrics_days,
             "competitions": self.competitions.unwrap_or_default(),
@@ -251,6 +276,7 @@ impl Config {
             data,
             names_data,
             output,
+            time_zone,
             model,
             asks: self.extraction.hitl_enabled,
             plots: self.extraction.enable_plotting,
@@ -258,11 +284,15 @@ impl Config {
         }
     }
 
+    /// The day that counts as today; a time beside it does not.
+    fn day(&self, today: Date) -> Date {
+        self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
+    }
+
     /// What every agent reads first. Texts of the person are passed on as they are.
-    fn task(&self, today: Date) -> String {
+    fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
-        let day = self.current_date.clone().unwrap_or_else(|| today.to_string());
         let mut task =
             format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
         let weeks = self.week_dates.as_ref().map(|dates| match dates {
@@ -288,6 +318,24 @@ impl Config {
     }
 }
 
+impl Athlete {
+    const fn number(&self, number: AthleteNumber) -> Option<f64> {
+        match number {
+            AthleteNumber::MaxHeartRate => self.max_heart_rate,
+            AthleteNumber::RestingHeartRate => self.resting_heart_rate,
+            AthleteNumber::ThresholdHeartRate => self.threshold_heart_rate,
+            AthleteNumber::ThresholdPower => self.threshold_power,
+        }
+    }
+}
+
+/// `name@domain`: what is beyond that only mail can find out.
+fn is_address(text: &str) -> bool {
+    let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
+    parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
 impl Competition {
     fn line(&self) -> String {
         let mut line = format!("- {}, {}", self.name, self.date);
@@ -302,7 +350,7 @@ impl Competition {
 }
 
 fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    serde_json::from_str(text).map_err(|error| in_words(&error.to_string()))
 }
 
 fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
@@ -315,6 +363,28 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let error = error.without_snippet();
         let at = error.location().map(|at| format!("line {}: ", at.line().max(1))).unwrap_or_default();
-        format!("{at}{}", error.to_string().lines().next().unwrap_or_default())
+        format!("{at}{}", in_words(error.to_string().lines().next().unwrap_or_default()))
     })
+}
+
+/// What a library says of a key or a value, in the words of a person who writes YAML.
+fn in_words(told: &str) -> String {
+    const WORDS: [(&str, &str); 15] = [
+        ("missing field `", "there has to be a key `"),
+        ("unknown field `", "there is no key `"),
+        ("unknown variant `", "there is no value `"),
+        ("duplicate field `", "there is twice the key `"),
+        (", expected one of ", "; there are "),
+        (", expected `", "; there is `"),
+        ("invalid type: ", "a value of another kind: "),
+        ("invalid value: ", "a value that is not taken: "),
+        (", expected u16", "; a whole number is needed"),
+        (", expected f64", "; a number is needed"),
+        (", expected a boolean", "; true or false is needed"),
+        (", expected a string", "; text is needed, in quotes where it looks like something else"),
+        (", expected a sequence", "; a list is needed"),
+        (", expected struct ", "; keys with values are needed: "),
+        ("unit value", "nothing"),
+    ];
+    WORDS.iter().fold(told.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }

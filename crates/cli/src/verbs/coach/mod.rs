@@ -2,9 +2,11 @@
 
 mod charts;
 mod config;
+mod folder;
 mod numbers;
 mod save;
 mod story;
+mod unread;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -18,7 +20,7 @@ use crate::args;
 use crate::called::holdshort;
 use crate::client::Client;
 use crate::exit::{Exit, usage};
-use crate::output::{say, say_all, tell};
+use crate::output::{say, say_all, tell, tell_all};
 pub(super) use crate::terminal::coach::WORKFLOW;
 use crate::terminal::paint::Paint;
 
@@ -40,17 +42,31 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
     let output = args.output_dir.as_deref().map(std::path::absolute).transpose()?;
     let prepared = config.prepare(&beside, output.as_deref(), today);
     prepared.check().map_err(usage)?;
+    save::check(&prepared.output).map_err(usage)?;
     for folder in [&prepared.data, &prepared.output] {
         fs::create_dir_all(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     }
     for notice in &prepared.notices {
         tell(&format!("Note: {notice}."));
     }
-    if fs::read_dir(&prepared.data)?.next().is_none() {
-        let folder = prepared.data.display();
-        tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
-    }
+    tell_of_data(&prepared);
     Ok(Some(prepared))
+}
+
+/// What is not read is told before anybody works on the rest: without a recording its day looks like a day of rest.
+fn tell_of_data(prepared: &Prepared) {
+    let folder = prepared.data.display();
+    match holdshort_tools::not_read(&prepared.data, prepared.time_zone.as_deref()) {
+        Ok(not_read) if not_read.files == 0 => {
+            tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
+        }
+        Ok(not_read) => {
+            let line = unread::line(&not_read);
+            line.iter()
+                .for_each(|line| tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2)));
+        }
+        Err(error) => tell(&format!("Note: the training data in {folder} can not be read: {error}.")),
+    }
 }
 
 impl Prepared {
@@ -66,12 +82,24 @@ impl Prepared {
     }
 }
 
+/// Where the files of a run go, and whether it rests until somebody attaches to it again.
+pub(super) struct Files<'a> {
+    pub folder: &'a Path,
+    pub rests: bool,
+}
+
 /// Writes the files of a run into a folder that whoever is at this terminal has named, and says so. A run that is not a
 /// coach's has none.
-pub(super) async fn leave_files(client: &Client, run: &str, folder: &Path, json: bool) {
+pub(super) async fn leave_files(client: &Client, run: &str, files: Files<'_>, json: bool) {
+    let Files { folder, rests } = files;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
         Ok(run) if run.workflow != WORKFLOW => return,
-        Ok(run) => save::save(client, &run, folder).await.map(|names| (names, run.status)),
+        Ok(mut run) => {
+            if rests && matches!(run.status, Status::Queued | Status::Running) {
+                run.status = Status::Waiting;
+            }
+            save::save(client, &run, folder).await.map(|names| (names, run.status))
+        }
         Err(error) => Err(error),
     };
     match written {
@@ -90,6 +118,10 @@ pub(super) async fn leave_files(client: &Client, run: &str, folder: &Path, json:
 pub(super) fn init(workflow: &str, path: &Path) -> anyhow::Result<Exit> {
     if workflow != WORKFLOW {
         return Err(usage(format!("only `{WORKFLOW}` has a configuration; `{workflow}` has none")));
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    if !["yaml", "yml"].contains(&&*ending) {
+        return Err(usage(format!("{}: the template is YAML: name a .yaml or .yml file", path.display())));
     }
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(|error| match error.kind() {

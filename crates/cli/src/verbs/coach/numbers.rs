@@ -1,6 +1,8 @@
 //! The table of the report: every number that a tool computed, with its formula and what it was computed from.
 
-use holdshort_report::Computed;
+use std::collections::BTreeMap;
+
+use holdshort_report::{Computed, NotComputed};
 use holdshort_training::tools::written;
 use serde_json::Value;
 
@@ -34,6 +36,7 @@ pub(super) fn of(story: &Story) -> Vec<Computed> {
             unit: String::new(),
             how: String::new(),
             inputs: String::new(),
+            named: Vec::new(),
         });
     }
     rows
@@ -60,6 +63,8 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
             unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             how: how.to_owned(),
             inputs: inputs.clone(),
+            // Once for all values of a result.
+            named: if at == 0 { named(piece) } else { Vec::new() },
         }
     };
     values.iter().enumerate().map(row).collect()
@@ -82,9 +87,50 @@ fn inputs(piece: &Value) -> String {
     ];
     let mut text = counted.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let caveats = piece["caveats"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let caveats: Vec<String> = caveats.map(|caveat| caveat.replace('_', " ")).collect();
+    let caveats: Vec<String> = caveats.map(spaced).collect();
     if !caveats.is_empty() {
         text.extend(["; ", &caveats.join(", ")]);
     }
     text
+}
+
+/// The same by name: activities, days, what was used of the athlete, files.
+fn named(piece: &Value) -> Vec<String> {
+    let list = |key: &str| piece["inputs"][key].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let plain = ["activities", "days"].into_iter().flat_map(list).map(str::to_owned);
+    plain.chain(list("athlete").map(spaced)).chain(list("files").map(str::to_owned)).collect()
+}
+
+fn spaced(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// What the caveats of all computed numbers mean: each once.
+pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
+    let of_all = story.computed.iter().filter_map(|(_, computed)| computed["caveats"].as_object()).flatten();
+    of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
+}
+
+/// What could not be computed, of a whole call or of one activity of it: each once.
+pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
+    let mut rows = Vec::new();
+    let mut push = |metric: &Value, why: &Value| {
+        let label = spaced(metric.as_str().unwrap_or_default());
+        let row = NotComputed { label, why: why.as_str().unwrap_or_default().to_owned() };
+        if !rows.contains(&row) && rows.len() < REPORT_ROWS {
+            rows.push(row);
+        }
+    };
+    for refused in &story.refused {
+        push(&refused["metric"], &refused["refused"]["message"]);
+    }
+    for (_, computed) in &story.computed {
+        for missing in computed["missing"].as_array().into_iter().flatten() {
+            push(
+                &missing["metric"],
+                &Value::from(format!("It needs {}.", missing["message"].as_str().unwrap_or("more"))),
+            );
+        }
+    }
+    rows
 }

@@ -1,18 +1,17 @@
 //! The files of a run of the coach: two pages, a text for each agent, a summary (contract C7, C9, E38).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Run, Status};
 use holdshort_report::{Assumption, Competition, Known, Question, Report, Section, html};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use super::folder::{self, SUMMARY, put};
 use super::story::{self, Story};
-use super::{charts, numbers};
+use super::{charts, numbers, unread};
 use crate::client::Client;
 
 /// An agent's part: its step, its file, its title, and whether it plans.
@@ -27,40 +26,54 @@ const PARTS: [Part; 6] = [
     Part("weekly_plan", "weekly_plan.md", "Weekly plan", true),
 ];
 
-const SUMMARY: &str = "summary.json";
+const PAGES: [(&str, &str, bool); 2] =
+    [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
+
+/// The names of all files that a run may have.
+fn names() -> Vec<&'static str> {
+    let parts = PARTS.iter().map(|part| part.1);
+    parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
+}
+
+/// Refuses a folder in which files of these names are somebody's own: they are never written over.
+pub(super) fn check(folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    let own = folder::own(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
+    if own.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{shown} holds {}, which no earlier run of the coach wrote: move it away, or name another folder with \
+         --output-dir DIR",
+        own.join(", ")
+    ))
+}
 
 /// Writes what there is of a run, and returns the names of the files.
 pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
+    check(folder).map_err(anyhow::Error::msg)?;
     let story = story::read(client, run).await?;
-    let mut written = Vec::new();
+    let mut files: Vec<(&str, String)> = Vec::new();
     for Part(step, name, _, _) in &PARTS {
-        if let Some(text) = story.texts.get(*step) {
-            put(folder, name, text)?;
-            written.push((*name).to_owned());
-        }
+        files.extend(story.texts.get(*step).map(|text| (*name, text.clone())));
     }
-    for (name, title, plans) in [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)] {
+    for (name, title, plans) in PAGES {
         let page = page(run, &story, title, plans);
         if !page.sections.is_empty() {
-            put(folder, name, &html(&page))?;
-            written.push(name.to_owned());
+            files.push((name, html(&page)));
         }
     }
+    let mut written: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
     written.sort();
     written.push(SUMMARY.to_owned());
+    folder::clear(folder, &names(), &written)?;
+    // First: what it lists is ours, however far the rest comes.
     let summary = summary(run, &story, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
+    for (name, text) in &files {
+        put(folder, name, text)?;
+    }
     Ok(written)
-}
-
-/// Whole or not at all: somebody may be reading the one before.
-fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
-    let shown = || folder.join(name).display().to_string();
-    fs::create_dir_all(folder).with_context(shown)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(shown)?;
-    std::io::Write::write_all(&mut file, text.as_bytes()).with_context(shown)?;
-    file.persist(folder.join(name)).with_context(shown)?;
-    Ok(())
 }
 
 fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
@@ -76,7 +89,7 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
             Some(Section {
                 id: (*step).to_owned(),
                 title: (*title).to_owned(),
-                agent: (*step).to_owned(),
+                agent: story.agents.get(*step).cloned().unwrap_or_else(|| (*step).to_owned()),
                 text: story.texts.get(*step)?.clone(),
                 plans: *plans,
             })
@@ -93,6 +106,9 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     if !plans {
         report.charts = charts::of(story);
         report.computed = numbers::of(story);
+        report.caveats = numbers::caveats(story);
+        report.not_computed = numbers::missing(story);
+        report.unread = unread::of(story);
     }
     report
 }
@@ -110,7 +126,7 @@ fn unfinished(run: &Run) -> Option<String> {
         Status::Failed => Some(format!("the run has failed{why}")),
         Status::Cancelled => Some(format!("the run was cancelled{why}")),
         Status::Queued | Status::Running => Some("the run goes on".to_owned()),
-        Status::Waiting => Some("the run waits for an answer".to_owned()),
+        Status::Waiting => Some("the run waits for an answer, or for somebody to go on with it".to_owned()),
         Status::Paused => Some("the run is paused".to_owned()),
     }
 }
@@ -119,7 +135,12 @@ fn unfinished(run: &Run) -> Option<String> {
 fn known(run: &Run, story: &Story) -> Known {
     let mut known = Known::default();
     known.json(&run.input);
-    story.given.iter().chain(story.computed.iter().map(|(_, it)| it)).for_each(|it| known.json(it));
+    story
+        .given
+        .iter()
+        .chain(&story.parts)
+        .chain(story.computed.iter().map(|(_, it)| it))
+        .for_each(|it| known.json(it));
     for question in &story.questions {
         known.json(&question["answer"]);
     }
@@ -195,6 +216,8 @@ fn summary(run: &Run, story: &Story, files: &[String]) -> Value {
         "unfinished": unfinished(run),
         "questions": story.questions,
         "assumptions": story.assumptions,
+        "not_read": story.not_read,
+        "refused": story.refused,
         "computed": story.computed.iter().map(|(_, computed)| computed).collect::<Vec<_>>(),
     })
 }

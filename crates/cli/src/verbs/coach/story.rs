@@ -13,12 +13,20 @@ use crate::client::Client;
 pub(super) struct Story {
     /// What each step brought, by its id.
     pub texts: BTreeMap<String, String>,
+    /// Who works on each step.
+    pub agents: HashMap<String, String>,
     /// Results of `compute_metric`, each with the agent that asked for it.
     pub computed: Vec<(String, Value)>,
     /// Series that agents have drawn.
     pub plots: Vec<Value>,
+    /// Metrics that could not be computed, with the reason.
+    pub refused: Vec<Value>,
     /// What analysts were given: numbers that are known without being computed.
     pub given: Vec<Value>,
+    /// Their parts of data files, known the same.
+    pub parts: Vec<Value>,
+    /// What could not be read of the training data, as the last analyst was told. Null until one looked.
+    pub not_read: Value,
     pub questions: Vec<Value>,
     pub assumptions: Vec<Value>,
 }
@@ -48,7 +56,6 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
 #[derive(Default)]
 struct Reader {
     story: Story,
-    agents: HashMap<String, String>,
     /// Of each call: agent, tool and arguments.
     calls: HashMap<String, (String, String, Value)>,
     /// The place of each question in the list.
@@ -61,7 +68,7 @@ impl Reader {
         let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
         match &*event.kind {
             "step_started" => {
-                self.agents.insert(text("step"), text("agent"));
+                self.story.agents.insert(text("step"), text("agent"));
             }
             "model_replied" => self.replied(data),
             "tool_finished" => self.finished(data),
@@ -95,7 +102,8 @@ impl Reader {
     }
 
     fn replied(&mut self, data: &Value) {
-        let agent = data["step"].as_str().and_then(|step| self.agents.get(step)).cloned().unwrap_or_default();
+        let agent =
+            data["step"].as_str().and_then(|step| self.story.agents.get(step)).cloned().unwrap_or_default();
         let arguments = &data["content"]["data"]["arguments"];
         for (at, call) in data["calls"].as_array().into_iter().flatten().enumerate() {
             let part = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
@@ -114,9 +122,16 @@ impl Reader {
             "compute_metric" if brought["computed"].is_object() => {
                 self.story.computed.push((agent.clone(), brought["computed"].clone()));
             }
+            "compute_metric" if brought["refused"].is_object() => {
+                let refused =
+                    serde_json::json!({ "metric": brought["metric"], "refused": brought["refused"] });
+                self.story.refused.push(refused);
+            }
             "plot_series" => self.story.plots.push(brought["plot"].clone()),
             "read_load_data" | "read_activity_data" | "read_physiology_data" => {
                 self.story.given.push(brought["given"].clone());
+                self.story.parts.push(brought["parts"].clone());
+                self.story.not_read = brought["not_read"].clone();
             }
             "record_assumption" => {
                 let mut assumption = arguments.clone();

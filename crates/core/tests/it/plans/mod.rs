@@ -52,6 +52,7 @@ fn planned(planning: Planning) -> Definition {
     let mut definition = definition();
     let agent = Agent {
         instructions: "Work.".to_owned(),
+        asking_instructions: None,
         model: None,
         tools: vec!["run_command".to_owned()],
         ends: Ends::Reply,

@@ -12,7 +12,7 @@ pub(super) enum Column {
     Remark,
     /// A number in a unit, and what makes the measure's unit of it.
     Number(Measure, f64),
-    /// `1:02:03` or `62:03`.
+    /// `1:02:03`; of durations also `62:03`, of nights `7:30`.
     Clock(Measure),
 }
 

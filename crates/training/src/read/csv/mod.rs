@@ -254,10 +254,10 @@ impl Table {
             let Some(named) = named.as_ref().filter(|_| !cell.is_empty()) else { continue };
             let (measure, value) = match named.column {
                 Column::Number(measure, factor) => (measure, self.number(cell).map(|value| value * factor)),
-                Column::Clock(measure) => {
-                    let hours = if measure == Measure::Sleep { 3_600.0 } else { 1.0 };
-                    (measure, clock(cell).map(|seconds| seconds / hours).ok_or(Code::BadNumber))
+                Column::Clock(Measure::Sleep) => {
+                    (Measure::Sleep, night(cell).map(|seconds| seconds / HOUR_S))
                 }
+                Column::Clock(measure) => (measure, clock(cell)),
                 Column::Date | Column::Start | Column::Sport | Column::Remark => continue,
             };
             match value {
@@ -331,20 +331,40 @@ impl Table {
     }
 }
 
-/// Seconds of `1:02:03` or `62:03`.
-fn clock(cell: &str) -> Option<f64> {
+const HOUR_S: f64 = 3_600.0;
+/// A first of two parts that is no count of hours, whatever was done.
+const MINUTES: f64 = 24.0;
+
+/// Seconds of `1:02:03` or `62:03`. `1:05` may be hours or minutes: nobody says which.
+fn clock(cell: &str) -> Result<f64, Code> {
+    match parts(cell).as_deref() {
+        Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
+        Some([minutes, _]) if *minutes < MINUTES => Err(Code::CsvAmbiguousTime),
+        Some([minutes, seconds]) if *seconds < 60.0 => Ok(minutes * 60.0 + seconds),
+        _ => Err(Code::BadNumber),
+    }
+}
+
+/// Seconds of `7:30:00` or `7:30`: nobody writes a night in minutes and seconds.
+fn night(cell: &str) -> Result<f64, Code> {
+    match parts(cell).as_deref() {
+        Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
+        Some([hours, minutes]) => whole(*hours, *minutes, 0.0),
+        _ => Err(Code::BadNumber),
+    }
+}
+
+fn whole(hours: f64, minutes: f64, seconds: f64) -> Result<f64, Code> {
+    let is_clock = minutes < 60.0 && seconds < 60.0;
+    is_clock.then_some(hours * HOUR_S + minutes * 60.0 + seconds).ok_or(Code::BadNumber)
+}
+
+fn parts(cell: &str) -> Option<Vec<f64>> {
     let part = |part: &str| {
         let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         is_plain.then(|| part.parse().ok()).flatten()
     };
-    let parts: Option<Vec<f64>> = cell.split(':').map(part).collect();
-    match parts?[..] {
-        [hours, minutes, seconds] if minutes < 60.0 && seconds < 60.0 => {
-            Some(hours * 3_600.0 + minutes * 60.0 + seconds)
-        }
-        [minutes, seconds] if seconds < 60.0 => Some(minutes * 60.0 + seconds),
-        _ => None,
-    }
+    cell.split(':').map(part).collect()
 }
 
 /// What a problem quotes of a cell.

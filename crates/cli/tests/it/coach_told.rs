@@ -1,0 +1,235 @@
+//! What a coach tells the athlete beside its words: what was not read, which files are whose, and what a model is told.
+
+use holdshort_testkit::model::Scripted;
+use serde_json::{Value, json};
+
+use crate::coach::{AGENTS, ANSWER, CONFIG, Stage, asks};
+use crate::home::Home;
+use crate::terminal::{PROMPT, Terminal};
+
+/// Files that can not be read, and a table that is wrong in every line, beside the sample.
+fn spoil(stage: &Stage) {
+    let data = stage.home.path().join("data");
+    let put = |name: &str, bytes: &[u8]| std::fs::write(data.join(name), bytes).unwrap();
+    put("empty.fit", b"");
+    put("latin.csv", b"date,sleep_h,notes\n2026-03-01,7,m\xfcde\n");
+    put("units.csv", b"start,duration,distance\n2026-03-01T07:00:00Z,60,10\n");
+    let bomb = "<!DOCTYPE a [<!ENTITY a \"aaaa\">]><gpx><trk><name>&a;&a;</name></trk></gpx>";
+    put("bomb.gpx", bomb.as_bytes());
+    put("rows.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(70)).as_bytes());
+}
+
+/// A file that is not read makes its day a day of rest: the athlete is told before the agents start, and in every file.
+#[test]
+fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
+    let stage = Stage::new(CONFIG);
+    spoil(&stage);
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("read_load_data", json!({})), Scripted::text("The load is well.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        "4 not read: ",
+        "bomb.gpx (xml_syntax)",
+        "empty.fit (fit_header)",
+        "latin.csv (not_utf8)",
+        "units.csv (csv_unit)",
+        "rows.csv (bad_date)",
+    ] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    let summary = stage.summary();
+    let problems = summary["not_read"]["problems"].as_array().unwrap();
+    assert_eq!(summary["not_read"]["refused"], json!(4), "{}", summary["not_read"]);
+    let rows = problems.iter().find(|it| it["source"]["file"] == "rows.csv").unwrap();
+    assert_eq!((&rows["code"], &rows["places"]), (&json!("bad_date"), &json!(70)));
+    let page = stage.file("analysis.html");
+    for text in [
+        "What could not be read",
+        "empty.fit",
+        "latin.csv",
+        "units.csv",
+        "bomb.gpx",
+        "rows.csv, line 2",
+        "<td class=\"r\">70</td>",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+/// More than is read: it is told before anything starts, and the newest files count.
+#[test]
+fn too_much_data_is_told_before_the_start() {
+    let stage = Stage::new(CONFIG);
+    let old = stage.home.path().join("data/old.fit");
+    let file = std::fs::File::create(&old).unwrap();
+    file.set_len(151 << 20).unwrap();
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("read_load_data", json!({})), Scripted::text("The load is well.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("1 not read: old.fit (left_out)"), "{ran:?}");
+    assert!(!stage.summary()["not_read"].is_null());
+}
+
+/// Numbers that an agent was given of a data file are no inventions.
+#[test]
+fn numbers_of_a_data_file_are_not_marked() {
+    let stage = Stage::new(CONFIG);
+    let text = r#"{"vo2_max_history": {"running": [{"date": "2026-03-01", "value": 57.3}]}}"#;
+    std::fs::write(stage.home.path().join("data/platform.json"), text).unwrap();
+    stage.plays(
+        "metrics",
+        vec![
+            Scripted::call("read_load_data", json!({})),
+            Scripted::text("The VO2 max was 57.3, and 61.9 before."),
+        ],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let page = stage.file("analysis.html");
+    let marked: Vec<&str> = page.split("<mark class=\"untraced\"").skip(1).collect();
+    assert!(marked.iter().any(|it| it.contains("61.9")), "{page}");
+    assert!(!marked.iter().any(|it| it[..80.min(it.len())].contains("57.3")), "{page}");
+}
+
+/// The folder holds what this run wrote, and nobody's own file is written over (contract C9).
+#[test]
+fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
+    let stage = Stage::new(CONFIG);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let report = stage.home.path().join("report");
+    assert!(report.join("planning.html").exists() && report.join("weekly_plan.md").exists());
+    std::fs::write(report.join("notes.md"), "mine").unwrap();
+
+    stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
+    stage.plays("activity", vec![Scripted::text("All easy.")]);
+    stage.plays("physiology", vec![Scripted::text("All well.")]);
+    let mut terminal = stage.terminal();
+    terminal.expect(PROMPT);
+    terminal.type_line("quit");
+    assert_eq!(terminal.end().0, 3);
+    let mut names: Vec<String> = std::fs::read_dir(&report)
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut told: Vec<String> = serde_json::from_value(stage.summary()["files_generated"].clone()).unwrap();
+    told.push("notes.md".to_owned());
+    told.sort();
+    assert_eq!(names, told);
+    assert!(
+        !names.contains(&"planning.html".to_owned()) && !names.contains(&"synthesis.md".to_owned()),
+        "{names:?}"
+    );
+
+    std::fs::write(report.join("synthesis.md"), "my own").unwrap();
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("synthesis.md, which no earlier run of the coach wrote"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(report.join("synthesis.md")).unwrap(), "my own");
+}
+
+/// With asking off no word of a prompt tells an agent to ask; with it on each is told when to (contract C2).
+#[test]
+fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
+    for (asks, config) in [
+        (true, CONFIG.to_owned()),
+        (false, CONFIG.replace("extraction: {", "extraction: {hitl_enabled: false, ")),
+    ] {
+        let stage = Stage::new(&config);
+        let ran = stage.home.run(&stage.arguments(&[]));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        for agent in AGENTS {
+            let system = stage.model.requests_of(agent)[0].texts()[0].clone();
+            assert_eq!(system.contains("Ask "), asks, "{agent}: {system}");
+            assert_eq!(system.contains("Nobody can be asked."), !asks, "{agent}: {system}");
+        }
+    }
+}
+
+/// A configuration that names the model needs no `--model`.
+#[test]
+fn a_model_of_the_configuration_is_enough() {
+    let stage = Stage::new(&format!("{CONFIG}models: {{development: big-model}}\n"));
+    let ran =
+        stage.home.run(&["run", "coach", "--config", &stage.config, "--base-url", stage.model.base_url()]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(stage.model.requests_of("metrics")[0].body["model"], json!("big-model"));
+}
+
+/// Left to a server, the command that goes on with it names the folder of the files.
+#[test]
+fn a_detached_run_is_told_with_its_folder() {
+    let stage = Stage::new(CONFIG);
+    let serving = stage.home.serve(&["--model", "scripted", "--base-url", stage.model.base_url()]);
+    let ran = stage.home.run(&["run", "coach", "--config", &stage.config, "--detach"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains(" --output-dir ") && ran.err.contains("report"), "{ran:?}");
+    drop(serving);
+}
+
+/// The script of the demo quotes what was answered, whatever words are in it.
+#[test]
+fn the_demo_does_not_turn_an_answer_around() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "coach"], &[]);
+    loop {
+        let shown = terminal.expect_any(&[PROMPT, ANSWER, "Enter sends it", "✓ Completed."]);
+        let answer = match shown {
+            _ if shown.ends_with("✓ Completed.") => break,
+            _ if shown.contains("Enter sends it") => "",
+            _ if shown.contains("1 of 3") => "as planned",
+            _ if shown.contains("2 of 3") => "yes",
+            _ if shown.contains("3 of 3") => "",
+            _ if shown.contains("What was different") => "I skipped two rest days",
+            _ if shown.contains("stand on its own") => "not on its own, please",
+            _ => "slept badly, my own fault",
+        };
+        terminal.type_line(answer);
+    }
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{rest}");
+    let flat: String = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!flat.contains("git -C"), "a coach writes nothing into the repository: {flat}");
+    let folder = flat.split(" In ").nth(1).and_then(|rest| rest.split(": ").next()).unwrap().to_owned();
+    let read = |name: &str| std::fs::read_to_string(std::path::Path::new(&folder).join(name)).unwrap();
+    assert!(
+        read("metrics_result.md").contains("You said: \"I skipped two rest days\""),
+        "{}",
+        read("metrics_result.md")
+    );
+    assert!(read("season_plan.md").contains("\"not on its own, please\""), "{}", read("season_plan.md"));
+    let _: Value = serde_json::from_str(&read("summary.json")).unwrap();
+}
+
+/// Sections with nothing below their key, and a day with a time, are what people write.
+#[test]
+fn empty_sections_and_a_day_with_a_time_are_taken() {
+    let config = CONFIG
+        .replace("context: {analysis: A week abroad in March.}", "context:\nmodels:")
+        .replace("current_date: 2026-03-15", "current_date: \"2026-03-15T08:30:00\"");
+    let stage = Stage::new(&config);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(stage.summary()["analysis_date"], json!("2026-03-15"));
+    assert!(stage.file("planning.html").contains("Written by the agent season_planner"));
+}
+
+/// Left while an agent is at work: nothing goes on by itself, and the summary does not say that it does.
+#[test]
+fn a_run_that_is_left_is_said_to_wait() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![Scripted::hang()]);
+    let mut terminal = stage.terminal();
+    terminal.expect("1 at work, 3 wait");
+    terminal.type_raw("\u{3}");
+    assert_eq!(terminal.end().0, 4);
+    assert_eq!(stage.summary()["status"], json!("waiting"));
+}
