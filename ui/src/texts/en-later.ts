@@ -360,6 +360,7 @@ export const later = {
   "card.edit.reset": "Start over",
   "card.edit.required": "required",
   "card.edit.add": "Add to {what}",
+  "card.edit.open": "Add {what}",
   "card.edit.entry": "the list",
   "card.edit.remove": "Remove {what}",
   "card.edit.up": "Move {what} up",

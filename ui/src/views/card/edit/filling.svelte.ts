@@ -1,13 +1,13 @@
 // What all fields of one form share: whether somebody tried to send it, and which of them hold what is no value.
 import { getContext, setContext } from "svelte";
-import { SvelteSet } from "svelte/reactivity";
 
 export class Filling {
   /** Somebody tried to send it: what is missing is told from now on. */
   isTold = $state(false);
   /** A text that is empty is kept: it may replace one. */
   readonly hasEmpty: boolean;
-  #broken = new SvelteSet<string>();
+  readonly #ids = new Set<string>();
+  #broken = $state(0);
 
   constructor(hasEmpty = false) {
     this.hasEmpty = hasEmpty;
@@ -15,14 +15,18 @@ export class Filling {
 
   /** A field holds what is no value, such as half a number: it can not be sent, nor be left out. */
   get isBroken(): boolean {
-    return this.#broken.size > 0;
+    return this.#broken > 0;
   }
 
   /** For an effect of the field: it says so until it says otherwise, or is gone. */
   mark(id: string, isBroken: boolean): () => void {
-    if (isBroken) this.#broken.add(id);
-    else this.#broken.delete(id);
-    return () => void this.#broken.delete(id);
+    const set = (isBroken: boolean): void => {
+      if (isBroken) this.#ids.add(id);
+      else this.#ids.delete(id);
+      this.#broken = this.#ids.size;
+    };
+    set(isBroken);
+    return () => set(false);
   }
 }
 
