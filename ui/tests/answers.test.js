@@ -66,7 +66,7 @@ test("an answer of data is written in a form", async (t) => {
   });
 
   await t.test("the texts that a schema allows are suggested", async () => {
-    const asked = await server.agentAsks({ ...ASK, response_schema: { enum: ["now", "later"] } });
+    const asked = await server.agentAsks({ ...ASK, response_schema: { $defs: { When: { enum: ["now", "later"] } }, $ref: "#/$defs/When" } });
     await visitCard(page, asked);
     await card(page).getByRole("radio", { name: "later" }).check();
     await option(page, "Answer").click();

@@ -1,5 +1,6 @@
 // What a question says, and the answers that it suggests.
 import type { Interrupt } from "../../../api/types";
+import { flat } from "../edit/schema";
 import { data, text, texts } from "../payload";
 
 /** The answers that a question suggests. */
@@ -8,7 +9,9 @@ export function suggestions(interrupt: Interrupt): string[] {
   if (interrupt.kind !== "question" || !isAnswerable) return [];
   const own = texts(data(interrupt.payload).choices);
   // The texts that its schema allows are answers, too.
-  return own.length > 0 ? own : texts(data(interrupt.response_schema).enum);
+  if (own.length > 0) return own;
+  const schema = data(flat(interrupt.response_schema, interrupt.response_schema)?.schema);
+  return texts("const" in schema ? [schema.const] : schema.enum);
 }
 
 /** What is read aloud: all of the question, of which the title may be the beginning, and what it says to answer it. */
