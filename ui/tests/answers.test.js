@@ -48,20 +48,25 @@ test("an answer of data is written in a form", async (t) => {
     assert.deepEqual((await now(asked)).resolution.edit, { amount: 90, currency: "USD" });
   });
 
-  await t.test("a type that holds itself is written as JSON, with its schema beside it", async () => {
-    const tree = { type: "object", properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#" } } }, required: ["name"] };
-    const asked = await server.agentAsks({ ...ASK, response_schema: tree });
+  await t.test("what has no form is written as JSON, with its schema beside it, and is not wrong before it is written", async () => {
+    const anything = { description: "Whatever you know", not: { type: "null" } };
+    const asked = await server.agentAsks({ ...ASK, response_schema: anything });
     await visitCard(page, asked);
     await card(page).getByText(text("card.edit.schema")).click();
-    await card(page).getByText('"children": {').waitFor();
-    await field(text("card.edit.json")).fill('{"name": "a", "children": [{"name": "b"}]}');
+    await card(page).getByText('"description": "Whatever you know"').waitFor();
+    const box = field(text("card.edit.json"));
+    assert.equal(await box.getAttribute("aria-invalid"), "false");
+    await option(page, "Answer").click({ force: true });
+    await card(page).getByText(text("card.edit.missing")).waitFor();
+    await box.and(card(page).locator("[aria-invalid=true]:focus")).waitFor();
+    await box.fill('{"name": "a", "children": [{"name": "b"}]}');
     await option(page, "Answer").click();
     await outcome(page, /answered Answer by operator/).waitFor();
     assert.deepEqual((await now(asked)).resolution.edit, { name: "a", children: [{ name: "b" }] });
   });
 
   await t.test("the texts that a schema allows are suggested", async () => {
-    const asked = await server.agentAsks({ ...ASK, response_schema: { enum: ["now", "later"] } });
+    const asked = await server.agentAsks({ ...ASK, response_schema: { $defs: { When: { enum: ["now", "later"] } }, $ref: "#/$defs/When" } });
     await visitCard(page, asked);
     await card(page).getByRole("radio", { name: "later" }).check();
     await option(page, "Answer").click();
@@ -98,10 +103,13 @@ test("an answer of data is written in a form", async (t) => {
 
   await t.test("a question is read aloud, and its answer dictated", async () => {
     await page.addInitScript(hears);
-    const asked = await server.agentAsks({ kind: "question", title: "Which one is paid?" });
+    // A title is cut: what is asked is read to its end, with its context.
+    const question = `Which one is paid, of ${"these, ".repeat(80)}and the last?`;
+    const payload = { question, context: "Two are open." };
+    const asked = await server.agentAsks({ kind: "question", title: question.slice(0, 499), payload });
     await visitCard(page, asked);
     await card(page).getByRole("button", { name: text("voice.read"), exact: true }).click();
-    assert.deepEqual(await page.evaluate(() => window.spoken), ["Which one is paid?"]);
+    assert.deepEqual(await page.evaluate(() => window.spoken), [question, "Two are open."]);
     await card(page).getByRole("button", { name: text("voice.quiet"), exact: true }).waitFor();
     await card(page).getByLabel(text("card.text.answer")).fill("I think");
     await card(page).getByRole("button", { name: text("voice.dictate"), exact: true }).click();

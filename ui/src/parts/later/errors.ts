@@ -19,3 +19,14 @@ export function own(errors: readonly FieldError[], pointer: string, members: rea
   const inside = members.map((name) => member(pointer, name));
   return below(errors, pointer).filter((error) => !inside.some((each) => below([error], each).length > 0));
 }
+
+/** What lacks a member is told at that member: the server names the object, and the member in its words. */
+export function placed(error: FieldError): FieldError {
+  const quoted = /^("(?:[^"\\]|\\.)*") is a required property$/.exec(error.message)?.[1];
+  if (!quoted) return error;
+  try {
+    return { ...error, pointer: member(error.pointer, JSON.parse(quoted) as string) };
+  } catch {
+    return error;
+  }
+}

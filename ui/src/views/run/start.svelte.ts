@@ -2,28 +2,27 @@
 import { post, Problem } from "../../api/client";
 import type { Run, StartRun } from "../../api/types";
 import { drafts } from "../../state/drafts";
-import type { FieldError } from "../../parts/later/errors";
-import { blank, field, fits, type Field } from "../card/edit/form";
+import { type FieldError, placed } from "../../parts/later/errors";
+import { Filling } from "../card/edit/filling.svelte";
+import { field, type Field } from "../card/edit/form";
 import { parse } from "../card/edit/json";
-import { data } from "../card/payload";
+import { blank, fits, missing, restored } from "../card/edit/value";
 import { t } from "../texts";
 import { WorkflowChoice } from "./workflow-choice.svelte";
 
 const DRAFT = "new.";
 
-/** Required texts that nobody has written. */
-function missing(form: Field | undefined, value: unknown): FieldError[] {
-  if (form?.type !== "group") return [];
-  const given = data(value);
-  return form.members
-    .filter((member) => member.isRequired && member.field.type === "text" && String(given[member.name] ?? "").trim() === "")
-    .map(({ name }) => ({ pointer: `/input/${name}`, message: t("new.missing", { name: name.replaceAll("_", " ") }) }));
+/** What is required and nobody has filled in. */
+function absent(form: Field | undefined, value: unknown): FieldError[] {
+  const all = form ? missing(form, value, "/input") : [];
+  return all.map(({ pointer, name }) => ({ pointer, message: t("new.missing", { name: name || t("new.input") }) }));
 }
 
 export class Start extends WorkflowChoice {
   /** Of the chosen workflow's input; none where it can only be written as JSON. */
   form = $state.raw<Field>();
-  value = $state<unknown>();
+  value = $state.raw<unknown>();
+  readonly filling = new Filling();
   raw = $state("{}");
   isSending = $state(false);
   /** The key was used up by a form like this one, such as in a tab that was copied. */
@@ -31,12 +30,11 @@ export class Start extends WorkflowChoice {
   /** One for this form: a second click, or a try after a lost answer, starts no second run. */
   #key = crypto.randomUUID();
 
-  /** Somebody has tried to start it: what is missing is marked until it is there. */
-  #isTried = $state(false);
-  readonly #missing = $derived<FieldError[]>(this.#isTried ? missing(this.form, this.value) : []);
+  readonly #absent = $derived<FieldError[]>(absent(this.form, this.value));
+  /** What is missing is marked once somebody has tried to start it, until it is there. */
   readonly errors = $derived<FieldError[]>([
-    ...this.#missing,
-    ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
+    ...(this.filling.isTold ? this.#absent : []),
+    ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []).map(placed) : []),
   ]);
   readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
   /** What has a field of its own. */
@@ -44,17 +42,18 @@ export class Start extends WorkflowChoice {
 
   override choose(name: string): void {
     super.choose(name);
-    this.#isTried = false;
-    const form = field(this.workflow?.input);
+    this.filling.isTold = false;
+    const drawn = field(this.workflow?.input);
+    const form = drawn.type === "json" ? undefined : drawn;
     const begun = parse(drafts.read(DRAFT + name) || "null");
-    const draft = "value" in begun ? begun.value : undefined;
+    const draft = "value" in begun && begun.value !== null ? begun.value : undefined;
     this.form = form;
-    this.value = form && fits(form, draft) ? draft : form && blank(form);
+    this.value = form && draft !== undefined && fits(form, restored(form, draft)) ? restored(form, draft) : form && blank(form);
     this.raw = !form && draft ? JSON.stringify(draft, null, 2) : "{}";
   }
 
   get input(): unknown {
-    if (this.form) return $state.snapshot(this.value);
+    if (this.form) return this.value;
     const parsed = parse(this.raw);
     return "value" in parsed ? parsed.value : undefined;
   }
@@ -67,8 +66,8 @@ export class Start extends WorkflowChoice {
   async send(): Promise<Run | undefined> {
     if (!this.workflow || this.isSending || !this.isWritten) return undefined;
     this.problem = undefined;
-    this.#isTried = true;
-    if (this.#missing.length > 0) return undefined;
+    this.filling.isTold = true;
+    if (this.#absent.length > 0 || this.filling.isBroken) return undefined;
     this.isSending = true;
     this.isReused = false;
     const { config } = this;

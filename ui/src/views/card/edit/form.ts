@@ -1,137 +1,201 @@
-// A JSON Schema as a form: fields that can be drawn. What a form can not show is edited as JSON.
-import { data, isData, list, texts } from "../payload";
+// A JSON Schema as a form: which field each part of it becomes. What no field can show is a box for JSON, that part alone.
+import { type Data, data, isData, list, text, texts } from "../payload";
+import { word } from "../../texts";
+import { flat } from "./schema";
+import { fits } from "./value";
 
-export type Field =
-  | { type: "text" }
+export type Shape =
+  | { type: "text"; format?: string }
   | { type: "number"; isWhole: boolean; least?: number; most?: number }
   | { type: "switch" }
-  | { type: "choice"; values: string[] }
-  | { type: "list"; item: Field }
-  | { type: "group"; members: Member[] };
+  | { type: "choice"; values: unknown[] }
+  /** Nothing else fits. */
+  | { type: "fixed"; value: unknown }
+  | { type: "list"; item: () => Field; least: number }
+  | { type: "tuple"; items: () => Field[] }
+  /** Of any names. */
+  | { type: "record"; item: () => Field; least: number }
+  | { type: "group"; members: () => Member[] }
+  /** It, or null. */
+  | { type: "maybe"; field: Field }
+  | { type: "either"; ways: Way[] }
+  | { type: "json" };
+
+export type Field = Shape & {
+  title?: string;
+  help?: string;
+  /** The schema's default. */
+  initial?: unknown;
+  /** It stands within itself: it is drawn when somebody adds it. */
+  isAgain?: boolean;
+};
 
 export interface Member {
   name: string;
+  label: string;
   field: Field;
   isRequired: boolean;
-  help: string;
 }
 
-const DEEPEST = 6;
-/** Words that give a value more shapes than one field has. */
-const COMPOSED = ["oneOf", "anyOf", "allOf", "not", "if", "const", "prefixItems", "patternProperties", "$ref"];
-
-/** The schema behind references within the whole one, with what stands beside them; a longer way is none. */
-function followed(schema: unknown, root: unknown): unknown {
-  let found = schema;
-  for (let steps = 0; steps < DEEPEST && isData(found) && typeof found.$ref === "string"; steps += 1) {
-    const { $ref, ...beside } = found;
-    if (!$ref.startsWith("#")) return found;
-    const names = $ref.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
-    const target = names.reduce<unknown>((at, name) => (isData(at) && Object.hasOwn(at, name) ? at[name] : undefined), root);
-    if (!isData(target)) return found;
-    found = { ...target, ...beside };
-  }
-  return found;
+export interface Way {
+  label: string;
+  field: Field;
 }
 
-/** `X` of "`X` or null", as optional members are written: what is left out needs no null. */
-function present(schema: unknown): unknown {
-  const either = isData(schema) && list(schema.anyOf);
-  if (!either || either.length !== 2) return schema;
-  const some = either.filter((each) => !(isData(each) && each.type === "null"));
-  return some.length === 1 ? some[0] : schema;
+/** References one within the other; what is deeper is a box for JSON. */
+const DEEPEST = 16;
+/** Between the references about one value and those about a part of it. */
+const BELOW = "/";
+/** Words that give a value shapes which no field has. */
+const UNDRAWN = ["if", "patternProperties", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"];
+
+const JSON_BOX: Shape = { type: "json" };
+
+/** The value of `make`, made when it is first needed: a type may hold itself. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
-/** The field of a schema; none where the form could not say all that the schema does. */
-export function field(written: unknown, root: unknown = written, depth = 0): Field | undefined {
-  const schema = followed(written, root);
-  if (!isData(schema) || depth > DEEPEST || COMPOSED.some((key) => key in schema)) return undefined;
-  if ("enum" in schema) {
-    const values = texts(schema.enum);
-    return values.length === list(schema.enum).length ? { type: "choice", values } : undefined;
-  }
-  switch (schema.type) {
+/** The field of a schema; `path` is the references that led to it. */
+export function field(written: unknown, root: unknown = written, path: readonly string[] = ["#"]): Field {
+  const found = flat(written, root);
+  if (!found) return JSON_BOX;
+  const { schema, refs } = found;
+  const here = path.slice(path.lastIndexOf(BELOW) + 1);
+  const isEndless = refs.some((ref) => here.includes(ref));
+  const isDeep = path.filter((ref) => ref !== BELOW).length > DEEPEST;
+  const drawn: Field = isEndless || isDeep ? { ...JSON_BOX } : { ...shape(schema, root, [...path, ...refs]) };
+  drawn.title = text(schema, "title")?.trim() || drawn.title;
+  drawn.help = text(schema, "description")?.trim() || drawn.help;
+  if (refs.some((ref) => path.includes(ref))) drawn.isAgain = true;
+  if ("default" in schema && fits(drawn, schema.default)) drawn.initial = schema.default;
+  return drawn;
+}
+
+function shape(schema: Data, root: unknown, path: readonly string[]): Shape {
+  if (UNDRAWN.some((key) => key in schema)) return JSON_BOX;
+  if ("const" in schema) return { type: "fixed", value: schema.const };
+  if (Array.isArray(schema.enum)) return { type: "choice", values: schema.enum };
+  const { anyOf, oneOf, type, ...rest } = schema;
+  const ways = list(anyOf ?? oneOf);
+  if (ways.length > 0) return anyOf && oneOf ? JSON_BOX : either(ways, { ...rest, type }, root, path);
+  if (Array.isArray(type)) return either(type.map((each) => ({ ...rest, type: each })), {}, root, path);
+  const below = [...path, BELOW];
+  switch (type ?? inferred(schema)) {
     case "string":
-      return { type: "text" };
+      return { type: "text", format: text(schema, "format") };
     case "number":
     case "integer":
-      return { type: "number", isWhole: schema.type === "integer", least: number(schema.minimum), most: number(schema.maximum) };
+      return { type: "number", isWhole: type === "integer", least: number(schema.minimum), most: number(schema.maximum) };
     case "boolean":
       return { type: "switch" };
-    case "array": {
-      const item = field(schema.items, root, depth + 1);
-      return item && { type: "list", item };
-    }
+    case "null":
+      return { type: "fixed", value: null };
+    case "array":
+      return array(schema, root, below);
     case "object":
-      return group(schema, root, depth);
+      return object(schema, root, below);
     default:
-      return undefined;
+      return JSON_BOX;
   }
 }
 
-function group(schema: Record<string, unknown>, root: unknown, depth: number): Field | undefined {
-  const properties = Object.entries(data(schema.properties));
-  // An object of any members has no form.
-  if (properties.length === 0) return undefined;
-  const required = texts(schema.required);
-  const members: Member[] = [];
-  for (const [name, each] of properties) {
-    const isRequired = required.includes(name);
-    const drawn = field(isRequired ? each : present(each), root, depth + 1);
-    if (!drawn) return undefined;
-    const help = data(each).description;
-    members.push({ name, field: drawn, isRequired, help: typeof help === "string" ? help : "" });
-  }
-  // The list of what is required is in the order that its author meant; members of an object have none.
-  const place = (member: Member): number => (member.isRequired ? required.indexOf(member.name) : required.length);
-  members.sort((a, b) => place(a) - place(b));
-  return { type: "group", members };
+/** The type that a schema without one speaks of. */
+function inferred(schema: Data): string | undefined {
+  if ("properties" in schema) return "object";
+  return "prefixItems" in schema ? "array" : undefined;
 }
 
 function number(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** Whether the form shows all of a value: what it would hide is edited as JSON. */
-export function fits(field: Field, value: unknown): boolean {
-  switch (field.type) {
-    case "text":
-      return typeof value === "string";
-    case "number":
-      return typeof value === "number";
-    case "switch":
-      return typeof value === "boolean";
-    case "choice":
-      return typeof value === "string" && field.values.includes(value);
-    case "list":
-      return Array.isArray(value) && value.every((item) => fits(field.item, item));
-    case "group":
-      return (
-        isData(value) &&
-        Object.entries(value).every(([name, each]) => {
-          const member = field.members.find((member) => member.name === name);
-          return member !== undefined && (each === undefined || fits(member.field, each));
-        })
-      );
-  }
+/** What stands beside a choice and says something of each of its ways. */
+const SHARED = ["type", "properties", "required", "additionalProperties", "items"];
+
+function either(ways: unknown[], beside: Data, root: unknown, path: readonly string[]): Shape {
+  const shared = Object.fromEntries(SHARED.filter((key) => beside[key] !== undefined).map((key) => [key, beside[key]]));
+  const isShared = Object.keys(shared).length > 0;
+  const drawn = ways.map((way) => field(isShared ? { allOf: [shared, way] } : way, root, path));
+  const some = drawn.filter((each) => !(each.type === "fixed" && each.value === null));
+  const one = some.length === 0 ? { type: "fixed" as const, value: null } : chosen(some, beside);
+  // A choice says "none" itself.
+  if (some.length === drawn.length || some.length === 0) return one;
+  return { type: "maybe", field: one };
 }
 
-/** A new one, with what is required. */
-export function blank(field: Field): unknown {
-  switch (field.type) {
-    case "text":
-      return "";
-    case "number":
-      return undefined;
-    case "switch":
-      return false;
-    case "choice":
-      return field.values[0];
-    case "list":
-      return [];
-    case "group":
-      return Object.fromEntries(
-        field.members.filter((member) => member.isRequired).map((member) => [member.name, blank(member.field)]),
-      );
+function chosen(some: Field[], beside: Data): Field {
+  if (some.length === 1 && some[0]) return some[0];
+  const values = some.flatMap((each) => (each.type === "choice" ? each.values : each.type === "fixed" ? [each.value] : []));
+  if (some.every((each) => each.type === "choice" || each.type === "fixed")) return { type: "choice", values };
+  const told = text(data(beside.discriminator), "propertyName");
+  const labels = some.map((each) => each.title || constant(each, told) || named(each));
+  const isTwice = (label: string): boolean => labels.indexOf(label) !== labels.lastIndexOf(label);
+  return {
+    type: "either",
+    ways: some.map((each, at) => ({ field: each, label: isTwice(labels[at] ?? "") ? `${labels[at]} ${at + 1}` : (labels[at] ?? "") })),
+  };
+}
+
+/** The value that tells a group from the others: of the member that is named, or of the first that is fixed. */
+function constant(of: Field, told: string | undefined): string | undefined {
+  if (of.type !== "group") return undefined;
+  const fixed = of.members().filter(({ field }) => field.type === "fixed");
+  const found = (fixed.find(({ name }) => name === told) ?? fixed[0])?.field;
+  return found?.type === "fixed" ? shown(found.value) : undefined;
+}
+
+function named(of: Field): string {
+  if (of.type === "fixed") return shown(of.value);
+  if (of.type === "text" && of.format) return of.format;
+  return word("card.edit.type", of.type === "number" && of.isWhole ? "whole" : of.type);
+}
+
+/** A value of a choice, as it is read. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+function array(schema: Data, root: unknown, path: readonly string[]): Shape {
+  // Of draft 7, `items` may be the list.
+  const items = Array.isArray(schema.items) ? schema.items : schema.prefixItems;
+  if (Array.isArray(items)) return { type: "tuple", items: once(() => items.map((each) => field(each, root, path))) };
+  return { type: "list", item: once(() => field(schema.items ?? true, root, path)), least: number(schema.minItems) ?? 0 };
+}
+
+function object(schema: Data, root: unknown, path: readonly string[]): Shape {
+  const others = schema.additionalProperties;
+  let properties = Object.entries(data(schema.properties));
+  if (properties.length === 0 && isData(others)) {
+    // A record whose names are told has a field for each.
+    const names = texts(flat(schema.propertyNames ?? true, root)?.schema.enum);
+    if (names.length === 0) return { type: "record", item: once(() => field(others, root, path)), least: number(schema.minProperties) ?? 0 };
+    properties = names.map((name) => [name, others]);
   }
+  // An object of any members has no form.
+  if (properties.length === 0) return others === false ? { type: "fixed", value: {} } : JSON_BOX;
+  const required = texts(schema.required);
+  return {
+    type: "group",
+    members: once(() => {
+      const members = properties.map(([name, each]) => member(name, each, required.includes(name), root, path));
+      // The list of what is required is in the order that its author meant; members of an object have none.
+      const place = (of: Member): number => (of.isRequired ? required.indexOf(of.name) : required.length);
+      return members.sort((a, b) => place(a) - place(b));
+    }),
+  };
+}
+
+function member(name: string, written: unknown, isRequired: boolean, root: unknown, path: readonly string[]): Member {
+  let drawn = field(written, root, path);
+  if (!isRequired) {
+    // What may be left out needs no null.
+    const { initial } = drawn;
+    if (initial === null) delete drawn.initial;
+    if (drawn.type === "maybe" && (initial === null || initial === undefined)) drawn = { ...drawn.field, help: drawn.help || drawn.field.help };
+    if (drawn.type === "fixed" && drawn.initial === undefined) drawn = { ...drawn, type: "choice", values: [drawn.value] };
+  }
+  // A title behind a reference is that of the type, not of the member.
+  return { name, label: text(data(written), "title")?.trim() || name.replaceAll("_", " "), field: drawn, isRequired };
 }
