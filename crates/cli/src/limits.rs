@@ -12,3 +12,5 @@ pub(crate) const CONFIG_DAYS: u16 = 366;
 pub(crate) const FORM_PARTS: usize = 20;
 /// Definitions that are followed for one of these parts.
 pub(crate) const FORM_DEPTH: usize = 6;
+/// Freezes that are told where somebody would wonder why nothing goes on.
+pub(crate) const WARNINGS: usize = 5;

@@ -13,6 +13,7 @@ mod configured;
 mod demo;
 mod errors;
 mod examples;
+mod freezes;
 mod home;
 mod keys;
 mod logs;

@@ -3,6 +3,7 @@
 mod actions;
 mod answers;
 pub(crate) mod audit;
+mod audit_events;
 mod conversation;
 mod decisions;
 mod docs;
@@ -115,6 +116,8 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(system::nodes)))
         .routes(needs(all(Audit), routes!(audit::verify)))
         .routes(needs(all(Audit), routes!(audit::head)))
+        .routes(needs(all(Audit), routes!(audit_events::list)))
+        .routes(needs(all(Audit), routes!(audit_events::read)))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))

@@ -59,13 +59,18 @@ impl EncodedEvent {
     /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
     /// is let through, for whoever shows it to say what is wrong.
     pub(super) fn is_of_an_inbox(&self) -> bool {
-        const KINDS: [&str; 6] = [
+        const KINDS: [&str; 10] = [
             "interrupt_opened",
             "decision_made",
             "vote_withdrawn",
             "interrupt_reassigned",
             "interrupt_delegated",
             "interrupt_resolved",
+            // What was decided waits while it is frozen.
+            "frozen",
+            "unfrozen",
+            "part_frozen",
+            "part_unfrozen",
         ];
         self.kind.as_deref().is_none_or(|kind| KINDS.contains(&kind))
     }
