@@ -48,8 +48,10 @@ export function words(part: Part): string {
   return t(`freeze.${kindOf(part)}`, { name: nameOf(part) });
 }
 
-/** What holds something up: each that is named is the same, and none is named that is not known of it. */
-export function holding(of: Part): Frozen[] {
-  const fits = (named: string | null | undefined, is: string | null | undefined): boolean => !named || named === is;
-  return halt.freezes.filter((frozen) => fits(frozen.run, of.run) && fits(frozen.workflow, of.workflow) && fits(frozen.agent, of.agent));
+/** What holds a run up, or what one of its agents does. */
+export function holding(run: string, workflow: string | undefined, agents: readonly string[]): Frozen[] {
+  return halt.freezes.filter(
+    (frozen) =>
+      (!frozen.run || frozen.run === run) && (!frozen.workflow || frozen.workflow === workflow) && (!frozen.agent || agents.includes(frozen.agent)),
+  );
 }
