@@ -28,7 +28,7 @@ pub(super) fn warnings(system: &System, words: &str, matters: impl Fn(&Frozen) -
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
     if matter.len() > WARNINGS {
         let more = matter.len() - WARNINGS;
-        lines.push(format!("{more} more are frozen: `{} unfreeze{words}` lists them all.", holdshort()));
+        lines.push(format!("{more} more are frozen: `{} doctor --json{words}` lists them all.", holdshort()));
     }
     lines
 }

@@ -54,7 +54,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
 
     let ran = home.run(&["freeze", "--workflow", "pair", "--reason", "another look"]);
     assert_ne!(ran.code, 0);
-    assert!(ran.err.contains("by operator (a look)"), "{ran:?}");
+    assert!(ran.err.contains("by operator (a look)") && ran.err.contains("`holdshort doctor`"), "{ran:?}");
 
     // What is not frozen: what is, and how it is lifted at the same server.
     let data = home.data();

@@ -80,7 +80,7 @@ fn no_deadline_runs_out_in_what_is_frozen() {
 /// A freeze keeps its reason: the same again changes nothing, another one is refused and says which stands.
 #[test]
 fn another_reason_does_not_hide_the_one_that_stands() {
-    let mut world = World::started(definition(), script());
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     for part in [None, Some(Part::Workflow("deploy".to_owned()))] {
         let freeze = |world: &World, who: &str, reason: &str| {
             let input = system::Input::Freeze { part: part.clone(), reason: reason.to_owned() };
