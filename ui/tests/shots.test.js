@@ -9,6 +9,7 @@ import { serve } from "./harness/server.js";
 import { shoot } from "./harness/shots.js";
 import { serveSteered } from "./harness/steered.js";
 import { t as text } from "./harness/texts.js";
+import { serveTour } from "./harness/tour.js";
 
 test("pictures of every view", async (t) => {
   const { server, id } = await serveDemo(t);
@@ -172,4 +173,41 @@ test("pictures of several people", async (t) => {
   await shoot(page, "people");
   await page.getByRole("button", { name: text("people.add") }).click();
   await shoot(page, "person");
+});
+
+test("pictures of the installation", async (t) => {
+  const { server, id, open } = await serveTour(t);
+  const page = await person(t, server);
+  await server.api("POST", "/v1/keys", { name: "build-bot", expires_in_ms: 90 * 24 * 3_600_000 });
+  await server.api("POST", "/v1/system/freeze", { workflow: "tour", reason: "The release is broken." });
+  await server.api("POST", "/v1/system/freeze", { agent: "guide", reason: "It invents tools." });
+  await visitCard(page, open.find(({ kind }) => kind === "question"));
+  await card(page).getByText("It invents tools.").waitFor();
+  await shoot(page, "frozen-card");
+  await page.goto(`/runs/${id}`);
+  await page.getByText("The release is broken.").first().waitFor();
+  await shoot(page, "frozen-run");
+  await server.api("POST", "/v1/system/freeze", { reason: "A key has leaked, and nobody knows yet what it was used for." });
+  await page.goto("/system");
+  await page.locator('[data-freeze="all"]').waitFor();
+  await page.getByText(text("freeze.banner")).waitFor();
+  await shoot(page, "freezes");
+  await page.keyboard.press("f");
+  await page.getByRole("dialog").waitFor();
+  await shoot(page, "freeze");
+  await page.keyboard.press("Escape");
+  await page.goto("/system/keys");
+  await page.locator('[data-key="build-bot"]').waitFor();
+  await shoot(page, "keys");
+  await page.getByRole("button", { name: text("access.make"), exact: true }).click();
+  await page.getByRole("dialog").getByLabel(text("access.name"), { exact: true }).fill("nightly");
+  await page.getByRole("dialog").getByRole("button", { name: text("access.make"), exact: true }).click();
+  await page.getByLabel(text("access.secret"), { exact: true }).waitFor();
+  await shoot(page, "secret");
+  await page.goto("/system/audit");
+  await page.locator("[data-event] summary").nth(1).click();
+  await page.getByText(text("audit.record.head")).waitFor();
+  await page.getByRole("button", { name: text("audit.verify"), exact: true }).click();
+  await page.locator("[data-intact]").waitFor();
+  await shoot(page, "audit", { fullPage: true });
 });

@@ -368,6 +368,14 @@ impl Client {
                 self.words()
             );
         }
+        if problem.code == Code::Frozen {
+            problem.detail = format!(
+                "{}\n  `{} doctor{}` says what is frozen, why, and what lifts it",
+                problem.detail,
+                holdshort(),
+                self.words()
+            );
+        }
         if problem.code == Code::Unauthenticated {
             problem.detail = self.unknown_token();
         }

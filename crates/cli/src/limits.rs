@@ -21,3 +21,5 @@ pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The file of logins at servers.
 pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
+/// Freezes that are told where somebody would wonder why nothing goes on.
+pub(crate) const WARNINGS: usize = 5;

@@ -32,6 +32,22 @@ pub struct Event {
     pub data: Value,
 }
 
+/// An event as the journal has it, with what proves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AuditRecord {
+    pub stream: String,
+    pub seq: u64,
+    /// The stored bytes: type, time, actor, facts, and the digest of the content. Its hash is that of these.
+    pub head: String,
+    /// Texts, arguments, results, as stored; not there where the event has none, or where it was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// SHA-256 of `previous` and `head`, as 64 hexadecimal digits.
+    pub hash: String,
+    /// The hash of the event before it in its stream; zeros for the first.
+    pub previous: String,
+}
+
 /// Who did it, as authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {

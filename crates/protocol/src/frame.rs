@@ -58,7 +58,8 @@ pub struct Subscribe {
 pub enum Topic {
     /// What opens, decides and resolves interrupts, and who is asked: `interrupt_opened`, `decision_made`,
     /// `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`, `interrupt_escalated`,
-    /// `interrupt_snoozed`, `interrupt_resolved`.
+    /// `interrupt_snoozed`, `interrupt_resolved`. And for who may read everything what holds it up: `frozen`,
+    /// `unfrozen`, `part_frozen`, `part_unfrozen`.
     Inbox,
     /// The events of one run, to its end.
     Run,

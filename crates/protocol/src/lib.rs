@@ -45,7 +45,7 @@ pub use code::Code;
 pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
-pub use event::{Actor, Event, Preview, PreviewKind, Role};
+pub use event::{Actor, AuditRecord, Event, Preview, PreviewKind, Role};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{

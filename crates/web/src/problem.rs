@@ -124,6 +124,9 @@ impl From<Error> for Refused {
             Error::System(rejection @ system::Rejection::Removed(_)) => {
                 Self::new(Code::Unauthenticated, rejection.to_string())
             }
+            Error::System(rejection @ system::Rejection::Frozen(_)) => {
+                Self::new(Code::Frozen, rejection.to_string())
+            }
             Error::System(system::Rejection::Key(refusal)) => refusal.into(),
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
             Error::Session(rejection @ session::Rejection::Closed(_)) => {

@@ -195,6 +195,31 @@ pub struct AllEventsQuery {
     pub limit: Option<u16>,
 }
 
+/// Which events of the journal, the newest first.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AuditEventsQuery {
+    /// Of one stream: a run's id, a session's, or `sys`.
+    pub stream: Option<String>,
+    /// Of this type: `run_started`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// By this person, agent or `engine`.
+    pub actor: Option<String>,
+    /// Not before this moment.
+    #[param(format = DateTime)]
+    pub from: Option<String>,
+    /// Before this moment.
+    #[param(format = DateTime)]
+    pub to: Option<String>,
+    /// `next_cursor` of the page before, with the same filters.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

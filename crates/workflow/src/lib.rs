@@ -21,4 +21,5 @@ mod yaml;
 pub use library::{Library, Override};
 pub use problem::Problem;
 pub use shipped::{EDGES, PRESETS, Plain, Shipped, external, shipped};
+pub use suggest::nearest;
 pub use workflow::{parse, parse_for};

@@ -32,7 +32,7 @@ export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
 }
 
-export async function call<T>(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+export async function call<T>(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
   const known = secret.read();
   const request: RequestInit = {
     method,
@@ -42,6 +42,7 @@ export async function call<T>(method: Method, path: string, body?: unknown, head
       ...headers,
     },
     body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
   };
   let response: Response;
   try {

@@ -149,6 +149,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events of the journal, the newest first.
+         * @description A page that had to look at very many which do not fit holds fewer than `limit`, or none; `next_cursor` goes on.
+         */
+        get: operations["list_audit_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/events/{stream}/{seq}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an event as it is stored.
+         * @description With its hash and the one before it in its stream: `hash = SHA-256(previous ‖ head)`.
+         */
+        get: operations["read_audit_event"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/head": {
         parameters: {
             query?: never;
@@ -1377,7 +1417,8 @@ export interface paths {
          * Stop everything, or a part of it, from starting.
          * @description Without `run`, `workflow` or `agent` it is the whole installation. No tool and no model call of it starts, and no deadline
          *     of it runs out, until it is unfrozen. What is under way comes to its end; decisions are taken and wait. To an agent that
-         *     runs elsewhere nothing is released meanwhile: a decision that would is refused.
+         *     runs elsewhere nothing is released meanwhile: a decision that would is refused. What is frozen already keeps its
+         *     reason: another one is refused, with 409 `frozen`.
          */
         post: operations["freeze"];
         delete?: never;
@@ -1558,6 +1599,20 @@ export interface components {
             stage?: number | null;
             /** @description Where there is more than one: all of them, in their order. */
             stages?: components["schemas"]["Stage"][];
+        };
+        /** @description An event as the journal has it, with what proves it. */
+        AuditRecord: {
+            /** @description Texts, arguments, results, as stored; not there where the event has none, or where it was erased. */
+            content?: string | null;
+            /** @description SHA-256 of `previous` and `head`, as 64 hexadecimal digits. */
+            hash: string;
+            /** @description The stored bytes: type, time, actor, facts, and the digest of the content. Its hash is that of these. */
+            head: string;
+            /** @description The hash of the event before it in its stream; zeros for the first. */
+            previous: string;
+            /** Format: int64 */
+            seq: number;
+            stream: string;
         };
         /**
          * @description Out of the office. They may decide all the same.
@@ -4635,6 +4690,79 @@ export interface operations {
             };
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
+        };
+    };
+    list_audit_events: {
+        parameters: {
+            query?: {
+                /** @description Of one stream: a run's id, a session's, or `sys`. */
+                stream?: string;
+                /** @description Of this type: `run_started`. */
+                type?: string;
+                /** @description By this person, agent or `engine`. */
+                actor?: string;
+                /** @description Not before this moment. */
+                from?: string;
+                /** @description Before this moment. */
+                to?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Event"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    read_audit_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                stream: string;
+                /** @example 1 */
+                seq: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditRecord"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     read_head: {

@@ -4,6 +4,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Assignment = Schemas["Assignment"];
+export type AuditRecord = Schemas["AuditRecord"];
 export type Away = Schemas["Away"];
 export type Identity = Schemas["Identity"];
 export type LoginProvider = Schemas["LoginProvider"];
@@ -19,6 +20,10 @@ export type Event = Schemas["Event"];
 export type Grant = Schemas["Grant"];
 export type Info = Schemas["Info"];
 export type Interrupt = Schemas["Interrupt"];
+export type Frozen = Schemas["Frozen"];
+export type JournalHead = Schemas["JournalHead"];
+export type Key = Schemas["Key"];
+export type KeyWithSecret = Schemas["KeyWithSecret"];
 export type Kind = Schemas["Kind"];
 export type Level = Schemas["Level"];
 export type Outcome = Schemas["Outcome"];
@@ -37,6 +42,7 @@ export type Suggestion = Schemas["Suggestion"];
 export type Status = Schemas["Status"];
 export type SubtaskStatus = Schemas["SubtaskStatus"];
 export type System = Schemas["System"];
+export type Verification = Schemas["Verification"];
 export type Workflow = Schemas["Workflow"];
 /** A problem as it arrives (RFC 9457). */
 export type ProblemBody = Schemas["Problem"];

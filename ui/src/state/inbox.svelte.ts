@@ -5,13 +5,15 @@ import { route } from "./route.svelte";
 import { live, session } from "./session.svelte";
 
 /** More than a person reads at once; the server has the rest. */
-const SHOWN = 200;
+export const SHOWN = 200;
 /** Events come in bursts; one reading serves them all. */
 const GATHER_MS = 60;
 const AGAIN_MS = 2_000;
 
 export const inbox = $state({
   items: [] as Interrupt[],
+  /** All that waits for whoever is signed in, whichever are shown. */
+  all: [] as Interrupt[],
   more: false,
   loaded: false,
   /** Which are shown: all that whoever is signed in may see, those that name them, or those of their groups. */
@@ -64,7 +66,7 @@ async function noteExpiry(data: unknown): Promise<void> {
   const { interrupt: id, cause } = data as { interrupt: string; cause: string };
   // Whoever has its card open sees how it ends.
   if (cause !== "expiry" || (route.now.view === "inbox" && route.now.interrupt === id)) return;
-  const known = inbox.items.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
+  const known = inbox.all.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
   if (known) inbox.expired = [{ id, title: known.title }, ...inbox.expired];
 }
 
@@ -75,6 +77,9 @@ function soon(): void {
   }, GATHER_MS);
 }
 
+const list = (which: typeof inbox.which): Promise<List<Interrupt>> =>
+  get(`/v1/interrupts${query({ status: "open", snoozed: false, limit: SHOWN, ...which })}`);
+
 async function read(): Promise<void> {
   if (reading) {
     again = true;
@@ -82,7 +87,8 @@ async function read(): Promise<void> {
   }
   reading = true;
   try {
-    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", snoozed: false, limit: SHOWN, ...inbox.which })}`);
+    const page = await list(inbox.which);
+    inbox.all = (Object.keys(inbox.which).length ? await list({}) : page).items;
     const known = new Set(inbox.items.map((item) => item.id));
     const n = page.items.filter((item) => !known.has(item.id)).length;
     if (inbox.loaded && n > 0) inbox.arrived = { n, reading: inbox.arrived.reading + 1 };

@@ -10,6 +10,7 @@ export type Route =
   | { view: "run"; run: string }
   | { view: "grants" }
   | { view: "people" }
+  | { view: "system"; part?: string }
   | { view: "login"; code: string }
   | { view: "nowhere" };
 
@@ -30,6 +31,8 @@ export function routeOf(path: string, hash: string): Route {
     case "grants":
     case "people":
       return id ? { view: "nowhere" } : { view };
+    case "system":
+      return !id || id === "keys" || id === "audit" ? { view, part: id } : { view: "nowhere" };
     case "login":
       return id ? { view: "nowhere" } : { view: "login", code: hash.slice(1) };
     default:

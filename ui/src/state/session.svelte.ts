@@ -27,10 +27,8 @@ export const live = new Live((connection) => {
   session.connection = connection;
   if (connection === "open") {
     session.wasOpen = true;
-    // Another program may listen there now.
-    void readInfo();
-    // So may somebody's roles.
-    void readMe().catch(() => undefined);
+    // Another program may listen there now, and somebody's roles may be others.
+    void readMe().then(readInfo, () => undefined);
   }
 }, isSignedIn);
 
@@ -42,7 +40,7 @@ async function isSignedIn(): Promise<boolean> {
 whenSignedOut(signedOut);
 
 async function readInfo(): Promise<void> {
-  session.info = await get<Info>("/v1/info").catch(() => session.info);
+  if (seesAll()) session.info = await get<Info>("/v1/info").catch(() => session.info);
 }
 
 /** Whether they see what is nobody's own: a reviewer does not. */

@@ -351,6 +351,7 @@ export const later = {
   "keys.reject": "the option that refuses",
   "keys.text": "write: an answer, a reason, a message",
   "keys.back": "back to the list; closes a dialog",
+  "keys.freeze": "freeze: stop everything, or a part of it",
   "keys.help": "this list",
   "keys.confirm": "What releases something that is risky, edited or not all shown asks once more. To refuse never does.",
   "keys.letters": "Single letters are keys",

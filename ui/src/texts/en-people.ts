@@ -6,6 +6,10 @@ export const people = {
   "which.group": "For my groups",
   "which.all": "All",
 
+  "asked.votes": "{n} of {of} have decided",
+  "asked.stage": "stage {n} of {of}{name}",
+  "asked.you": "you have decided",
+
   "assigned.title": "Who decides",
   "assigned.asked": "Asked",
   "assigned.anybody": "admins and operators",
@@ -115,4 +119,14 @@ export const people = {
   "people.remove.title": "Remove {who}?",
   "people.remove.how": "They are signed out, and decide nothing from then on. Their votes on what is open count no more; what those who are left can not settle goes to admins and operators.",
   "people.remove.sure": "Remove",
+
+  "groups.title": "Groups",
+  "groups.waiting": "{n} open for it",
+  "groups.waiting.some": "{n} or more open for it",
+  "groups.waiting.none": "nothing open",
+  "groups.nobody": "nobody in it may decide",
+  "stand.title": "Who stands in",
+  "stand.away": "whatever it is",
+  "stand.one": "{to} for {from}",
+  "stand.more": "Of interrupts these are the first {n} that are open.",
 };

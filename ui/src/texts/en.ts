@@ -24,6 +24,7 @@ export const en = {
   "nav.runs": "Runs",
   "nav.grants": "Grants",
   "nav.people": "People",
+  "nav.system": "System",
 
   "plain.hidden": "A character that would not be seen as it is",
   "plain.foreign": "A letter of another script than it seems",

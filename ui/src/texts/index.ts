@@ -5,10 +5,11 @@ import type { later } from "./en-later";
 import type { people } from "./en-people";
 import type { plan } from "./en-plan";
 import type { session } from "./en-session";
+import type { system } from "./en-system";
 import type { trial } from "./en-trial";
 import type { voice } from "./en-voice";
 
-export type Key = keyof typeof en | keyof typeof earlier | keyof typeof later | keyof typeof people | keyof typeof plan | keyof typeof session | keyof typeof trial | keyof typeof voice;
+export type Key = keyof typeof en | keyof typeof earlier | keyof typeof later | keyof typeof people | keyof typeof plan | keyof typeof session | keyof typeof system | keyof typeof trial | keyof typeof voice;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

@@ -6,7 +6,7 @@ const folder = join(import.meta.dirname, "../../src/texts");
 /** They hold nothing but words: they are JavaScript, too. */
 const read = (file) => import(`data:text/javascript;base64,${readFileSync(join(folder, file)).toString("base64")}`);
 /** @type {Record<string, string>} */
-const en = { ...(await read("en.ts")).en, ...(await read("en-later.ts")).later, ...(await read("en-people.ts")).people, ...(await read("en-plan.ts")).plan, ...(await read("en-trial.ts")).trial, ...(await read("en-session.ts")).session, ...(await read("en-voice.ts")).voice, ...(await read("en-earlier.ts")).earlier };
+const en = { ...(await read("en.ts")).en, ...(await read("en-later.ts")).later, ...(await read("en-people.ts")).people, ...(await read("en-plan.ts")).plan, ...(await read("en-system.ts")).system, ...(await read("en-trial.ts")).trial, ...(await read("en-session.ts")).session, ...(await read("en-voice.ts")).voice, ...(await read("en-earlier.ts")).earlier };
 
 /**
  * @param {string} key

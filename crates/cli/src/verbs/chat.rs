@@ -61,7 +61,11 @@ async fn talk(
         Some(id) => found(client, id, args).await?,
         None => opened(client, args, embedded.is_some()).await?,
     };
-    system::warn(client).await;
+    system::warn(client, |frozen| {
+        let is_its = frozen.workflow.as_ref().is_none_or(|name| Some(name) == session.workflow.as_ref());
+        frozen.run.is_none() && frozen.agent.is_none() && is_its
+    })
+    .await;
     introduce(&session, args.session.is_none());
     let history = data_dir.path.join(HISTORY);
     chat::chat(Talk { client, session, is_old: args.session.is_some(), history, embedded }).await

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use holdshort_models::Source;
-use holdshort_protocol::{Info, plain};
+use holdshort_protocol::{Info, System, plain};
 use serde_json::{Value, json};
 
 use super::serve::sandbox;
 use super::{Scene, system};
 use crate::args::{ModelArgs, Serve, StoreArgs};
-use crate::called::{holdshort, spelled};
+use crate::called::holdshort;
 use crate::client::Client;
 use crate::config_file;
 use crate::data_dir::DataDir;
@@ -101,12 +101,17 @@ async fn server(scene: &Scene) -> Value {
         Err(error) => return json!({"reachable": false, "why": error.to_string()}),
     };
     match client.get::<Info>("/v1/info").await {
-        Ok(info) => json!({
-            "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
-            "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
-            "public_url": info.public_url, "certificate_problem": info.certificate_problem,
-            "frozen": system::is_frozen(&client).await.ok(),
-        }),
+        Ok(info) => {
+            let system = client.get::<System>("/v1/system").await.ok();
+            json!({
+                "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
+                "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
+                "public_url": info.public_url, "certificate_problem": info.certificate_problem,
+                "frozen": system.as_ref().map(|system| system.frozen),
+                "freezes": system.as_ref().map(|system| &system.freezes),
+                "held": system.map(|system| system::warnings(&system, client.words(), |_| true)),
+            })
+        }
         Err(error) => {
             json!({"reachable": false, "address": client.address(), "why": crate::output::error(&error)})
         }
@@ -186,8 +191,8 @@ fn tell(report: &Value) {
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
     }
-    if report["server"]["frozen"] == true {
-        line(false, "", &spelled(system::FROZEN));
+    for held in report["server"]["held"].as_array().into_iter().flatten() {
+        line(false, "", held.as_str().unwrap_or_default());
     }
     for program in ["git", "python3"] {
         match string(&format!("/programs/{program}")) {

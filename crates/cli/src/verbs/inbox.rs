@@ -18,11 +18,19 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         document(&items)?;
         return Ok(Exit::Ok);
     }
-    system::warn(&client).await;
+    let items: Vec<Interrupt> = items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
+    // Of which workflow each is nobody says here; those that are frozen are few.
+    system::warn(&client, |frozen| {
+        let is_here = |item: &Interrupt| {
+            frozen.run.as_ref().is_none_or(|run| *run == item.run)
+                && frozen.agent.as_ref().is_none_or(|agent| Some(agent) == item.agent.as_ref())
+        };
+        (frozen.run.is_none() && frozen.agent.is_none()) || items.iter().any(is_here)
+    })
+    .await;
     let paint = Paint::stdout();
-    for item in &items {
-        let interrupt: Interrupt = serde_json::from_value(item.clone())?;
-        line(&interrupt, paint);
+    for interrupt in &items {
+        line(interrupt, paint);
     }
     if items.is_empty() {
         tell("Nothing waits for you.");

@@ -249,7 +249,10 @@ pub(super) async fn beside(
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
     if !json {
-        system::warn(client).await;
+        if let Ok(found) = client.get::<Run>(&format!("/v1/runs/{run}")).await {
+            let agents = system::agents_of(client, &found.workflow).await;
+            system::warn(client, |frozen| system::holds(frozen, &found, &agents)).await;
+        }
     }
     let outcome = follow::follow(client, run, form).await?;
     match &outcome {

@@ -4,8 +4,8 @@ use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
-use super::Scene;
 use super::run::PARTIAL;
+use super::{Scene, system};
 use crate::called::holdshort;
 use crate::client::id;
 use crate::exit::{Exit, usage};
@@ -43,8 +43,19 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
                 say(&paint.yellow("  This is a rehearsal: the agent's words are scripted."));
             }
             say(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
+            if found.resolution.is_none() {
+                let agents: Vec<String> = found.agent.iter().cloned().collect();
+                system::warn(&client, |frozen| system::holds(frozen, &of, &agents)).await;
+            }
         }
-        Some(("run", _)) => run(&serde_json::from_value(found)?, paint),
+        Some(("run", _)) => {
+            let found: Run = serde_json::from_value(found)?;
+            run(&found, paint);
+            if !found.status.is_terminal() {
+                let agents = system::agents_of(&client, &found.workflow).await;
+                system::warn(&client, |frozen| system::holds(frozen, &found, &agents)).await;
+            }
+        }
         _ => say(&plain::text(&serde_json::to_string_pretty(&found)?)),
     }
     Ok(Exit::Ok)

@@ -1,48 +1,155 @@
 //! `freeze`, `unfreeze`: the installation as a whole, or a part of it.
 
-use holdshort_protocol::{Freeze, FreezeOf, Frozen, System};
+use holdshort_protocol::{Freeze, FreezeOf, Frozen, List, Run, System, Workflow, plain};
+use holdshort_workflow::nearest;
 
 use super::Scene;
 use crate::args;
-use crate::called::spelled;
+use crate::called::holdshort;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
-use crate::output::{document, say_all, tell_all};
+use crate::limits::WARNINGS;
+use crate::output::{document, say_all, tell, tell_all};
+use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// What to say where somebody would wonder why nothing goes on.
-pub(super) const FROZEN: &str =
-    "Everything is frozen: decisions are taken, and nothing starts before `holdshort unfreeze`.";
-
-pub(super) async fn is_frozen(client: &Client) -> anyhow::Result<bool> {
-    Ok(client.get::<System>("/v1/system").await?.frozen)
+/// Says where somebody would wonder why nothing goes on: what is frozen, by whom and why. Whoever may not ask is not told.
+pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
+    let Ok(system) = client.get::<System>("/v1/system").await else { return };
+    let paint = Paint::stderr();
+    for line in warnings(&system, client.words(), matters) {
+        tell_all(&paint.message(&paint.yellow(&line), 0));
+    }
 }
 
-/// Whoever may not ask is not told.
-pub(super) async fn warn(client: &Client) {
-    if is_frozen(client).await.unwrap_or(false) {
-        let paint = Paint::stderr();
-        tell_all(&paint.message(&paint.yellow(&spelled(FROZEN)), 0));
+/// One line for each freeze that matters, and at most so many.
+pub(super) fn warnings(system: &System, words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
+    let matter: Vec<&Frozen> = system.freezes.iter().filter(|frozen| matters(frozen)).collect();
+    let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
+    if matter.len() > WARNINGS {
+        let more = matter.len() - WARNINGS;
+        lines.push(format!("{more} more are frozen: `{} doctor --json{words}` lists them all.", holdshort()));
     }
+    lines
+}
+
+fn warning(frozen: &Frozen, words: &str) -> String {
+    let of = of(frozen);
+    let what = part(&of).map_or_else(|| "Everything".to_owned(), |part| capital(&part));
+    let Frozen { reason, by, at, .. } = frozen;
+    let why = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let line = format!(
+        "{what} is frozen since {at} by {by}{why}. Decisions are taken, and nothing of it starts before `{}`.",
+        lift(&of, words)
+    );
+    plain::line(&line).into_owned()
+}
+
+/// What matters to a run, its own parts aside: whether one of its agents is meant nobody can tell before it acts.
+pub(super) fn holds(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
+    let Frozen { run: id, workflow, agent, .. } = frozen;
+    let is_of_agent = agent.as_ref().is_none_or(|agent| agents.contains(agent));
+    id.as_ref().is_none_or(|id| *id == run.id)
+        && workflow.as_ref().is_none_or(|name| *name == run.workflow)
+        && is_of_agent
+}
+
+/// The agents of a workflow, as far as that is known.
+pub(super) async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
+    let all = workflows(client).await.unwrap_or_default();
+    all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
+}
+
+async fn workflows(client: &Client) -> anyhow::Result<Vec<Workflow>> {
+    Ok(client.get::<List<Workflow>>("/v1/workflows").await?.items)
 }
 
 pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) -> anyhow::Result<Exit> {
     let of = wire(of)?;
+    let client = scene.client()?;
     let what = part(&of).unwrap_or_else(|| "anything".to_owned());
-    let FreezeOf { run, workflow, agent } = of;
+    let FreezeOf { run, workflow, agent } = of.clone();
     let body = Freeze { run, workflow, agent, reason };
-    let system: System = scene.client()?.post("/v1/system/freeze", &body).await?;
+    let system: System = client.post("/v1/system/freeze", &body).await?;
     let line =
         format!("Frozen: no tool and no model call of {what} starts. What was under way comes to its end.");
-    told(scene, &system, &[line])
+    told(scene, &system, &[plain::line(&line).into_owned()])?;
+    if let Some(doubt) = doubt(&client, &of).await {
+        tell(&doubt);
+    }
+    Ok(Exit::Ok)
+}
+
+/// What speaks for a slip in a name. It is frozen all the same: a workflow may be added later, or have gone while runs of
+/// it wait, and agents that run elsewhere are listed nowhere.
+async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
+    let all = workflows(client).await.ok()?;
+    let (name, there) = match of {
+        FreezeOf { workflow: Some(name), .. } => {
+            // That of agents that run elsewhere is no file.
+            let external = std::iter::once("external".to_owned());
+            (name, all.into_iter().map(|known| known.name).chain(external).collect::<Vec<_>>())
+        }
+        FreezeOf { agent: Some(name), .. } => {
+            (name, all.into_iter().flat_map(|known| known.agents).collect::<Vec<_>>())
+        }
+        FreezeOf { .. } => return None,
+    };
+    if there.contains(name) {
+        return None;
+    }
+    let what = if of.agent.is_some() {
+        "No workflow here has an agent of this name; one that runs elsewhere may have it."
+    } else {
+        "No workflow here has this name."
+    };
+    let likely = nearest(name, there.iter().map(String::as_str));
+    let likely = likely.map(|likely| format!(" Did you mean `{likely}`?")).unwrap_or_default();
+    let lift = lift(of, client.words());
+    Some(
+        plain::line(&format!("{what}{likely} It is frozen all the same; `{lift}` takes it back."))
+            .into_owned(),
+    )
 }
 
 pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Result<Exit> {
-    let system: System = scene.client()?.post("/v1/system/unfreeze", &wire(of)?).await?;
-    if system.freezes.is_empty() {
-        return told(scene, &system, &["It goes on.".to_owned()]);
+    let of = wire(of)?;
+    let client = scene.client()?;
+    let before: System = client.get("/v1/system").await?;
+    let stood = before.freezes.iter().any(|frozen| self::of(frozen) == of);
+    let system: System = client.post("/v1/system/unfreeze", &of).await?;
+    let mut lines = Vec::new();
+    if !stood {
+        let what = part(&of).map_or_else(|| "Everything".to_owned(), |part| capital(&part));
+        let but =
+            if of == FreezeOf::default() { "is not frozen as a whole" } else { "is not frozen on its own" };
+        lines.push(plain::line(&format!("{what} {but}.")).into_owned());
+    } else if system.freezes.is_empty() {
+        lines.push("It goes on.".to_owned());
     }
-    told(scene, &system, &system.freezes.iter().map(line).collect::<Vec<_>>())
+    for frozen in &system.freezes {
+        lines.push(format!("{}; `{}` lifts it", line(frozen), lift(&self::of(frozen), client.words())));
+    }
+    told(scene, &system, &lines)
+}
+
+/// The command that lifts a freeze, at the same server.
+fn lift(of: &FreezeOf, words: &str) -> String {
+    let FreezeOf { run, workflow, agent } = of;
+    let named = [("--run", run), ("--workflow", workflow), ("--agent", agent)];
+    let named =
+        named.into_iter().find_map(|(flag, name)| Some(format!(" {flag} {}", quoted(name.as_ref()?))));
+    format!("{} unfreeze{}{words}", holdshort(), named.unwrap_or_default())
+}
+
+fn of(frozen: &Frozen) -> FreezeOf {
+    let Frozen { run, workflow, agent, .. } = frozen.clone();
+    FreezeOf { run, workflow, agent }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
 }
 
 fn told(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit> {
@@ -56,10 +163,10 @@ fn told(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit
 
 /// A freeze that stands.
 fn line(frozen: &Frozen) -> String {
-    let Frozen { run, workflow, agent, reason, by, at } = frozen.clone();
-    let what = part(&FreezeOf { run, workflow, agent }).unwrap_or_else(|| "everything".to_owned());
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("frozen since {at} by {by}: {what}{reason}")
+    let what = part(&of(frozen)).unwrap_or_else(|| "everything".to_owned());
+    let Frozen { reason, by, at, .. } = frozen;
+    let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
 /// The part that is named; `None` for everything.

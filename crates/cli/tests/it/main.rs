@@ -15,6 +15,7 @@ mod configured;
 mod demo;
 mod errors;
 mod examples;
+mod freezes;
 mod home;
 mod keys;
 mod logs;

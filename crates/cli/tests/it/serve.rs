@@ -32,7 +32,9 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     assert!(home.run(&["doctor"]).out.contains("Everything is frozen"));
     let inbox = home.run(&["inbox"]);
     assert!(
-        inbox.err.contains("Everything is frozen") && inbox.err.contains("holdshort unfreeze"),
+        inbox.err.contains("Everything is frozen since")
+            && inbox.err.contains("by operator: a look.")
+            && inbox.err.contains("unfreeze`"),
         "{inbox:?}"
     );
     assert_eq!(home.json(&["unfreeze"])["frozen"], false);

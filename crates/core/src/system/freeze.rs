@@ -30,6 +30,13 @@ pub struct Freeze {
     pub reason: Option<String>,
 }
 
+impl Freeze {
+    /// The reason, as the rest of a sentence that says who and when.
+    pub(super) fn why(&self) -> String {
+        self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    }
+}
+
 /// The freezes that stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freezes {

@@ -187,6 +187,9 @@ pub enum Rejection {
     /// A token names somebody who was removed here.
     #[error("`{0}` was removed here; an administrator, or the people file, puts them back")]
     Removed(String),
+    /// Another reason would hide the one that stands, and whoever lifts the second would lift both.
+    #[error("it is frozen already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
+    Frozen(Freeze),
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),
 }
@@ -269,14 +272,15 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// What stands already stays as it was said first.
+    /// What stands already stays as it was said first: the same reason again changes nothing, another one is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        if self.freezes.of(part.as_ref()).is_some() {
-            return Ok(Vec::new());
+        if let Some(stands) = self.freezes.of(part.as_ref()) {
+            let is_same = stands.reason.as_deref() == Some(&*reason);
+            return if is_same { Ok(Vec::new()) } else { Err(Rejection::Frozen(stands.clone())) };
         }
         let fact = part.map_or(Fact::Frozen, |part| Fact::PartFrozen { part });
         Ok(vec![(fact, Content::text(reason))])

@@ -76,3 +76,22 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     world.send(Input::Tick);
     assert!(!world.run.interrupts[&id].is_open());
 }
+
+/// A freeze keeps its reason: the same again changes nothing, another one is refused and says which stands.
+#[test]
+fn another_reason_does_not_hide_the_one_that_stands() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
+    for part in [None, Some(Part::Workflow("deploy".to_owned()))] {
+        let freeze = |world: &World, who: &str, reason: &str| {
+            let input = system::Input::Freeze { part: part.clone(), reason: reason.to_owned() };
+            let actor = Actor { id: who.to_owned(), ..Actor::operator("rest") };
+            world.system.handle(world.now, &actor, input)
+        };
+        let events = freeze(&world, "anna", "a leak").expect("an operator may");
+        world.append(events);
+        assert_eq!(freeze(&world, "ben", "a leak"), Ok(Vec::new()));
+        let refused = freeze(&world, "ben", "a fire").expect_err("the first would be lost").to_string();
+        assert!(refused.contains("by anna (a leak)"), "{refused}");
+        assert_eq!(world.system.freezes.of(part.as_ref()).map(|freeze| &*freeze.by), Some("anna"));
+    }
+}

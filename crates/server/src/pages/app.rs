@@ -19,7 +19,7 @@ use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
 /// Where the app shows something. It reads the place from the address bar.
-pub(super) const PLACES: [&str; 13] = [
+pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
     "/inbox",
@@ -33,6 +33,8 @@ pub(super) const PLACES: [&str; 13] = [
     "/grants",
     "/people",
     "/system",
+    "/system/keys",
+    "/system/audit",
 ];
 
 /// Scripts are our own files; none of them can make markup of a text.

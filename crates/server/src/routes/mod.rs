@@ -4,6 +4,7 @@ mod actions;
 mod answers;
 mod approvals;
 pub(crate) mod audit;
+mod audit_events;
 mod conversation;
 mod decisions;
 mod docs;
@@ -133,6 +134,8 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Audit), routes!(audit::verify)))
         .routes(needs(all(Audit), routes!(audit::head)))
         .routes(needs(all(Audit), routes!(metrics::measure)))
+        .routes(needs(all(Audit), routes!(audit_events::list)))
+        .routes(needs(all(Audit), routes!(audit_events::read)))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))

@@ -32,7 +32,8 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
 ///
 /// Without `run`, `workflow` or `agent` it is the whole installation. No tool and no model call of it starts, and no deadline
 /// of it runs out, until it is unfrozen. What is under way comes to its end; decisions are taken and wait. To an agent that
-/// runs elsewhere nothing is released meanwhile: a decision that would is refused.
+/// runs elsewhere nothing is released meanwhile: a decision that would is refused. What is frozen already keeps its
+/// reason: another one is refused, with 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,

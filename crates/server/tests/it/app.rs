@@ -32,6 +32,8 @@ async fn the_app_is_at_its_places_and_nowhere_else() {
         "/grants",
         "/people",
         "/system",
+        "/system/keys",
+        "/system/audit",
     ] {
         let page = get(&served, path, &[]).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");

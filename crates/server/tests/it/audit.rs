@@ -1,8 +1,66 @@
 //! The journal can be proven to be as it was written, and one damaged run is no other run's business.
 
+use holdshort_core::digest::Digest;
 use serde_json::json;
 
 use crate::harness::{Served, ok, text};
+
+#[tokio::test]
+async fn events_are_found_the_newest_first_and_each_is_shown_as_it_is_stored() {
+    let served = Served::new().await;
+    let operator = served.operator();
+    let asked = operator.ask().await;
+    ok(operator.decide(&asked, &json!({"option": "approve"})).await);
+    // More than is read at once.
+    for _ in 0..70 {
+        ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
+        ok(operator.post("/v1/system/unfreeze", &json!({})).await);
+    }
+    let list = async |query: &str| {
+        let (mut items, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = ok(operator.get(&format!("/v1/audit/events?limit=37{query}{cursor}")).await);
+            items.extend(page["items"].as_array().unwrap().iter().cloned());
+            let Some(next) = page["next_cursor"].as_str() else { return items };
+            cursor = format!("&cursor={next}");
+        }
+    };
+    let all = list("").await;
+    let forward = ok(operator.get("/v1/events?limit=200").await);
+    let mut forward = forward["items"].as_array().unwrap().clone();
+    forward.reverse();
+    assert_eq!(all, forward);
+
+    let run = text(&asked, "run");
+    let of_run = list(&format!("&stream={run}")).await;
+    assert_eq!(of_run.len(), all.iter().filter(|event| event["stream"] == run).count());
+    assert!(of_run.iter().all(|event| event["stream"] == run));
+    assert_eq!(list("&type=unfrozen").await.len(), 70);
+    assert_eq!(list("&type=decision_made&actor=operator").await.len(), 1);
+    assert_eq!(list("&type=decision_made&actor=engine").await.len(), 0);
+    assert_eq!(list("&from=2999-01-01T00:00:00Z").await.len(), 0);
+    assert_eq!(list("&to=2999-01-01T00:00:00Z").await.len(), all.len());
+    for wrong in ["stream=x", "from=yesterday", "cursor=7", "limit=0", "kind=frozen"] {
+        let refused = operator.get(&format!("/v1/audit/events?{wrong}")).await;
+        assert_eq!((refused.0, text(&refused.1, "code")), (400, "invalid_query"), "{wrong}");
+    }
+
+    let record = async |seq: u64| ok(operator.get(&format!("/v1/audit/events/sys/{seq}")).await);
+    let (first, second) = (record(1).await, record(2).await);
+    assert_eq!(
+        (text(&first, "previous"), text(&second, "previous")),
+        (&*"0".repeat(64), text(&first, "hash"))
+    );
+    for each in [&first, &second] {
+        let previous: Digest = serde_json::from_value(each["previous"].clone()).unwrap();
+        let hash = Digest::of_parts(&[previous.as_bytes(), text(each, "head").as_bytes()]);
+        assert_eq!(hash.to_string(), text(each, "hash"));
+    }
+    assert!(text(&first, "content").contains("a look") && second.get("content").is_none());
+    for nothing in ["sys/0", "sys/999", "run_01k6f0000000000000000000cc/1", "x/1"] {
+        assert_eq!(operator.get(&format!("/v1/audit/events/{nothing}")).await.0, 404, "{nothing}");
+    }
+}
 
 #[tokio::test]
 async fn an_untouched_journal_is_intact() {

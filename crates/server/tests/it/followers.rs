@@ -219,7 +219,8 @@ async fn each_sees_what_is_theirs_of_what_is_shared() {
         told.iter().map(|event| &event["run"]).collect::<Vec<_>>(),
         [&own[0]["run"], &own[1]["run"], &own[2]["run"]]
     );
-    assert_eq!(types(&operators.events("in", 6).await), ["interrupt_opened"; 6]);
+    let round = ["interrupt_opened", "frozen", "interrupt_opened", "unfrozen"];
+    assert_eq!(types(&operators.events("in", 12).await), round.repeat(3));
 }
 
 #[tokio::test]

@@ -65,8 +65,12 @@ async fn the_installation_freezes_and_thaws() {
     let all = json!({"reason": "a look"});
     let stands = (true, Some(1), vec!["a look by operator".to_owned()]);
     assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &all).await)), stands);
-    let again = json!({"reason": "another look"});
-    assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &again).await)), stands, "twice is once");
+    assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &all).await)), stands, "twice is once");
+    // Another reason does not get lost, and does not hide the first.
+    let again = operator.post("/v1/system/freeze", &json!({"reason": "another look"})).await;
+    assert_eq!(refusal(&again), (409, "frozen", vec![]));
+    assert!(text(&again.1, "detail").contains("by operator (a look); lift that before"), "{again:?}");
+    assert_eq!(frozen(&ok(operator.get("/v1/system").await)), stands);
     let served = served.restart().await;
     assert_eq!(frozen(&ok(served.operator().get("/v1/system").await)), stands);
     let lifted = ok(served.operator().post("/v1/system/unfreeze", &json!({})).await);

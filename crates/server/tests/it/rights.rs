@@ -125,6 +125,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/answers", "read", "all"),
     ("delete /v1/answers/{interrupt}", "steer", "all"),
     ("post /v1/answers/{interrupt}/correct", "steer", "all"),
+    ("get /v1/audit/events", "audit", "all"),
+    ("get /v1/audit/events/{stream}/{seq}", "audit", "all"),
     ("get /v1/audit/head", "audit", "all"),
     ("get /v1/audit/verify", "audit", "all"),
     ("get /v1/events", "read", "any"),

@@ -59,7 +59,7 @@ impl EncodedEvent {
     /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
     /// is let through, for whoever shows it to say what is wrong.
     pub(super) fn is_of_an_inbox(&self) -> bool {
-        const KINDS: [&str; 9] = [
+        const KINDS: [&str; 13] = [
             "interrupt_opened",
             "decision_made",
             "vote_withdrawn",
@@ -69,6 +69,11 @@ impl EncodedEvent {
             "interrupt_escalated",
             "interrupt_snoozed",
             "interrupt_resolved",
+            // What was decided waits while it is frozen.
+            "frozen",
+            "unfrozen",
+            "part_frozen",
+            "part_unfrozen",
         ];
         self.kind.as_deref().is_none_or(|kind| KINDS.contains(&kind))
     }

@@ -1,0 +1,72 @@
+//! `freeze` and `unfreeze` of parts: where they are told, and what a slip in a name meets.
+
+use crate::home::Home;
+
+#[test]
+fn what_holds_a_run_up_is_told_where_somebody_would_wonder() {
+    let home = Home::new();
+    let _serving = home.serve(&[]);
+    home.json(&["freeze", "--workflow", "pair", "--reason", "the release is broken"]);
+    home.json(&["freeze", "--workflow", "copilot", "--reason", "another matter"]);
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).expect("a folder");
+    let start = [
+        "run",
+        "pair",
+        "Look.",
+        "--model",
+        "rehearsal",
+        "--workspace",
+        work.to_str().expect("a path"),
+        "--detach",
+    ];
+    let run = home.json(&start)["id"].as_str().expect("a run").to_owned();
+    let said = "Workflow pair is frozen since";
+    for verb in [&["show", &run][..], &["inbox"], &["doctor"]] {
+        let ran = home.run(verb);
+        let all = format!("{}{}", ran.out, ran.err).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            all.contains(said) && all.contains("by operator: the release is broken."),
+            "{verb:?}: {ran:?}"
+        );
+        assert!(all.contains("unfreeze --workflow pair`"), "{verb:?}: {ran:?}");
+    }
+    assert!(!home.run(&["show", &run]).err.contains("another matter"), "that holds other runs");
+    assert_eq!(home.json(&["doctor"])["server"]["freezes"].as_array().map(Vec::len), Some(2));
+    home.json(&["unfreeze", "--workflow", "pair"]);
+    assert!(!home.run(&["show", &run]).err.contains("frozen"));
+    home.json(&["freeze", "--run", &run, "--reason", "only this"]);
+    assert!(home.run(&["show", &run]).err.contains("only this"));
+}
+
+#[test]
+fn a_slip_in_a_name_is_said_and_another_reason_refused() {
+    let home = Home::new();
+    let _serving = home.serve(&[]);
+    let ran = home.run(&["freeze", "--workflow", "piar", "--reason", "a look"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("No workflow here has this name. Did you mean `pair`?"), "{ran:?}");
+    assert!(ran.err.contains("unfreeze --workflow piar`"), "{ran:?}");
+    let ran = home.run(&["freeze", "--agent", "nobody", "--reason", "a look"]);
+    assert!(ran.err.contains("No workflow here has an agent of this name"), "{ran:?}");
+    let ran = home.run(&["freeze", "--workflow", "pair", "--reason", "a look"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+
+    let ran = home.run(&["freeze", "--workflow", "pair", "--reason", "another look"]);
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("by operator (a look)") && ran.err.contains("`holdshort doctor`"), "{ran:?}");
+
+    // What is not frozen: what is, and how it is lifted at the same server.
+    let data = home.data();
+    let data = data.to_str().expect("a path");
+    let ran = home.run(&["unfreeze", "--data", data, "--workflow", "pai"]);
+    assert!(ran.out.starts_with("Workflow pai is not frozen on its own.\n"), "{ran:?}");
+    let lift = ran.out.lines().find(|line| line.contains("workflow pair: a look")).expect("it is listed");
+    assert!(lift.contains(&format!("unfreeze --workflow pair --data {data}`")), "{ran:?}");
+    let ran = home.run(&["unfreeze"]);
+    assert!(ran.out.starts_with("Everything is not frozen as a whole.\n"), "{ran:?}");
+    for name in [["--workflow", "pair"], ["--workflow", "piar"]] {
+        home.run(&["unfreeze", name[0], name[1]]);
+    }
+    assert_eq!(home.run(&["unfreeze", "--agent", "nobody"]).out, "It goes on.\n");
+}

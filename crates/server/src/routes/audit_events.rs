@@ -1,0 +1,194 @@
+//! The events of the journal for somebody who looks into it: the newest first, by stream, type, person and time; and one
+//! of them as it is stored, with the hashes that prove it.
+//!
+//! Nothing is indexed for this: the journal is walked back, so many events at a time and at most [`SCANNED_EVENTS`] a page.
+
+use axum::Json;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::Sealed;
+use holdshort_core::id::StreamId;
+use holdshort_core::time::Timestamp;
+use holdshort_protocol::{AuditRecord, Code, Event, List};
+use holdshort_store::{Log, Store};
+use holdshort_web::auth::Caller;
+use holdshort_web::feed::position;
+use holdshort_web::limits::{READ_EVENTS, SCANNED_EVENTS};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{AuditEventsQuery, Ids, Params, id, limit};
+use holdshort_web::view;
+use serde::Deserialize;
+
+use crate::openapi::{Reads, ReadsOne};
+
+/// List events of the journal, the newest first.
+///
+/// A page that had to look at very many which do not fit holds fewer than `limit`, or none; `next_cursor` goes on.
+#[utoipa::path(
+    get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
+    params(AuditEventsQuery),
+    responses((status = 200, description = "A page of them", body = List<Event>), Reads)
+)]
+pub(crate) async fn list(
+    caller: Caller,
+    Params(query): Params<AuditEventsQuery>,
+) -> Answer<Json<List<Event>>> {
+    let journal = caller.app.journal();
+    let stream: Option<StreamId> = id("stream", query.stream.as_deref())?;
+    let wanted = Wanted {
+        kind: query.kind,
+        actor: query.actor,
+        from: id("from", query.from.as_deref())?,
+        to: id("to", query.to.as_deref())?,
+    };
+    let limit = limit(query.limit)?;
+    let end = match (&query.cursor, &stream) {
+        (Some(text), _) => position::number(text)
+            .ok_or_else(|| Refused::new(Code::InvalidQuery, "cursor: is none that a page of these gave"))?,
+        (None, Some(stream)) => journal.chain(stream).await?.seq.saturating_add(1),
+        (None, None) => position::last(&caller.app).saturating_add(1),
+    };
+    let mut back = Back { journal, stream: stream.as_ref(), end, width: READ_EVENTS as u64 };
+    let (mut items, mut scanned) = (Vec::new(), 0);
+    while back.end > 1 && scanned < SCANNED_EVENTS {
+        let found = back.read().await?;
+        scanned += found.len().max(1);
+        let mut are_older = !found.is_empty();
+        for (place, sealed) in found.into_iter().rev() {
+            let is = wanted.fits(&sealed);
+            are_older &= is == Fit::Older;
+            if is == Fit::Yes {
+                items.push(Event {
+                    position: stream.is_none().then(|| position::text(place)),
+                    ..view::event::of(&sealed).map_err(|source| holdshort_engine::Error::Damaged {
+                        run: sealed.stream.to_string(),
+                        source,
+                    })?
+                });
+            }
+            if items.len() == limit {
+                return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
+            }
+        }
+        // Each stream is in the order of its times, and all of them nearly so.
+        if are_older {
+            return Ok(Json(List { items, next_cursor: None }));
+        }
+    }
+    Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
+}
+
+/// Read an event as it is stored.
+///
+/// With its hash and the one before it in its stream: `hash = SHA-256(previous ‖ head)`.
+#[utoipa::path(
+    get, path = "/v1/audit/events/{stream}/{seq}", tag = "system", operation_id = "read_audit_event",
+    params(
+        ("stream" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("seq" = u64, Path, example = 1)
+    ),
+    responses((status = 200, description = "The event", body = AuditRecord), ReadsOne)
+)]
+pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -> Answer<Json<AuditRecord>> {
+    let before = seq.saturating_sub(1);
+    let mut found = caller.app.journal().read(&stream, before.saturating_sub(1), 2).await?.into_iter();
+    let (mut previous, mut is) = (Digest::ZERO, None);
+    for sealed in &mut found {
+        if sealed.seq == before {
+            previous = sealed.hash;
+        } else if sealed.seq == seq {
+            is = Some(sealed);
+        }
+    }
+    let sealed = is.ok_or_else(|| Refused::not_found("event"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Json(AuditRecord {
+        stream: stream.to_string(),
+        seq,
+        head: text(&sealed.head),
+        content: sealed.content.map(|content| text(&content.bytes)),
+        hash: sealed.hash.to_string(),
+        previous: previous.to_string(),
+    }))
+}
+
+/// Walks back from a place: in a stream by `seq`, in the journal by position.
+struct Back<'a> {
+    journal: &'a Store,
+    stream: Option<&'a StreamId>,
+    /// What is still to be read is before it.
+    end: u64,
+    /// How far the next step goes. Positions have gaps, in a database wide ones.
+    width: u64,
+}
+
+impl Back<'_> {
+    /// The events before the end, in order, none of them left out; none where the step met a gap.
+    async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
+        loop {
+            let start = self.end.saturating_sub(self.width).max(1);
+            let mut found = match self.stream {
+                Some(stream) => {
+                    let events = self.journal.read(stream, start - 1, READ_EVENTS + 1).await?;
+                    events.into_iter().map(|event| (event.seq, event)).collect::<Vec<_>>()
+                }
+                None => {
+                    let events = self.journal.tail(start - 1, READ_EVENTS + 1).await?;
+                    events.into_iter().map(|each| (each.position, each.event)).collect()
+                }
+            };
+            found.retain(|(place, _)| *place < self.end);
+            if found.len() > READ_EVENTS && self.width > 1 {
+                self.width /= 2;
+                continue;
+            }
+            if found.is_empty() {
+                self.width = self.width.saturating_mul(2);
+            }
+            self.end = start;
+            return Ok(found);
+        }
+    }
+}
+
+/// What is looked for.
+struct Wanted {
+    kind: Option<String>,
+    actor: Option<String>,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    No,
+    /// Before everything that is looked for.
+    Older,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type")]
+    kind: String,
+    at: Timestamp,
+    actor: Who,
+}
+
+#[derive(Deserialize)]
+struct Who {
+    id: String,
+}
+
+impl Wanted {
+    /// By its head alone. One that can not be read is shown, for whoever decodes it to say what is wrong.
+    fn fits(&self, sealed: &Sealed) -> Fit {
+        let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
+        if self.from.is_some_and(|from| head.at < from) {
+            return Fit::Older;
+        }
+        let is = self.kind.as_ref().is_none_or(|kind| *kind == head.kind)
+            && self.actor.as_ref().is_none_or(|actor| *actor == head.actor.id)
+            && self.to.is_none_or(|to| head.at < to);
+        if is { Fit::Yes } else { Fit::No }
+    }
+}
