@@ -56,7 +56,7 @@ test("who signs out is out, in every tab", async (t) => {
   const tab = await page.context().newPage();
   await tab.goto("/");
   await places(tab).waitFor();
-  await page.getByRole("button", { name: text("app.leave") }).click();
+  await page.getByRole("button", { name: text("app.leave"), exact: true }).click();
   await door(page).waitFor();
   await tab.reload();
   await door(tab).waitFor();

@@ -104,10 +104,10 @@ fn what_is_wrong_is_told_with_its_line() {
         (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
         (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
-        (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
         (PROVIDER.replace("https:", "http:"), &["[identity.oidc] `issuer`", "must be `https`"]),
         (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
         ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
+        (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
     ];
     for (text, said) in table {
         let told = refused(&home, &text);
