@@ -27,7 +27,7 @@ pub(super) fn package(release: &Release, unit: String) -> Result<(String, Vec<u8
 /// Sorted by name, owned by root, of one time.
 pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     entries.sort_by(|a, b| a.path.cmp(&b.path));
-    let gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     let mut tar = tar::Builder::new(gzip);
     for Entry { path, mode, bytes } in entries {
         let mut header = tar::Header::new_ustar();
