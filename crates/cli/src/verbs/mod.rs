@@ -55,7 +55,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
     let scene = Scene { reach: args.reach, json: args.json, hooks };
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
-        Verb::Run(run) => run::run(&scene, run).await,
+        Verb::Run(run) => Box::pin(run::run(&scene, run)).await,
         Verb::Init { workflow, file } => coach::init(&workflow, &file),
         Verb::Chat(chat) => chat::chat(&scene, chat).await,
         Verb::Serve(serve) => Box::pin(serve::serve(&scene, serve)).await,

@@ -37,7 +37,7 @@ pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped wor
                            and the script beside a workflow of yours plays with `holdshort serve --workflows DIR` and \
                            `holdshort run NAME --model rehearsal`";
 
-pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
+pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
     if let Some(path) = &args.init_config {
         return coach::init(&args.workflow, path);
     }
@@ -61,7 +61,6 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     embed::in_the_folder()?;
     can_start(&args)?;
-    let mut args = args;
     // A configuration that names a model names it as `--model` does.
     args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;

@@ -46,6 +46,23 @@ fn tools(world: &World, step: &str) -> Vec<String> {
     world.run.request(step).expect("it has begun").tools.into_iter().map(|tool| tool.name).collect()
 }
 
+/// What an agent is told of asking is for whoever may ask: a run takes the tool away, or all asking.
+#[test]
+fn an_agent_may_ask_while_it_has_the_tool_and_asking_is_on() {
+    let config = |without: &[&str], asks_nobody| holdshort_core::run::Config {
+        without_tools: without.iter().map(|name| (*name).to_owned()).collect(),
+        asks_nobody,
+        ..holdshort_core::run::Config::default()
+    };
+    for (config, may) in
+        [(config(&[], false), true), (config(&[], true), false), (config(&["ask_human"], false), false)]
+    {
+        let definition = config.adapts(asks(Asking::default()));
+        let may_ask = definition.agents.values().any(|agent| definition.may_ask(agent));
+        assert_eq!(may_ask, may, "{config:?}");
+    }
+}
+
 #[test]
 fn an_answer_of_data_fits_the_schema_of_its_question() {
     let schema = json!({

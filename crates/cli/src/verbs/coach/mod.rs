@@ -62,8 +62,9 @@ fn tell_of_data(prepared: &Prepared) {
         }
         Ok(not_read) => {
             let line = unread::line(&not_read);
-            line.iter()
-                .for_each(|line| tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2)));
+            if let Some(line) = line {
+                tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
+            }
         }
         Err(error) => tell(&format!("Note: the training data in {folder} can not be read: {error}.")),
     }
