@@ -82,7 +82,7 @@ async function read(): Promise<void> {
   }
   reading = true;
   try {
-    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", snoozed: false, limit: SHOWN, ...inbox.which })}`);
+    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", snoozed: "false", limit: SHOWN, ...inbox.which })}`);
     const known = new Set(inbox.items.map((item) => item.id));
     const n = page.items.filter((item) => !known.has(item.id)).length;
     if (inbox.loaded && n > 0) inbox.arrived = { n, reading: inbox.arrived.reading + 1 };
