@@ -107,10 +107,10 @@ impl FromStr for Span {
         let minute = |text: &str| {
             let (hour, minute) = text.split_once(':')?;
             let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-            let (hour, minute): (u16, u16) = match is_two(hour) && is_two(minute) {
-                true => (hour.parse().ok()?, minute.parse().ok()?),
-                false => return None,
-            };
+            if !is_two(hour) || !is_two(minute) {
+                return None;
+            }
+            let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
             Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= MIDNIGHT)
         };
         let span = || {

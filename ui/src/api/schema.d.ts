@@ -334,6 +334,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the groups that somebody is in, or whose hours are known. */
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/groups/{group}/hours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say when somebody of a group is at work.
+         * @description Working time is counted in these hours where an assignment asks the group. What is due already stays due when it is; a
+         *     change counts for what is set from then on. Hours that were read from the people file are changed there.
+         */
+        put: operations["set_hours"];
+        post?: never;
+        /** Forget the hours of a group: time is counted by the clock alone. */
+        delete: operations["unset_hours"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/info": {
         parameters: {
             query?: never;
@@ -543,6 +582,27 @@ export interface paths {
          * @description Whoever claimed it does, or an admin. Letting go what nobody claimed changes nothing.
          */
         post: operations["release_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an interrupt off.
+         * @description For whoever sends it alone: until then it is left out of their list (`snoozed=false`), and they are not reminded; when it
+         *     is over they are. For others nothing changes, and it expires when it would. `null` takes it back.
+         */
+        post: operations["snooze_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1514,6 +1574,8 @@ export interface components {
          */
         Ask: {
             assignment?: components["schemas"]["AskAssignment"] | null;
+            /** @description Who is asked while nobody decides, step by step. */
+            escalation?: components["schemas"]["AskEscalation"][];
             /** Format: int64 */
             expires_in_ms?: number | null;
             /** @description `tool_approval`, `plan_approval`, `checkpoint`, `question`, `choice`, `escalation` or `review`. */
@@ -1525,6 +1587,7 @@ export interface components {
             options?: components["schemas"]["AskChoice"][];
             /** @description Anything that helps to decide. */
             payload?: unknown;
+            reminders?: components["schemas"]["AskReminders"] | null;
             /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
             /** @description A run of the workflow `external`. Without it one is started that completes with the resolution. */
@@ -1532,6 +1595,8 @@ export interface components {
             /** @description Where a run is started: the session it belongs to. */
             session?: string | null;
             title: string;
+            /** @description Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too. */
+            working_time?: boolean;
         };
         /**
          * @description Who is to decide: either `stages`, or what stands in one of them. Whoever is named is there and may decide.
@@ -1560,6 +1625,52 @@ export interface components {
         AskChoice: {
             id: string;
             label?: string | null;
+        };
+        /**
+         * @description Others are asked.
+         * @example {
+         *       "after_ms": 86400000,
+         *       "groups": [
+         *         "finance"
+         *       ]
+         *     }
+         */
+        AskEscalation: {
+            /**
+             * Format: int64
+             * @description Since it was asked, or since the step before.
+             */
+            after_ms: number;
+            /** @description By id. `starter` is whoever started the run. */
+            approvers?: string[];
+            groups?: string[];
+            /** @description They decide instead of those who were asked, and not beside them. */
+            replace?: boolean;
+        };
+        /**
+         * @description Those who are asked are told again.
+         * @example {
+         *       "after_ms": 14400000,
+         *       "every_ms": 28800000,
+         *       "limit": 3
+         *     }
+         */
+        AskReminders: {
+            /**
+             * Format: int64
+             * @description Since they were asked.
+             */
+            after_ms: number;
+            /**
+             * Format: int64
+             * @description And then so often; without it once.
+             */
+            every_ms?: number | null;
+            /**
+             * Format: int32
+             * @description How many there are in all: 10 without it.
+             */
+            limit?: number | null;
         };
         /** @description Whether agents of a run may ask people. A run can switch it off, and not on. */
         AskingConfig: {
@@ -1592,6 +1703,8 @@ export interface components {
              * @description Of an open interrupt that one vote does not settle: how many more people have to agree in this stage.
              */
             needed?: number | null;
+            /** @description Admins and operators too: it was escalated to them. */
+            operators?: boolean;
             quorum: components["schemas"]["Quorum"];
             /** @description `false`: whoever started the run, or wrote the edit, does not release it. */
             self_approval?: boolean;
@@ -1997,9 +2110,63 @@ export interface components {
          * @enum {string}
          */
         GrantStatus: "active" | "revoked";
+        /**
+         * @description A group of people.
+         * @example {
+         *       "name": "legal",
+         *       "people": 3,
+         *       "source": "api",
+         *       "hours": {
+         *         "time_zone": "Europe/Berlin",
+         *         "week": {
+         *           "mon": [
+         *             "09:00-17:00"
+         *           ]
+         *         },
+         *         "holidays": [
+         *           "2026-12-25"
+         *         ]
+         *       }
+         *     }
+         */
+        Group: {
+            hours?: components["schemas"]["Hours"] | null;
+            name: string;
+            /** @description How many who may decide are in it. */
+            people: number;
+            source?: components["schemas"]["PersonSource"] | null;
+        };
         Health: {
             /** @description `ok`. */
             status: string;
+        };
+        /**
+         * @description When somebody of a group is at work.
+         * @example {
+         *       "time_zone": "Europe/Berlin",
+         *       "week": {
+         *         "mon-thu": [
+         *           "09:00-17:00"
+         *         ],
+         *         "fri": [
+         *           "09:00-12:00",
+         *           "13:00-15:00"
+         *         ]
+         *       },
+         *       "holidays": [
+         *         "2026-12-25"
+         *       ]
+         *     }
+         */
+        Hours: {
+            /** @description Free days. */
+            holidays?: string[];
+            /** @description An IANA time zone. */
+            time_zone: string;
+            /** @description Day or days (`mon`, `mon-fri`) → parts of the day. It is read day by day. */
+            week: {
+                [key: string]: string[];
+            };
         };
         /**
          * @description Who asks.
@@ -2126,6 +2293,7 @@ export interface components {
             command_effect?: components["schemas"]["CommandEffect"] | null;
             /** Format: date-time */
             created_at: string;
+            escalates?: components["schemas"]["NextEscalation"] | null;
             /** Format: date-time */
             expires_at?: string | null;
             id: string;
@@ -2146,6 +2314,11 @@ export interface components {
              *     that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
              */
             position?: string | null;
+            /**
+             * Format: date-time
+             * @description Of an open one: when those who are asked are told again.
+             */
+            remind_at?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
             /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
@@ -2393,6 +2566,18 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Group: {
+            items: {
+                hours?: components["schemas"]["Hours"] | null;
+                name: string;
+                /** @description How many who may decide are in it. */
+                people: number;
+                source?: components["schemas"]["PersonSource"] | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Interrupt: {
             items: {
                 /** @description SHA-256 of what will run if it is approved. */
@@ -2404,6 +2589,7 @@ export interface components {
                 command_effect?: components["schemas"]["CommandEffect"] | null;
                 /** Format: date-time */
                 created_at: string;
+                escalates?: components["schemas"]["NextEscalation"] | null;
                 /** Format: date-time */
                 expires_at?: string | null;
                 id: string;
@@ -2424,6 +2610,11 @@ export interface components {
                  *     that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
                  */
                 position?: string | null;
+                /**
+                 * Format: date-time
+                 * @description Of an open one: when those who are asked are told again.
+                 */
+                remind_at?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
                 /** @description JSON Schema of an edit, or of the answer to a question. */
                 response_schema?: Record<string, never> | null;
@@ -2921,6 +3112,22 @@ export interface components {
         };
         /** @enum {string} */
         ModelRole: "system" | "user" | "assistant" | "tool";
+        /**
+         * @description The step of an escalation that comes next.
+         * @example {
+         *       "at": "2026-02-01T09:30:00.000Z",
+         *       "groups": [
+         *         "finance"
+         *       ]
+         *     }
+         */
+        NextEscalation: {
+            approvers?: string[];
+            /** Format: date-time */
+            at: string;
+            groups?: string[];
+            replace?: boolean;
+        };
         /**
          * @description A server that uses the journal.
          * @example {
@@ -3492,6 +3699,19 @@ export interface components {
             /** @description Words and phrases that speak of risk; those that are usual where nothing is said. */
             keywords?: string[] | null;
         };
+        /**
+         * @description Puts an interrupt off, for whoever sends it alone.
+         * @example {
+         *       "until": "2026-01-31T14:00:00Z"
+         *     }
+         */
+        Snooze: {
+            /**
+             * Format: date-time
+             * @description Until then, and not longer than it is open; `null`: no more.
+             */
+            until?: string | null;
+        };
         /** @enum {string} */
         Speaker: "person" | "agent";
         Stage: {
@@ -3788,6 +4008,11 @@ export interface components {
             /** @description Whom they would decide in the place of. */
             in_place_of?: string | null;
             may_decide: boolean;
+            /**
+             * Format: date-time
+             * @description Until when they have put it off, for themselves.
+             */
+            snoozed_until?: string | null;
             why?: string | null;
         };
     };
@@ -4993,6 +5218,114 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    list_groups: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of groups */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Group"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    set_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example legal */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Hours"];
+            };
+        };
+        responses: {
+            /** @description The group */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    unset_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example legal */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are forgotten */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["other_source"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     read_info: {
         parameters: {
             query?: never;
@@ -5036,6 +5369,8 @@ export interface operations {
                  * @example mine
                  */
                 group?: string;
+                /** @description `false`: without those that whoever asks has put off, as long as that lasts. */
+                snoozed?: boolean;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description 1 to 200; 50 without it. A page may hold fewer. */
@@ -5486,6 +5821,47 @@ export interface operations {
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-already_claimed-or-limit_reached"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    snooze_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Snooze"];
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-no_vote"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];

@@ -78,7 +78,7 @@ function soon(): void {
 }
 
 const list = (which: typeof inbox.which): Promise<List<Interrupt>> =>
-  get(`/v1/interrupts${query({ status: "open", snoozed: false, limit: SHOWN, ...which })}`);
+  get(`/v1/interrupts${query({ status: "open", snoozed: "false", limit: SHOWN, ...which })}`);
 
 async function read(): Promise<void> {
   if (reading) {

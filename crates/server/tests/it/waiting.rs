@@ -65,7 +65,7 @@ async fn those_who_are_asked_are_reminded_and_then_others_are_asked() {
         [("interrupt_reminded", &json!(["anna"])), ("interrupt_escalated", &json!(["anna", "cleo"])),]
     );
     assert!(text(&events[0]["data"], "interrupt").starts_with("int_"));
-    let mine = ok(cleo.get("/v1/interrupts?assignee=me&status=open").await);
+    let mine = ok(cleo.get("/v1/interrupts?group=mine&status=open").await);
     assert_eq!(mine["items"][0]["id"], asked["id"], "it is in her list now");
     let decided = ok(approve(&cleo, &asked).await);
     assert_eq!(decided["resolution"]["by"], json!(["cleo"]));

@@ -100,7 +100,9 @@ impl Judge {
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
                     return Err(format!("{by} votes for {of} in stage {} of others", seat.stage));
                 }
-                matter.ballots.retain(|ballot| ballot.by != by);
+                // Where it is allowed, somebody agrees in two stages.
+                let again = |ballot: &Ballot| matter.assignment.distinct || ballot.stage == seat.stage;
+                matter.ballots.retain(|ballot| ballot.by != by || !again(ballot));
                 let groups = seat.groups.clone();
                 matter.ballots.push(Ballot { by, of, stage: seat.stage, option: option.clone(), groups, n });
                 Ok(())

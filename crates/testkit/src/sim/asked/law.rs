@@ -7,7 +7,7 @@ use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timi
 use holdshort_core::time::Timestamp;
 
 /// Who is there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Town {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
     pub(super) away: BTreeMap<String, (Option<Timestamp>, Option<String>)>,
@@ -43,6 +43,15 @@ pub(super) struct Matter {
     pub(super) is_over: bool,
     /// Votes older than this, of the stage or of all of them, must be gone by the end of the append.
     pub(super) void: Option<(Option<usize>, u64)>,
+}
+
+/// The operator of the machine is always there.
+impl Default for Town {
+    fn default() -> Self {
+        let roles = BTreeSet::from([Role::Admin, Role::Operator]);
+        let people = BTreeMap::from([("operator".to_owned(), (roles, BTreeSet::new()))]);
+        Self { people, away: BTreeMap::new(), frozen: false }
+    }
 }
 
 pub(super) const STARTER: &str = "olga";
