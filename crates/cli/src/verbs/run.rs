@@ -249,8 +249,7 @@ pub(super) async fn beside(
     let form = if json { Form::Json } else { Form::Told };
     if !json {
         if let Ok(found) = client.get::<Run>(&format!("/v1/runs/{run}")).await {
-            let agents = system::agents_of(client, &found.workflow).await;
-            system::warn(client, |frozen| system::holds(frozen, &found, &agents)).await;
+            system::warn_of(client, &found).await;
         }
     }
     let outcome = follow::follow(client, run, form).await?;

@@ -52,8 +52,7 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
             let found: Run = serde_json::from_value(found)?;
             run(&found, paint);
             if !found.status.is_terminal() {
-                let agents = system::agents_of(&client, &found.workflow).await;
-                system::warn(&client, |frozen| system::holds(frozen, &found, &agents)).await;
+                system::warn_of(&client, &found).await;
             }
         }
         _ => say(&plain::text(&serde_json::to_string_pretty(&found)?)),

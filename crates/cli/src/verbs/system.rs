@@ -37,7 +37,8 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     let of = of(frozen);
     let what = part(&of).map_or_else(|| "Everything".to_owned(), |part| capital(&part));
     let Frozen { reason, by, at, .. } = frozen;
-    let why = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let why = reason.as_ref().map(|reason| format!(": {}", reason.trim_end_matches('.')));
+    let why = why.unwrap_or_default();
     let line = format!(
         "{what} is frozen since {at} by {by}{why}. Decisions are taken, and nothing of it starts before `{}`.",
         lift(&of, words)
@@ -45,7 +46,16 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     plain::line(&line).into_owned()
 }
 
-/// What matters to a run, its own parts aside: whether one of its agents is meant nobody can tell before it acts.
+/// Says what holds a run up, or may: one of its agents may act in it later.
+pub(super) async fn warn_of(client: &Client, run: &Run) {
+    let Ok(System { freezes, .. }) = client.get("/v1/system").await else { return };
+    let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
+    let agents = if is_of_agent { agents_of(client, &run.workflow).await } else { Vec::new() };
+    if !freezes.is_empty() {
+        warn(client, |frozen| holds(frozen, run, &agents)).await;
+    }
+}
+
 pub(super) fn holds(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
     let Frozen { run: id, workflow, agent, .. } = frozen;
     let is_of_agent = agent.as_ref().is_none_or(|agent| agents.contains(agent));
@@ -55,7 +65,7 @@ pub(super) fn holds(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
 }
 
 /// The agents of a workflow, as far as that is known.
-pub(super) async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
+async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
 }

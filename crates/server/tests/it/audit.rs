@@ -26,7 +26,7 @@ async fn events_are_found_the_newest_first_and_each_is_shown_as_it_is_stored() {
         }
     };
     let all = list("").await;
-    let forward = ok(operator.get("/v1/events?limit=200").await);
+    let forward = ok(operator.get_json("/v1/events?limit=200").await);
     let mut forward = forward["items"].as_array().unwrap().clone();
     forward.reverse();
     assert_eq!(all, forward);
