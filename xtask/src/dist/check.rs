@@ -53,7 +53,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
         // 4: nobody sits there, so the sample is left where it waits for somebody.
         let demo = holdshort(&["demo"], &[4])?;
-        ensure!(demo.contains("Holding short"), "{name}: its demo asks nobody: {demo}");
+        ensure!(demo.contains("step work starts"), "{name}: its demo does not start: {demo}");
         println!("\n{name}: {}, sandbox {}; its demo starts and holds short", said.trim(), doctor["sandbox"]);
     }
     Ok(())

@@ -119,6 +119,8 @@ pub(super) fn ask(choices: &mut Choices) -> Ask {
         expires_in_ms: choices.one_in(2).then(|| HOUR * (20 + choices.below(30) as u64)),
         on_expiry: None,
         assignment,
+        call: None,
+        usable_ms: None,
         timing: Timing { reminders, escalation, working_time: false },
     }
 }
