@@ -28,7 +28,13 @@ fn phases() -> Definition {
     }
     for name in ["planner", "engineer", "idea_maker", "idea_hater"] {
         let tools = if name == "engineer" { vec!["read_file".to_owned()] } else { Vec::new() };
-        let agent = Agent { instructions: "Be it.".to_owned(), model: None, tools, ends: Ends::Reply };
+        let agent = Agent {
+            instructions: "Be it.".to_owned(),
+            asking_instructions: None,
+            model: None,
+            tools,
+            ends: Ends::Reply,
+        };
         definition.agents.insert(name.to_owned(), agent);
     }
     definition

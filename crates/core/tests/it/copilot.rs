@@ -17,8 +17,13 @@ fn copilot(copilot: Copilot) -> Definition {
     let mut definition = definition();
     definition.phases[0].kind = PhaseKind::Copilot(Copilot { agent: "pair".to_owned(), ..copilot });
     for name in ["researcher", "copilot_control"] {
-        let agent =
-            Agent { instructions: "Be it.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
+        let agent = Agent {
+            instructions: "Be it.".to_owned(),
+            asking_instructions: None,
+            model: None,
+            tools: Vec::new(),
+            ends: Ends::Reply,
+        };
         definition.agents.insert(name.to_owned(), agent);
     }
     definition
@@ -69,8 +74,13 @@ pub(crate) fn story() -> World {
 /// A copilot with a router, turns, and two agents that hand over to one another.
 pub(crate) fn routed_team() -> Definition {
     let mut definition = handing_over();
-    let router =
-        Agent { instructions: "Route.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
+    let router = Agent {
+        instructions: "Route.".to_owned(),
+        asking_instructions: None,
+        model: None,
+        tools: Vec::new(),
+        ends: Ends::Reply,
+    };
     definition.agents.insert("router".to_owned(), router);
     let what = Copilot {
         agent: "pair".to_owned(),

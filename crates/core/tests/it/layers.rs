@@ -17,7 +17,13 @@ const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config
 /// A planner and an engineer who may do everything: whoever asks is a gate.
 fn free() -> Definition {
     let mut definition = definition();
-    let agent = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
+    let agent = Agent {
+        instructions: "Plan.".to_owned(),
+        asking_instructions: None,
+        model: None,
+        tools: Vec::new(),
+        ends: Ends::Reply,
+    };
     definition.agents.insert("planner".to_owned(), agent);
     let planning = Planning {
         planner: "planner".to_owned(),

@@ -50,7 +50,13 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     let mut definition = crate::world::handing_over();
     definition.agents.insert(
         "stranger".to_owned(),
-        Agent { instructions: "Wait.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply },
+        Agent {
+            instructions: "Wait.".to_owned(),
+            asking_instructions: None,
+            model: None,
+            tools: Vec::new(),
+            ends: Ends::Reply,
+        },
     );
     let script =
         vec![calls(&[("create_plan", named("stranger"))]), calls(&[("create_plan", named("writer"))])];
