@@ -30,7 +30,7 @@ fn phases() -> Definition {
         let tools = if name == "engineer" { vec!["read_file".to_owned()] } else { Vec::new() };
         let agent = Agent {
             instructions: "Be it.".to_owned(),
-            asking_instructions: String::new(),
+            asking_instructions: None,
             model: None,
             tools,
             ends: Ends::Reply,

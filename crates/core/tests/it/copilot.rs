@@ -19,7 +19,7 @@ fn copilot(copilot: Copilot) -> Definition {
     for name in ["researcher", "copilot_control"] {
         let agent = Agent {
             instructions: "Be it.".to_owned(),
-            asking_instructions: String::new(),
+            asking_instructions: None,
             model: None,
             tools: Vec::new(),
             ends: Ends::Reply,
@@ -76,7 +76,7 @@ pub(crate) fn routed_team() -> Definition {
     let mut definition = handing_over();
     let router = Agent {
         instructions: "Route.".to_owned(),
-        asking_instructions: String::new(),
+        asking_instructions: None,
         model: None,
         tools: Vec::new(),
         ends: Ends::Reply,

@@ -19,7 +19,7 @@ fn free() -> Definition {
     let mut definition = definition();
     let agent = Agent {
         instructions: "Plan.".to_owned(),
-        asking_instructions: String::new(),
+        asking_instructions: None,
         model: None,
         tools: Vec::new(),
         ends: Ends::Reply,

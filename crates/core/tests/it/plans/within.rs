@@ -52,7 +52,7 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
         "stranger".to_owned(),
         Agent {
             instructions: "Wait.".to_owned(),
-            asking_instructions: String::new(),
+            asking_instructions: None,
             model: None,
             tools: Vec::new(),
             ends: Ends::Reply,
