@@ -2,6 +2,9 @@
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
+// Whoever starts it reads one line of standard output and no more: what the library notes goes elsewhere.
+console.info = console.warn = console.error;
+
 /** What is claimed of each person. Changed by `PUT /people/ID`. */
 const people = new Map(Object.entries(JSON.parse(process.argv[2] ?? "{}")));
 // A test starts it again at the same address.

@@ -106,8 +106,9 @@ async fn known(server: &TestServer, id: &str) -> u16 {
 async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     let page = visitor.get(url).await;
     assert_eq!(page.location, None, "{url}");
-    let code = page.text.split("/docs/errors/").nth(1).and_then(|rest| rest.split('"').next());
-    let said = page.text.split("<p>").nth(1).and_then(|rest| rest.split("</p>").next());
+    let text = page.text.replace("&#x2f;", "/");
+    let code = text.split("/docs/errors/").nth(1).and_then(|rest| rest.split('"').next());
+    let said = text.split("<p>").nth(1).and_then(|rest| rest.split("</p>").next());
     (page.status, format!("{}: {}", code.unwrap_or("-"), said.unwrap_or("-")))
 }
 
