@@ -159,9 +159,10 @@ impl Hours {
             let at = format!("/week/{}", day.word());
             if spans.len() > limits::SPANS_OF_DAY {
                 problems.push(Problem::new(&at, format!("holds more than {}", limits::SPANS_OF_DAY)));
-            } else if let Some(pair) = spans.windows(2).find(|pair| pair[1].from < pair[0].to) {
-                problems
-                    .push(Problem::new(&at, format!("`{}` begins before `{}` is over", pair[1], pair[0])));
+            } else if let Some((one, next)) =
+                spans.iter().zip(spans.iter().skip(1)).find(|(one, next)| next.from < one.to)
+            {
+                problems.push(Problem::new(&at, format!("`{next}` begins before `{one}` is over")));
             }
         }
         if self.holidays.len() > limits::HOLIDAYS {

@@ -126,7 +126,8 @@ fn checksums(packages: &[(String, Vec<u8>)]) -> String {
     let mut lines: Vec<_> =
         packages.iter().map(|(name, bytes)| (name, HEXLOWER.encode(&Sha256::digest(bytes)))).collect();
     lines.sort();
-    lines.into_iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect()
+    let lines: Vec<_> = lines.into_iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
+    lines.concat()
 }
 
 fn read(name: &str) -> Result<String> {

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 use super::{Entry, Release, SUMMARY, archive};
 
@@ -22,7 +23,7 @@ pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>)> {
         if name == "README.md" {
             readme = text;
         } else {
-            licences.push_str(&format!("License-File: {name}\n"));
+            let _ = writeln!(licences, "License-File: {name}");
             entries.push(Entry::text(format!("{info}/licenses/{name}"), text.as_str()));
         }
     }

@@ -182,6 +182,10 @@ fn what_a_rule_forbids_by_now_is_not_used() {
     world.try_send(&agent(), Input::UseApproval { interrupt: id, digest }).expect("nothing forbids it");
 }
 
+fn named(ask: &mut Ask, change: impl FnOnce(&mut ForeignCall)) {
+    change(&mut ask.call.as_mut().expect("there is one").0);
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     let of = |change: fn(&mut Ask)| {
@@ -198,9 +202,6 @@ fn what_does_not_fit_is_refused_with_its_place() {
             Err(other) => vec![format!("{other:?}")],
         }
     };
-    fn named(ask: &mut Ask, change: impl FnOnce(&mut ForeignCall)) {
-        change(&mut ask.call.as_mut().expect("there is one").0);
-    }
     assert_eq!(of(|_| ()), [""; 0]);
     assert_eq!(of(|ask| named(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
     assert_eq!(of(|ask| named(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);

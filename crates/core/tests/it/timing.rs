@@ -21,8 +21,8 @@ use crate::world::{World, calls, choose, command, definition, of_system};
 
 const HOUR: u64 = 3_600_000;
 
-fn reminders(after: u64, every: Option<u64>, limit: u32) -> Option<Reminders> {
-    Some(Reminders { after_ms: after * HOUR, every_ms: every.map(|hours| hours * HOUR), limit })
+fn reminders(after: u64, every: Option<u64>, limit: u32) -> Reminders {
+    Reminders { after_ms: after * HOUR, every_ms: every.map(|hours| hours * HOUR), limit }
 }
 
 fn to(after: u64, approvers: &[&str], groups: &[&str]) -> Escalation {
@@ -106,14 +106,14 @@ fn snooze(
 #[test]
 fn those_who_are_asked_are_reminded_so_often() {
     let legal = || stages(vec![of_groups(&["legal"], 2)]);
-    let once = KindGate { reminders: reminders(4, None, 5), ..gate(legal()) };
+    let once = KindGate { reminders: Some(reminders(4, None, 5)), ..gate(legal()) };
     let (mut world, _) = held(once);
     assert_eq!(passes(&mut world, 3), Vec::<String>::new());
     assert_eq!(passes(&mut world, 1), ["remind anna ben dirk"]);
     assert_eq!(tick(&mut world), Vec::<String>::new());
     assert_eq!(passes(&mut world, 1_000), Vec::<String>::new());
 
-    let three = KindGate { reminders: reminders(4, Some(2), 3), ..gate(legal()) };
+    let three = KindGate { reminders: Some(reminders(4, Some(2), 3)), ..gate(legal()) };
     let (mut world, id) = held(three);
     assert_eq!(passes(&mut world, 4), ["remind anna ben dirk"]);
     decide(&mut world, &id, "ben", choose("approve")).expect("he may");
@@ -126,7 +126,8 @@ fn those_who_are_asked_are_reminded_so_often() {
 /// The server was down, or frozen: what was missed is one.
 #[test]
 fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
-    let often = KindGate { reminders: reminders(1, Some(1), 50), ..gate(Assignment::of(names(&["anna"]))) };
+    let often =
+        KindGate { reminders: Some(reminders(1, Some(1), 50)), ..gate(Assignment::of(names(&["anna"]))) };
     let (mut world, _) = held(often);
     assert_eq!(passes(&mut world, 30), ["remind anna"]);
     assert_eq!(world.run.next_deadline(), Some(world.now.plus_ms(HOUR)));
@@ -142,7 +143,7 @@ fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
 #[test]
 fn others_are_asked_step_by_step() {
     let chain = KindGate {
-        reminders: reminders(3, None, 1),
+        reminders: Some(reminders(3, None, 1)),
         escalation: vec![to(4, &[], &["finance"]), instead(8, &["olga"], &[])],
         ..gate(Assignment::of(names(&["anna"])))
     };
@@ -186,7 +187,7 @@ fn a_late_step_does_not_bring_the_next() {
 fn no_server_ran_while_all_of_it_became_due() {
     let everything = |expires: Option<u64>| KindGate {
         expires_in_ms: expires.map(|hours| hours * HOUR),
-        reminders: reminders(2, Some(2), 9),
+        reminders: Some(reminders(2, Some(2), 9)),
         escalation: vec![to(3, &["ben"], &[])],
         ..gate(Assignment::of(names(&["anna"])))
     };
@@ -283,7 +284,7 @@ fn a_step_releases_nothing() {
 #[test]
 fn it_counts_anew_for_whoever_is_asked_next() {
     let in_turn = KindGate {
-        reminders: reminders(2, None, 1),
+        reminders: Some(reminders(2, None, 1)),
         escalation: vec![to(4, &["olga"], &[])],
         ..gate(stages(vec![of_people(&["anna"], 1), of_people(&["cleo"], 1)]))
     };
@@ -311,7 +312,7 @@ fn it_counts_anew_for_whoever_is_asked_next() {
 #[test]
 fn delegates_are_reminded() {
     let (mut world, id) = held(KindGate {
-        reminders: reminders(1, Some(1), 9),
+        reminders: Some(reminders(1, Some(1), 9)),
         ..gate(stages(vec![of_groups(&["legal"], 1)]))
     });
     let away = Away { until: None, delegate: Some("cleo".to_owned()) };
@@ -331,7 +332,7 @@ fn delegates_are_reminded() {
 #[test]
 fn who_has_put_it_off_is_told_when_that_is_over() {
     let (mut world, id) = held(KindGate {
-        reminders: reminders(1, Some(1), 9),
+        reminders: Some(reminders(1, Some(1), 9)),
         expires_in_ms: Some(100 * HOUR),
         ..gate(stages(vec![of_groups(&["legal"], 1)]))
     });
@@ -375,7 +376,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
 fn clocks_that_differ_do_nothing_twice() {
     const SKEW: u64 = 5 * 60_000;
     let (mut world, id) = held(KindGate {
-        reminders: reminders(1, Some(1), 9),
+        reminders: Some(reminders(1, Some(1), 9)),
         escalation: vec![to(2, &["ben"], &[])],
         expires_in_ms: Some(6 * HOUR),
         ..gate(Assignment::of(names(&["anna"])))
@@ -415,7 +416,7 @@ fn working_time_counts_where_it_is_said() {
     let office = hours("Europe/Berlin", "mon-fri 09:00-17:00", &["2026-02-03"]);
     let gate = || KindGate {
         working_time: Some(true),
-        reminders: reminders(4, Some(8), 9),
+        reminders: Some(reminders(4, Some(8), 9)),
         expires_in_ms: Some(20 * HOUR),
         ..gate(stages(vec![of_groups(&["legal"], 1)]))
     };
@@ -444,6 +445,8 @@ fn working_time_counts_where_it_is_said() {
     assert!(problems[0].message.contains("working time"), "{problems:?}");
 }
 
+type Change = Box<dyn Fn(&mut Ask)>;
+
 #[test]
 fn what_can_not_happen_is_refused_when_it_is_asked() {
     let of = |change: &dyn Fn(&mut Ask)| {
@@ -466,7 +469,6 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
         }
     };
     let chain = |step: Escalation| move |ask: &mut Ask| ask.timing.escalation = vec![step.clone()];
-    type Change = Box<dyn Fn(&mut Ask)>;
     let table: Vec<(&str, Change, Vec<&str>)> = vec![
         ("all is well", Box::new(chain(to(1, &["cleo"], &["finance"]))), vec![]),
         (
@@ -483,23 +485,23 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
             Box::new(|ask| {
                 ask.expires_in_ms = Some(2 * HOUR);
                 ask.timing.escalation = vec![to(1, &["cleo"], &[]), to(1, &["olga"], &[])];
-                ask.timing.reminders = reminders(2, None, 1);
+                ask.timing.reminders = Some(reminders(2, None, 1));
             }),
             vec!["/reminders/after_ms", "/escalation/1/after_ms"],
         ),
         (
             "no reminder at all",
-            Box::new(|ask| ask.timing.reminders = reminders(1, None, 0)),
+            Box::new(|ask| ask.timing.reminders = Some(reminders(1, None, 0))),
             vec!["/reminders/limit"],
         ),
         (
             "far too many",
-            Box::new(|ask| ask.timing.reminders = reminders(1, Some(1), 101)),
+            Box::new(|ask| ask.timing.reminders = Some(reminders(1, Some(1), 101))),
             vec!["/reminders/limit"],
         ),
         (
             "all the time",
-            Box::new(|ask| ask.timing.reminders = reminders(1, Some(0), 9)),
+            Box::new(|ask| ask.timing.reminders = Some(reminders(1, Some(0), 9))),
             vec!["/reminders/every_ms"],
         ),
         ("hours of nobody", Box::new(|ask| ask.timing.working_time = true), vec!["/working_time"]),
@@ -539,7 +541,9 @@ fn hours_are_kept_by_whoever_said_them() {
     let mut send = |actor: &Actor, input| {
         let events = world.system.handle(world.now, actor, input)?;
         let told = events.iter().map(|event| event.fact.encode().0).collect::<Vec<_>>();
-        events.iter().for_each(|event| world.system.apply(event));
+        for event in &events {
+            world.system.apply(event);
+        }
         Ok::<_, system::Rejection>(told)
     };
     assert_eq!(send(&admin, set("legal", office())), Ok(vec!["hours_set".to_owned()]));

@@ -198,8 +198,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         by: match resolution.cause {
             Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
             // Whoever gave the grant decided this one with it.
-            Cause::Grant(_) => vec![resolution.by.clone()],
-            Cause::Withdrawn => vec![resolution.by.clone()],
+            Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
             Cause::Expiry
             | Cause::Unasked
             | Cause::Rule { .. }
