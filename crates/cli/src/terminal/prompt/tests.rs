@@ -347,7 +347,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
         ),
         (r#"{"type": ["integer", "null"]}"#, &["", "4", ""], "That part is needed.", "4"),
         (r#"{"title": "Anything"}"#, &["a word", ""], "  Anything", r#""a word""#),
-        (r#"{}"#, &["[1]", "", ""], "the answer", "[1]"),
+        (r"{}", &["[1]", "", ""], "the answer", "[1]"),
         (
             r#"{"type": "object", "required": ["a"], "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                 "b": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": null}}}"#,
