@@ -77,10 +77,10 @@ impl Embedded {
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsing } = plan.hooks;
-        let server =
-            holdshort_server::start_tuned(options, Tuning { store, rehearsing, ..Tuning::default() })
-                .await
-                .map_err(|error| not_started(error, kept, &journal))?;
+        let tuning = Tuning { store, rehearsing, ..Tuning::default() };
+        let server = holdshort_server::start_tuned(options, tuning)
+            .await
+            .map_err(|error| not_started(error, kept, &journal))?;
         let local = server.local();
         let announced = plan.data_dir.announce(local)?;
         tokio::spawn(end_with(server.failed(), journal, plan.json));

@@ -196,7 +196,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let names = Names::of(&doors, &options.front);
 
     let workflows = options.workflows;
-    let engine = real::open(Setup {
+    // Its future is large, and whoever starts a server would hold it.
+    let engine = Box::pin(real::open(Setup {
         data: options.data.clone(),
         people,
         rules,
@@ -207,7 +208,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
         rehearsing: tuning.rehearsing,
-    })
+    }))
     .await?;
     // After the store has locked the folder.
     let ready = async {

@@ -247,10 +247,8 @@ pub(super) async fn beside(
     files: Option<&Path>,
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
-    if !json {
-        if let Ok(found) = client.get::<Run>(&format!("/v1/runs/{run}")).await {
-            system::warn_of(client, &found).await;
-        }
+    if !json && let Ok(found) = client.get::<Run>(&format!("/v1/runs/{run}")).await {
+        system::warn_of(client, &found).await;
     }
     let outcome = follow::follow(client, run, form).await?;
     match &outcome {

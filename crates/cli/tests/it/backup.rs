@@ -77,8 +77,11 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     assert_eq!(serving.stop().0, 0);
     let report = home.json(&["audit", "verify", "--against", head, "--data", copied]);
     assert_eq!((&report["intact"], &report["head"]), (&json!(true), &json!(head)), "{report}");
-    let mode = |path: &str| fs::metadata(copy.join(path)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("."), mode("holdshort.db"), mode("holdshort.head")), (0o700, 0o600, 0o600));
+    let permissions = |path: &str| fs::metadata(copy.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        (permissions("."), permissions("holdshort.db"), permissions("holdshort.head")),
+        (0o700, 0o600, 0o600)
+    );
     assert!(!copy.join("tokens.json").exists(), "no secret is copied");
 
     // What was answered before is in it, and nothing that was asked once it was made.

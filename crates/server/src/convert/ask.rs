@@ -42,7 +42,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         on_expiry: ask.on_expiry,
         assignment: assignment.unwrap_or_default(),
         timing: Timing {
-            reminders: ask.reminders.map(reminders),
+            reminders: ask.reminders.as_ref().map(reminders),
             escalation: ask.escalation.into_iter().map(escalation).collect(),
             working_time: ask.working_time,
         },
@@ -70,8 +70,8 @@ fn diff(call: &ForeignCall) -> Option<Value> {
 /// How often people are reminded where `every_ms` is there and `limit` is not: as in a workflow.
 const REMINDERS: u32 = 10;
 
-fn reminders(asked: AskReminders) -> Reminders {
-    let AskReminders { after_ms, every_ms, limit } = asked;
+fn reminders(asked: &AskReminders) -> Reminders {
+    let AskReminders { after_ms, every_ms, limit } = *asked;
     let usual = if every_ms.is_some() { REMINDERS } else { 1 };
     Reminders { after_ms, every_ms, limit: limit.unwrap_or(usual) }
 }

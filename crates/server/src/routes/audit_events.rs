@@ -126,15 +126,12 @@ impl Back<'_> {
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
-            let mut found = match self.stream {
-                Some(stream) => {
-                    let events = self.journal.read(stream, start - 1, READ_EVENTS + 1).await?;
-                    events.into_iter().map(|event| (event.seq, event)).collect::<Vec<_>>()
-                }
-                None => {
-                    let events = self.journal.tail(start - 1, READ_EVENTS + 1).await?;
-                    events.into_iter().map(|each| (each.position, each.event)).collect()
-                }
+            let mut found = if let Some(stream) = self.stream {
+                let events = self.journal.read(stream, start - 1, READ_EVENTS + 1).await?;
+                events.into_iter().map(|event| (event.seq, event)).collect::<Vec<_>>()
+            } else {
+                let events = self.journal.tail(start - 1, READ_EVENTS + 1).await?;
+                events.into_iter().map(|each| (each.position, each.event)).collect()
             };
             found.retain(|(place, _)| *place < self.end);
             if found.len() > READ_EVENTS && self.width > 1 {

@@ -43,12 +43,11 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
         None => caller.actor.id.clone(),
     };
     let driver = &caller.app.driver;
-    let session = match caller.session(session.as_deref()).await? {
-        Some(id) => driver.session(&id).await.map_err(super::runs::unknown_session)?,
-        None => {
-            let id: SessionId = Draw::new(driver.clock().seed(), caller.app.now()).id();
-            Session::new(id).into()
-        }
+    let session = if let Some(id) = caller.session(session.as_deref()).await? {
+        driver.session(&id).await.map_err(super::runs::unknown_session)?
+    } else {
+        let id: SessionId = Draw::new(driver.clock().seed(), caller.app.now()).id();
+        Session::new(id).into()
     };
     let system = driver.system().await?;
     let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now());

@@ -39,7 +39,7 @@ pub(crate) async fn begin(
     nothing(body).await?;
     let begun = auth.begin_device().await?;
     let device = begun.device;
-    let began = DeviceLogin {
+    let told = DeviceLogin {
         device: begun.handle,
         user_code: device.user_code,
         page: device.page,
@@ -47,7 +47,7 @@ pub(crate) async fn begin(
         interval_ms: u64::try_from(device.interval.as_millis()).unwrap_or(u64::MAX),
         expires_at: begun.expires_at.to_string(),
     };
-    Ok((StatusCode::CREATED, Json(began)))
+    Ok((StatusCode::CREATED, Json(told)))
 }
 
 /// Ask what has become of the sign-in of a terminal.

@@ -85,10 +85,10 @@ impl Bend {
                 let seat = seat.get_or_insert_with(Seat::default);
                 seat.in_place_of = Some(other.to_owned());
             }
-            (Self::ReleaseWhatWasRefused, Fact::InterruptResolved { outcome, .. }) => {
-                if *outcome == Outcome::Rejected {
-                    *outcome = Outcome::Approved;
-                }
+            (Self::ReleaseWhatWasRefused, Fact::InterruptResolved { outcome, .. })
+                if *outcome == Outcome::Rejected =>
+            {
+                *outcome = Outcome::Approved;
             }
             _ => {}
         }

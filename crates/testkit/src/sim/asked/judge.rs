@@ -67,14 +67,12 @@ impl Judge {
                 self.town.people.remove(person);
                 self.town.away.remove(person);
             }
-            system::Fact::AwaySet { person, away } => {
-                match away {
-                    Some(away) => {
-                        self.town.away.insert(person.clone(), (away.until, away.delegate.clone()));
-                    }
-                    None => drop(self.town.away.remove(person)),
-                };
-            }
+            system::Fact::AwaySet { person, away } => match away {
+                Some(away) => {
+                    self.town.away.insert(person.clone(), (away.until, away.delegate.clone()));
+                }
+                None => drop(self.town.away.remove(person)),
+            },
             system::Fact::Frozen => self.town.frozen = true,
             system::Fact::Unfrozen => self.town.frozen = false,
             _ => {}

@@ -198,7 +198,9 @@ impl Game {
         if changes_people && !events.is_empty() {
             (self.before, self.relook) = (self.system.clone(), true);
         }
-        events.iter().for_each(|event: &Event| self.system.apply(event));
+        for event in &events {
+            self.system.apply(event);
+        }
         self.judge.saw(&events, self.now);
     }
 
