@@ -41,7 +41,8 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     found.walk(dir, "", 0)?;
     found.choose();
     let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
-    let stamps: Vec<_> = found.files.iter().map(|file| (&file.path, file.bytes, file.changed)).collect();
+    let stamps: Vec<_> =
+        found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
     let key = Digest::of_json(&(named, zone, stamps, &found.left));
     // Who asks meanwhile waits, and nothing is read twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -369,7 +369,9 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// What a library says of a key or a value, in the words of a person who writes YAML.
 fn in_words(told: &str) -> String {
-    const WORDS: [(&str, &str); 15] = [
+    const WORDS: [(&str, &str); 17] = [
+        ("invalid u16", "a whole number is needed"),
+        ("invalid f64", "a number is needed"),
         ("missing field `", "there has to be a key `"),
         ("unknown field `", "there is no key `"),
         ("unknown variant `", "there is no value `"),
