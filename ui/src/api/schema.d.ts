@@ -55,6 +55,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Measure the server.
+         * @description Counters are of this server since it was started; the sum over all nodes is the whole. Gauges tell how the journal
+         *     stands now, and are the same on each node. Of open interrupts and of runs that live at most 10,000 are counted.
+         */
+        get: operations["measure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -64,6 +85,30 @@ export interface paths {
         };
         /** Whether it can serve: the store answers, and the server is not stopping. */
         get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read or follow the decisions on what you asked.
+         * @description Of the interrupts that the caller opened as an agent of another framework: those that were resolved, in the order in
+         *     which they were. A page of JSON from the beginning, or, with `Accept: text/event-stream`, server-sent events (event name
+         *     `decision`, data `AgentDecision`) from now on: the stream begins with where it starts (event name `position`). Each has
+         *     its `position` as its id, so a client that connects again gets what follows without gap or duplicate, also after a
+         *     restart of the server.
+         */
+        get: operations["read_agent_decisions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -436,6 +481,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/interrupts/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw a question.
+         * @description The agent that asked needs no decision any more: the interrupt is resolved as `cancelled`, with the cause `withdrawn`. A
+         *     run that was made for it is cancelled. Withdrawing twice is the same as once; what was decided stays decided.
+         */
+        post: operations["withdraw_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/interrupts/{id}/claim": {
         parameters: {
             query?: never;
@@ -471,6 +537,29 @@ export interface paths {
          * @description Agents are not told. It may be said after the resolution too.
          */
         post: operations["comment_on_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use an approval.
+         * @description An agent does so right before it does what was approved, with the digest of that. It is used once: the first answer is
+         *     200, and every later one 409 `approval_used`, which says when it was. The same request under the same idempotency key is
+         *     answered as the first one was. Where a person edited, the digest is that of what they made of it: 409
+         *     `approval_differs` holds it.
+         */
+        post: operations["use_approval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -898,6 +987,27 @@ export interface paths {
          *     checked but the form: a subtask in a cycle stands in the first column.
          */
         post: operations["lay_out_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what the gates say of a call.
+         * @description By the rules of the installation, the reader of commands and the grants of a session: `allow`, `ask` with the reasons, or
+         *     `forbid`. Nothing is opened and nothing is journalled; when the call is asked about, the rules of then count.
+         */
+        post: operations["check_policy"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1557,6 +1667,31 @@ export interface components {
             /** @description The channel it came through. */
             via?: string | null;
         };
+        /** @description An interrupt of an agent's own that was resolved. */
+        AgentDecision: {
+            interrupt: components["schemas"]["Interrupt"];
+            /** @description Where it stands among all: the `cursor` and the `Last-Event-ID` to go on from. */
+            position: string;
+        };
+        /** @description What was approved for an agent that runs elsewhere, and whether it was used. */
+        Approval: {
+            /** @description What was approved, where a person edited it: the payload with the edit in its place. */
+            approved?: unknown;
+            /** @description SHA-256 of what was approved, as canonical JSON (RFC 8785). Whoever uses the approval sends it. */
+            digest: string;
+            /**
+             * Format: date-time
+             * @description From then on it can not be used.
+             */
+            usable_until?: string | null;
+            used?: components["schemas"]["ApprovalUse"] | null;
+        };
+        /** @description That an approval was used. */
+        ApprovalUse: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+        };
         /**
          * @description An agent of another framework asks.
          * @example {
@@ -1574,6 +1709,7 @@ export interface components {
          */
         Ask: {
             assignment?: components["schemas"]["AskAssignment"] | null;
+            call?: components["schemas"]["ForeignCall"] | null;
             /** @description Who is asked while nobody decides, step by step. */
             escalation?: components["schemas"]["AskEscalation"][];
             /** Format: int64 */
@@ -1595,6 +1731,11 @@ export interface components {
             /** @description Where a run is started: the session it belongs to. */
             session?: string | null;
             title: string;
+            /**
+             * Format: int64
+             * @description For how long an approval can be used, from the decision on. Without it: for ever.
+             */
+            usable_ms?: number | null;
             /** @description Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too. */
             working_time?: boolean;
         };
@@ -1761,7 +1902,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2005,6 +2146,30 @@ export interface components {
          */
         Finish: {
             result: unknown;
+        };
+        /**
+         * @description A call of a tool that an agent runs itself. An approval binds to it as it is sent.
+         * @example {
+         *       "tool": "shell",
+         *       "arguments": {
+         *         "command": "git push origin main"
+         *       },
+         *       "workspace": "/home/me/project"
+         *     }
+         */
+        ForeignCall: {
+            /** @description What the file will hold: the card shows the difference. */
+            after?: string | null;
+            /** @description An object. `command`, `path` and `url` of it are read by rules; a call that names one of those in another way asks. */
+            arguments: Record<string, never>;
+            /** @description What the file that it changes holds now. Without it: there is none. */
+            before?: string | null;
+            /** @description The folder that its command runs in, in full. Without it: the workspace. */
+            cwd?: string | null;
+            /** @description The tool's full name: rules and grants compare it. */
+            tool: string;
+            /** @description The folder that it works in, in full. Grants are for one. */
+            workspace?: string | null;
         };
         /**
          * @description Nothing of a run, a workflow or an agent is to start; nothing at all where none is named.
@@ -2287,6 +2452,7 @@ export interface components {
             /** @description SHA-256 of what will run if it is approved. */
             action_digest?: string | null;
             agent?: string | null;
+            approval?: components["schemas"]["Approval"] | null;
             assignment: components["schemas"]["Assignment"];
             /** @description Who is at it. That keeps nobody from deciding. */
             claimed_by?: string | null;
@@ -2489,6 +2655,16 @@ export interface components {
             expires_in_ms?: number | null;
         };
         /** @description One page of a list. */
+        List_AgentDecision: {
+            items: {
+                interrupt: components["schemas"]["Interrupt"];
+                /** @description Where it stands among all: the `cursor` and the `Last-Event-ID` to go on from. */
+                position: string;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Comment: {
             items: {
                 /** Format: date-time */
@@ -2583,6 +2759,7 @@ export interface components {
                 /** @description SHA-256 of what will run if it is approved. */
                 action_digest?: string | null;
                 agent?: string | null;
+                approval?: components["schemas"]["Approval"] | null;
                 assignment: components["schemas"]["Assignment"];
                 /** @description Who is at it. That keeps nobody from deciding. */
                 claimed_by?: string | null;
@@ -3311,6 +3488,23 @@ export interface components {
              */
             version: number;
         };
+        /** @description What would the gates say of a call? */
+        PolicyCheck: {
+            /** @description The agent that would make it. Without it: the caller. An agent names no other. */
+            agent?: string | null;
+            call: components["schemas"]["ForeignCall"];
+            /** @description Whose grants would count. Without it: none. */
+            session?: string | null;
+        };
+        /** @description What the gates say of a call. Nothing was opened, and nothing is journalled. */
+        PolicyVerdict: {
+            /** @description What allows it: `rule` or `grant`. */
+            allowed_by?: string | null;
+            policy: components["schemas"]["Policy"];
+            /** @description Why a person would be asked, or why it is forbidden, and how much is at stake. */
+            risk: components["schemas"]["Risk"];
+            verdict: components["schemas"]["VerdictWord"];
+        };
         /**
          * @description Text that arrives while a model answers or a command runs. Never stored: an event will say what came of
          *     it. In a stream it has the event name `preview` and no id.
@@ -3341,6 +3535,7 @@ export interface components {
          *     }
          */
         Problem: {
+            approval?: components["schemas"]["Approval"] | null;
             code: components["schemas"]["Code"];
             /** @description What happened here, and what to do. */
             detail: string;
@@ -3378,7 +3573,7 @@ export interface components {
             code: string;
             /** @description The rule's place in its list, from 0. */
             rule?: number | null;
-            /** @description `system`, `run`, `workflow`, `inspection` or `default`. */
+            /** @description `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `words` or `default`. */
             source: string;
             text: string;
         };
@@ -3438,7 +3633,7 @@ export interface components {
             at: string;
             /** @description The people who decided. */
             by: string[];
-            /** @description `decision`, `expiry`, `grant`, `reused`, `superseded` or `run_ended`. */
+            /** @description `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`. */
             cause: string;
             edit?: unknown;
             effect?: string | null;
@@ -3855,6 +4050,43 @@ export interface components {
             requests: number;
         };
         /**
+         * @description An agent does now what was approved.
+         * @example {
+         *       "digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2"
+         *     }
+         */
+        UseApproval: {
+            /**
+             * @description SHA-256 of what is about to be done, as canonical JSON (RFC 8785): the payload that was asked about, or what a
+             *     person made of it.
+             */
+            digest: string;
+        };
+        /**
+         * @description An approval that is used with this answer, and with no other.
+         * @example {
+         *       "interrupt": "int_01k6f0000000000000000000cc",
+         *       "digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2",
+         *       "approved": {
+         *         "tool": "git",
+         *         "arguments": {
+         *           "branches": 41
+         *         }
+         *       },
+         *       "used_at": "2026-01-31T09:31:00.000Z",
+         *       "by": "cleaner"
+         *     }
+         */
+        UsedApproval: {
+            /** @description What was approved: do this, and nothing else. */
+            approved: unknown;
+            by: string;
+            digest: string;
+            interrupt: string;
+            /** Format: date-time */
+            used_at: string;
+        };
+        /**
          * @description Something that was said in a session, by a person or an agent.
          * @example {
          *       "seq": 3,
@@ -3883,6 +4115,8 @@ export interface components {
             /** @description Absent where it was erased. */
             text?: string | null;
         };
+        /** @enum {string} */
+        VerdictWord: "allow" | "ask" | "forbid";
         /** @description Whether the journal is as it was written. */
         Verification: {
             /** @description The heads that it was compared with; absent where there were none. */
@@ -4280,6 +4514,19 @@ export interface components {
          * @description `invalid_request`: The request does not fit.
          *
          *     `unknown_session`: There is no session with this id.
+         */
+        "invalid_request-or-unknown_session": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `invalid_request`: The request does not fit.
+         *
+         *     `unknown_session`: There is no session with this id.
          *
          *     `idempotency_key_reused`: The idempotency key belongs to another request.
          */
@@ -4369,6 +4616,40 @@ export interface components {
         };
         /** @description `no_answer`: The question has no answer that is kept. */
         no_answer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `not_external`: The run is one that Holdshort runs itself.
+         *
+         *     `already_resolved`: The interrupt is resolved already.
+         */
+        "not_external-or-already_resolved": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `not_external`: The run is one that Holdshort runs itself.
+         *
+         *     `not_approved`: Nothing is approved that could be used.
+         *
+         *     `approval_used`: The approval was used already.
+         *
+         *     `approval_expired`: The approval can not be used any more.
+         *
+         *     `approval_differs`: Something else was approved.
+         *
+         *     `frozen`: It is frozen.
+         */
+        "not_external-or-not_approved-or-approval_used-or-approval_expired-or-approval_differs-or-frozen": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4764,6 +5045,32 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
+    measure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenMetrics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/openmetrics-text": string;
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
     ready: {
         parameters: {
             query?: never;
@@ -4785,6 +5092,45 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    read_agent_decisions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last decision that is known already: those after it are given. `next_cursor` of the page before, or the
+                 *     `position` of an item.
+                 */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. Of pages only. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Of streams: the last decision that was seen; the later of it and `cursor` counts */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of decisions, or the stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_AgentDecision"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_query-or-invalid_header"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     list_answers: {
@@ -5477,6 +5823,48 @@ export interface operations {
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
+    withdraw_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Why. May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Note"] | null;
+            };
+        };
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["not_external-or-already_resolved"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     claim_interrupt: {
         parameters: {
             query?: never;
@@ -5579,6 +5967,52 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    use_approval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key uses it once, and is answered alike */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseApproval"];
+            };
+        };
+        responses: {
+            /** @description It is used with this answer */
+            200: {
+                headers: {
+                    /** @description `true`: the key was known, it was used before by this very request */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsedApproval"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["not_external-or-not_approved-or-approval_used-or-approval_expired-or-approval_differs-or-frozen"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
@@ -6537,6 +6971,41 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    check_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyCheck"];
+            };
+        };
+        responses: {
+            /** @description What the gates say */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVerdict"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-unknown_session"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
