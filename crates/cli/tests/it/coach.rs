@@ -274,7 +274,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     terminal.expect("“seven” is not a number.");
     terminal.expect(ANSWER);
     terminal.type_line("7.5");
-    terminal.expect("2 of 3: quality (1 good, 2 bad)");
+    terminal.expect("2 of 3: How well (1 good, 2 bad)");
     terminal.expect(ANSWER);
     terminal.type_line("2");
     terminal.expect("3 of 3: note [Enter leaves it out]");
