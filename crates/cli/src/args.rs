@@ -67,8 +67,8 @@ Environment:
   HOLDSHORT_TOKEN                    the token, in place of the data folder's
   HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
-                                     keys of providers; with _FILE after the name,
-                                     a file that holds the key
+                                     keys of providers; with _FILE after the
+                                     name, a file that holds the key
   HOLDSHORT_STORE                    as --store
   HOLDSHORT_LOG                      what a server writes to standard error:
                                      error, warn, info, debug or trace, or

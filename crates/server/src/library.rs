@@ -84,8 +84,17 @@ pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
     let own = fs::canonicalize(path).ok();
     let named: Vec<Named> = found.iter().filter_map(Named::of).collect();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
+    let alone = found.clone();
     let all = found.into_iter().chain(others).collect();
-    let problems = match Library::new(&holdshort_tools::catalogue(), &people.deciders(), all) {
+    let catalogue = holdshort_tools::catalogue();
+    let library = |files: Vec<Override>| Library::new(&catalogue, &people.deciders(), files);
+    let is_own = |problem: &Problem| files.contains(&problem.file);
+    let read = match library(all) {
+        // Where what surrounds it is no workflow it is read alone.
+        Err(problems) if !problems.iter().any(is_own) => library(alone).or(Err(problems)),
+        read => read,
+    };
+    let problems = match read {
         Ok(library) => named.iter().flat_map(|named| named.lacks(&library, people)).collect(),
         Err(problems) => problems,
     };

@@ -412,7 +412,13 @@ pub(crate) async fn said(request: RequestBuilder) -> Said {
 pub(crate) async fn read(response: Response) -> Said {
     let status = response.status().as_u16();
     let bytes = response.bytes().await.unwrap();
-    let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+    // What is no JSON is a text, as metrics are.
+    let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+    let body = if bytes.is_empty() {
+        Value::Null
+    } else {
+        serde_json::from_slice(&bytes).unwrap_or_else(|_| text())
+    };
     (status, body)
 }
 
