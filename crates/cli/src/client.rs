@@ -451,7 +451,9 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     {
         return Ok(Target { base, token: Some(login.token), from: From::Login });
     }
-    let token = data_dir.token()?.ok_or_else(|| {
+    // The folder's token is for the server of this machine; for another one who names the folder says so.
+    let is_for_it = reach.server.is_none() || reach.data.is_some() || is_loopback(&base);
+    let token = is_for_it.then(|| data_dir.token()).transpose()?.flatten().ok_or_else(|| {
         let elsewhere = reach.server.as_deref().map(|server| {
             format!(", or sign in there with `{} login --server {}`", holdshort(), quoted(server))
         });

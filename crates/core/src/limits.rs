@@ -185,6 +185,9 @@ pub const STAGES: usize = 10;
 /// People and groups that one stage of an assignment names.
 pub const ASSIGNED: usize = 100;
 
+/// Texts of one interrupt whose words raise its risk.
+pub const RISK_TEXTS: usize = 1_000;
+
 /// Parts of one day in the hours of a group, and its holidays.
 pub const SPANS_OF_DAY: usize = 10;
 pub const HOLIDAYS: usize = 1_000;

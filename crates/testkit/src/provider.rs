@@ -104,14 +104,19 @@ impl Visitor {
         Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
     }
 
+    /// Its cookies, as a request shows them.
+    pub fn cookie_line(&self) -> String {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        cookies.join("; ")
+    }
+
     pub async fn get(&mut self, url: &str) -> Page {
         self.send(Method::GET, url, None).await
     }
 
     async fn send(&mut self, method: Method, url: &str, form: Option<String>) -> Page {
-        let cookies: Vec<String> =
-            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let mut request = self.http.request(method, url).header("cookie", cookies.join("; "));
+        let mut request = self.http.request(method, url).header("cookie", self.cookie_line());
         if let Some(form) = form {
             request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
         }

@@ -124,11 +124,12 @@ impl AuthState {
     }
 
     /// Signs a browser in with a code.
-    pub async fn redeem(&self, code: String) -> Answer<(Issued, Role)> {
+    pub async fn redeem(&self, headers: &HeaderMap, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
+        let began = app.sign_ins.began(headers);
         let system = app.driver.system().await?;
         let known = system.clone();
-        let issued = blocking(move || app.logins.redeem(&code, &known.people, app.now())).await?;
+        let issued = blocking(move || app.logins.redeem(&code, &began, &known.people, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
         let roles = system.people.signs_in(&issued.person);
         // Whoever has left since may do nothing.

@@ -56,12 +56,14 @@ pub struct Invited {
     pub lasts_ms: u64,
     /// Where the browser goes then.
     pub to: Option<String>,
+    /// Of the sign-in that it comes from: only the browser that began it has its cookie.
+    pub bound: Option<Digest>,
 }
 
 impl Invited {
     /// By a link.
     pub fn of(person: &str) -> Self {
-        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None }
+        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None, bound: None }
     }
 }
 
@@ -153,14 +155,24 @@ impl Logins {
 
     /// A login for a code; none if it is unknown, used or too old, or whoever it was made for has left since. The code is
     /// used up, whatever comes of it.
-    pub fn redeem(&self, code: &str, people: &People, now: Timestamp) -> Result<Option<Issued>, Error> {
+    /// `began`: the sign-ins that the browser shows to have begun.
+    pub fn redeem(
+        &self,
+        code: &str,
+        began: &[Digest],
+        people: &People,
+        now: Timestamp,
+    ) -> Result<Option<Issued>, Error> {
         let digest = Digest::of(code.as_bytes());
         let mut codes = lock(&self.codes);
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
         drop(codes);
-        let counts =
-            |code: &Code| code.expires_at > now && !people.is_signed_out(&code.invited.person, code.made_at);
+        let counts = |code: &Code| {
+            code.expires_at > now
+                && !people.is_signed_out(&code.invited.person, code.made_at)
+                && code.invited.bound.is_none_or(|bound| began.contains(&bound))
+        };
         let Some(Code { invited, .. }) = found.filter(counts) else { return Ok(None) };
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
         let digest = Digest::of(cookie.as_bytes());
@@ -334,7 +346,7 @@ mod tests {
     /// A login: the cookie's value, the secret, the end.
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
         let (code, _) = logins.invite(id, NOW).unwrap();
-        let issued = logins.redeem(&code, &people(&[id]), NOW).unwrap().unwrap();
+        let issued = logins.redeem(&code, &[], &people(&[id]), NOW).unwrap().unwrap();
         let Issued { person, cookie, secret, expires_at, .. } = issued;
         assert_eq!(person, id);
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
@@ -351,7 +363,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
         let people = people(&["anna", "ben"]);
-        let redeem = |code: &str, now| logins.redeem(code, &people, now).unwrap().is_some();
+        let redeem = |code: &str, now| logins.redeem(code, &[], &people, now).unwrap().is_some();
 
         let (code, expires_at) = logins.invite("anna", NOW).unwrap();
         assert!(!redeem("", NOW) && !redeem(&code[1..], NOW), "nothing that is nearly a code");
@@ -371,7 +383,7 @@ mod tests {
             (0..=LOGIN_CODES).map(|n| logins.invite(&format!("p{n}"), NOW).unwrap().0).collect();
         let everybody: Vec<String> = (0..=LOGIN_CODES).map(|n| format!("p{n}")).collect();
         let everybody = self::people(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut work = codes.iter().map(|code| logins.redeem(code, &everybody, NOW).unwrap().is_some());
+        let mut work = codes.iter().map(|code| logins.redeem(code, &[], &everybody, NOW).unwrap().is_some());
         assert_eq!((work.next(), work.next()), (Some(false), Some(true)), "the oldest of all went");
     }
 
@@ -394,7 +406,7 @@ mod tests {
         }
         // Also where somebody of the name is there again.
         let redeemed =
-            codes.map(|code| logins.redeem(&code, &people(&["anna", "ben"]), NOW).unwrap().is_some());
+            codes.map(|code| logins.redeem(&code, &[], &people(&["anna", "ben"]), NOW).unwrap().is_some());
         assert_eq!(redeemed, [false, true]);
     }
 

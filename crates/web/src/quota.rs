@@ -60,7 +60,8 @@ impl Counted {
         let path = request.extensions().get::<MatchedPath>()?.as_str();
         match (request.method(), path) {
             (&Method::POST, "/v1/login" | "/v1/device-logins" | "/v1/device-logins/progress")
-            | (&Method::GET, "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out") => {
+            // `HEAD` is answered as `GET` is.
+            | (&Method::GET | &Method::HEAD, "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out") => {
                 Some(Self::SignIn)
             }
             (&Method::POST, "/d/{token}") => Some(Self::Decision),

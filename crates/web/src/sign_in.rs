@@ -138,6 +138,12 @@ impl SignIns {
         self.set_cookie("", 0)
     }
 
+    /// The sign-ins that this browser began.
+    pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
+        let pending = cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
+        pending.map(|pending| Digest::of(pending.state.as_bytes())).collect()
+    }
+
     /// The sign-in that this browser began, and that this answer is of.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began =
@@ -239,9 +245,12 @@ impl AuthState {
             return Err(failed(format!("the provider says `{shown}`")));
         }
         let code = back.code.ok_or_else(|| failed("the answer has no `code`"))?;
+        let began = Digest::of(pending.state.as_bytes());
         let bound = (pending.verifier, &*pending.nonce);
         let signed_in = provider.finish(code, bound, &callback(app)?, app.now()).await;
-        let (invited, _) = self.invited(&provider, signed_in, pending.to).await?;
+        let (mut invited, _) = self.invited(&provider, signed_in, pending.to).await?;
+        // The address that holds the code is of no use to another browser.
+        invited.bound = Some(began);
         let (code, _) = app.logins.invite_as(invited, app.now(), SIGN_IN_CODE_MS)?;
         Ok(app.login_url(&code))
     }
@@ -304,7 +313,7 @@ impl AuthState {
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
-        Ok((Invited { person: principal.id, lasts_ms, to }, role))
+        Ok((Invited { person: principal.id, lasts_ms, to, bound: None }, role))
     }
 }
 

@@ -53,7 +53,7 @@ async fn list(scene: &Scene, subject: Option<&str>, search: Option<&str>) -> any
     } else {
         let words = client.words();
         tell(&paint.dim(&format!(
-            "{0} answers correct ID --text …{words} · {0} answers erase ID{words}",
+            "{0} answers correct ID --text …{words} (of data: --edit FILE) · {0} answers erase ID{words}",
             holdshort()
         )));
     }
@@ -79,7 +79,7 @@ fn show(kept: &KeptAnswer, paint: Paint) {
     let answer = if kept.erased {
         paint.dim("(erased)")
     } else {
-        plain::line(&card::readable(&kept.answer)).into_owned()
+        plain::line(&card::in_one_line(&kept.answer)).into_owned()
     };
     say_all(&paint.fold(&format!("    → {answer}"), 6));
     let corrected =

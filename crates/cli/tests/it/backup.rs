@@ -145,3 +145,20 @@ fn what_is_there_is_never_written_over() {
     assert_eq!((ran.code, ran.err.contains("pg_dump")), (2, true), "{ran:?}");
     assert_eq!(serving.stop().0, 0);
 }
+
+/// It is frozen already, for a reason of its own, which stays.
+#[test]
+fn a_copy_of_what_was_frozen_starts_too() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    home.json(&["freeze", "--reason", "an incident"]);
+    let copy = home.path().join("copy");
+    let copied = copy.to_str().unwrap();
+    home.json(&["backup", copied]);
+    assert_eq!(serving.stop().0, 0);
+    let serving = home.serve(&["--data", copied]);
+    let ran = home.run(&["inbox", "--data", copied]);
+    assert!(ran.err.contains("an incident"), "{ran:?}");
+    assert_eq!(home.json(&["unfreeze", "--data", copied])["frozen"], json!(false));
+    assert_eq!(serving.stop().0, 0);
+}

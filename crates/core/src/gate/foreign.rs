@@ -11,6 +11,7 @@ use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Ver
 use crate::definition::GrantCovers;
 use crate::interrupt::{Assignment, Level};
 use crate::limits;
+use crate::name::is_name;
 use crate::run::stakes;
 use crate::schema::Problem;
 use crate::session::Session;
@@ -66,6 +67,10 @@ impl Gated {
 /// Arguments that the reader understands.
 const READ: [&str; 3] = ["command", "path", "url"];
 
+/// What may stand beside a command: it changes nothing of what the command does. Whatever else is there may.
+const BESIDE_COMMAND: [&str; 6] =
+    ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
+
 /// What agents call those elsewhere. Under such a name nobody reads them.
 const UNREAD: [&str; 34] = [
     "argv",
@@ -108,8 +113,11 @@ impl ForeignCall {
     /// What is wrong with its form.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
-        if self.tool.trim().is_empty() || self.tool.len() > limits::NAME_BYTES {
-            let message = format!("is empty, or longer than {} bytes", limits::NAME_BYTES);
+        if !is_name(&self.tool, limits::NAME_BYTES) {
+            let message = format!(
+                "is empty, longer than {} bytes, or holds characters that do not show",
+                limits::NAME_BYTES
+            );
             problems.push(Problem::new(format!("{at}/tool"), message));
         }
         if !self.arguments.is_object() {
@@ -158,13 +166,27 @@ impl ForeignCall {
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
     }
 
-    /// Whether it names something that rules speak of where nobody reads it.
+    /// Whether it names something that rules speak of where nobody reads it; or more than one thing, of which each rule
+    /// would look at one alone.
     fn is_unread(&self) -> bool {
+        let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
+        let has_command = self.arguments.get("command").is_some();
+        if named > 1 || (has_command && (self.before.is_some() || self.after.is_some())) {
+            return true;
+        }
         let fields = self.arguments.as_object().into_iter().flatten();
         fields.into_iter().any(|(name, value)| {
             let is_read = READ.contains(&name.as_str());
-            (is_read && !value.is_string()) || (!is_read && (names_unread(name) || holds_unread(value)))
+            let is_beside = !has_command || BESIDE_COMMAND.contains(&name.as_str());
+            (is_read && !value.is_string())
+                || (!is_read && (!is_beside || names_unread(name) || holds_unread(value)))
         })
+    }
+
+    /// Whether rules speak of places, and nobody can say where its path, or what its command names, is.
+    fn is_nowhere(&self, system: &System) -> bool {
+        let names_places = self.command().is_some() || self.argument("path").is_some();
+        self.workspace.is_none() && names_places && system.rules.iter().any(|rule| !rule.paths.is_empty())
     }
 
     fn subject<'a>(&'a self, agent: &'a str, ask_because: &'a [String]) -> Subject<'a> {
@@ -197,13 +219,16 @@ impl ForeignCall {
         system: &System,
         now: Timestamp,
     ) -> Gated {
-        let ask_because: Vec<String> =
-            self.is_unread().then(|| "unread_arguments".to_owned()).into_iter().collect();
+        let ask_because: Vec<String> = (self.is_unread() || self.is_nowhere(system))
+            .then(|| "unread_arguments".to_owned())
+            .into_iter()
+            .collect();
         let subject = self.subject(agent, &ask_because);
         let stakes = self.command().map(stakes::of).unwrap_or_default();
         let runs_files =
             self.command().is_some_and(|line| !holdshort_command::parse(line).scripts().is_empty());
-        let lifts = assignment.takes_one() && stakes.is_empty() && !runs_files;
+        // Of a call that says no workspace a grant would be for everywhere.
+        let lifts = assignment.takes_one() && stakes.is_empty() && !runs_files && self.workspace.is_some();
         let granters = lifts.then(|| Granters {
             assignment: assignment.clone(),
             people: &system.people,
@@ -221,7 +246,9 @@ impl ForeignCall {
         };
         let verdict = vote(&subject, rules, session, system);
         let grant = match &verdict {
-            Verdict::Ask { grantable: true, .. } => Matcher::given(&subject, GrantCovers::Call),
+            Verdict::Ask { grantable: true, .. } if self.workspace.is_some() => {
+                Matcher::given(&subject, GrantCovers::Call)
+            }
             Verdict::Ask { .. } | Verdict::Allow(_) | Verdict::Forbid(_) => None,
         };
         let is_found = |reason: &Reason| reason.source == super::Source::Inspection;

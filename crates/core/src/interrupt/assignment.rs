@@ -337,6 +337,10 @@ impl Assignment {
                 let message = "is empty, too long, or holds characters that do not show";
                 problems.push(Problem::new(format!("{at}/name"), message));
             }
+            if stage.required as usize > limits::ASSIGNED {
+                let message = format!("is more than {}", limits::ASSIGNED);
+                problems.push(Problem::new(format!("{at}/quorum/required"), message));
+            }
             if stage.required == 0 {
                 problems.push(Problem::new(format!("{at}/quorum/required"), "must be at least 1"));
             }

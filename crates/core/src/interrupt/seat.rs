@@ -94,6 +94,10 @@ impl Interrupt {
     /// Whether the people who would be left could still settle it, were this vote cast; or could not before.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
+        // There is no other stage to leave people for.
+        if self.assignment.stages.len() == 1 {
+            return true;
+        }
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         if is_new && !self.assignment.self_approval {
             // It does not count, and what was there before it can still be agreed on.
@@ -224,9 +228,11 @@ impl Interrupt {
                 of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
             // They speak for the groups that they spoke for, perhaps for one more that was asked since.
             let groups = of.groups_of(who, people);
-            let is_named =
-                of.names(who, people) && vote.seat.groups.iter().all(|group| groups.contains(group));
-            (is_operator || is_named) && !people.is_barred(&vote.by) && !people.is_barred(who)
+            let speaks = vote.seat.groups.iter().all(|group| groups.contains(group));
+            speaks
+                && (is_operator || of.names(who, people))
+                && !people.is_barred(&vote.by)
+                && !people.is_barred(who)
         };
         let lost: BTreeSet<&String> =
             self.votes.iter().filter(|vote| !sits(vote)).map(|vote| &vote.by).collect();

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::gate::foreign::ForeignCall;
 use crate::gate::{Reason, Source};
 use crate::interrupt::{About, Kind, Level, Offer, Opened, Risk};
+use crate::limits;
 use crate::run::stakes;
 use table::Topic;
 pub use text::Text;
@@ -33,6 +34,17 @@ pub fn raised(mut risk: Risk, texts: &[Text]) -> Risk {
         if !risk.reasons.iter().any(|known| known.code == reason.code) {
             risk.reasons.push(reason);
         }
+    }
+    if texts.len() >= limits::RISK_TEXTS {
+        // What nobody looked at may say anything.
+        risk.level = risk.level.max(Level::High);
+        let text = format!("it holds more than {} texts: the rest was not looked at", limits::RISK_TEXTS);
+        risk.reasons.push(Reason {
+            source: Source::Words,
+            code: "unread_texts".to_owned(),
+            rule: None,
+            text,
+        });
     }
     let mut found = Vec::new();
     for topic in Topic::ALL {
@@ -122,6 +134,9 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Vec<Text> {
 
 /// The texts of a value, however deep, and the names of members that are switched on.
 fn strings(place: &'static str, name: &str, value: &Value, texts: &mut Vec<Text>) {
+    if texts.len() >= limits::RISK_TEXTS {
+        return;
+    }
     match value {
         Value::String(text) => texts.push(Text::named(place, name, text)),
         Value::Bool(true) => texts.push(Text::switch(place, name)),

@@ -5,11 +5,13 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::{Fact, Run};
+use crate::actor::{Actor, Role};
 use crate::event::Content;
 use crate::gate::foreign::{ForeignCall, Gated};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{Cause, Effect, Interrupt, Kind, Offer, Outcome, option};
+use crate::interrupt::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
+use crate::schema::Problem;
 use crate::session;
 
 impl Interrupt {
@@ -64,6 +66,10 @@ pub(super) fn grant_offer() -> Option<Offer> {
 impl Draft<'_> {
     /// Ends an interrupt that needs nobody. `false`: a person decides.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
+        // Nothing is released to an agent that runs elsewhere while it is frozen: it goes on as soon as it is told.
+        if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
+            return false;
+        }
         let (outcome, effect, cause) = match verdict {
             Verdict::Ask { .. } | Verdict::Allow(Release::OpensInterrupt) => return false,
             Verdict::Allow(Release::Grant { grant }) => {
@@ -82,8 +88,9 @@ impl Draft<'_> {
             Verdict::Forbid(reason) => Content::text(reason.text.clone()),
             Verdict::Ask { .. } | Verdict::Allow(_) => Content::none(),
         };
-        let by_rule = matches!(cause, Cause::Rule { .. });
-        let actor = if by_rule { crate::actor::Actor::engine() } else { self.cx.actor.clone() };
+        // Whoever gives a grant decides what is open with it; one that stood already is no word of whoever asks.
+        let gives = matches!(cause, Cause::Grant(_)) && self.cx.actor.role != Role::Agent;
+        let actor = if gives { self.cx.actor.clone() } else { Actor::engine() };
         let resolved = Fact::InterruptResolved {
             interrupt: id.clone(),
             outcome,
@@ -97,6 +104,30 @@ impl Draft<'_> {
             self.external_resolved(&interrupt);
         }
         true
+    }
+
+    /// Why a person can not release the call of an agent that runs elsewhere as they want it: a rule forbids it by now, or
+    /// as they edited it.
+    pub(super) fn check_foreign(
+        &self,
+        interrupt: &Interrupt,
+        offer: &Offer,
+        decision: &Decision,
+    ) -> Vec<Problem> {
+        if !offer.effect.lets_go_on() || interrupt.content.get("call").is_none() {
+            return Vec::new();
+        }
+        let at = if decision.edit.is_null() { "/option" } else { "/edit" };
+        if !decision.edit.is_null() && !decision.edit.is_object() {
+            return vec![Problem::new(at, "is no object: it replaces the arguments of the call")];
+        }
+        let gated = self.run.gate_foreign(self, interrupt, &decision.edit);
+        match gated.map(|gated| gated.verdict) {
+            Some(Verdict::Forbid(reason)) => {
+                vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Remembers for the session that such calls are allowed.

@@ -9,6 +9,7 @@ use crate::event::Content;
 use crate::gate::Verdict;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};
+use crate::projection::Status;
 
 impl Draft<'_> {
     /// From the event that this writes the agent does what was approved, and never again with the same approval.
@@ -17,8 +18,21 @@ impl Draft<'_> {
         asked.check_use(digest, self.now())?;
         // What a person made of it, and what rules say by now: a rule that forbids is stronger than they are.
         let gated = self.run.gate_foreign(self, &asked, &asked.given().edit);
-        if matches!(gated.map(|gated| gated.verdict), Some(Verdict::Forbid(_))) {
+        let verdict = gated.map(|gated| gated.verdict);
+        if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
+        }
+        // Nobody but a rule or a grant has released it, and that is there no more.
+        let cause = asked.resolution.as_ref().map(|resolution| &resolution.cause);
+        let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
+        if by_itself && verdict.is_some_and(|verdict| !matches!(verdict, Verdict::Allow(_))) {
+            return Err(Unusable::NotApproved("the rule or grant that released it is gone").into());
+        }
+        if self.run.ended.as_ref().is_some_and(|ended| ended.status != Status::Completed) {
+            return Err(Unusable::NotApproved("its run was cancelled, or has failed").into());
+        }
+        if self.run.is_paused() {
+            return Err(Unusable::NotApproved("its run is paused, or its session is suspended").into());
         }
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

@@ -216,3 +216,66 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| ask.payload = json!({ "tool": "x", "note": "y" })), ["/payload/tool"]);
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
 }
+
+/// Each rule would look at one of two things, and what stands beside a command may change what it does.
+#[test]
+fn what_nobody_reads_as_a_whole_asks() {
+    let rules = [
+        Rule { paths: vec!["docs/**".to_owned()], ..rule(RuleAction::Allow, &[], &[]) },
+        rule(RuleAction::Allow, &["shell"], &[]),
+    ];
+    let nowhere =
+        ForeignCall { workspace: None, ..call("shell", json!({ "command": "cat /ws/secrets/key" })) };
+    let change = ForeignCall { after: Some("x".to_owned()), ..call("shell", json!({ "command": "ls" })) };
+    for (call, expected) in [
+        (call("shell", json!({ "command": "ls", "timeout": 5, "description": "look" })), "allow"),
+        (call("shell", json!({ "command": "rm -r x", "path": "docs/a" })), "unread_arguments"),
+        (call("shell", json!({ "url": "https://a.example", "path": "docs/a" })), "unread_arguments"),
+        (call("shell", json!({ "command": "git", "args": ["push", "origin"] })), "unread_arguments"),
+        (call("shell", json!({ "command": "touch a", "cwd": "/elsewhere" })), "unread_arguments"),
+        (call("shell", json!({ "command": "touch a", "env": { "PATH": "x" } })), "unread_arguments"),
+        (change, "unread_arguments"),
+        (nowhere, "unread_arguments"),
+    ] {
+        let told = verdict(&rules, call.clone());
+        assert!(told.split(' ').next() == Some(expected), "{call:?}: {told}");
+    }
+    // It looks like `shell`, and no rule of `shell` speaks of it.
+    for tool in ["shell ", "shell\u{200b}", ""] {
+        assert!(!call(tool, json!({})).problems("/call").is_empty(), "{tool:?}");
+    }
+}
+
+#[test]
+fn nothing_is_released_while_it_is_frozen() {
+    let rules = vec![rule(RuleAction::Allow, &["lookup"], &[])];
+    let mut world = external(rules, Origin::External);
+    world.system.apply(&of_system(system::Fact::Frozen));
+    assert_eq!(
+        asks(&mut world, call("lookup", json!({}))).expect("it may ask"),
+        ["interrupt_opened tool_approval"]
+    );
+}
+
+/// What released it is gone, or its run was stopped.
+#[test]
+fn an_approval_by_a_rule_goes_with_the_rule() {
+    let rules = vec![rule(RuleAction::Allow, &["lookup"], &[])];
+    let lookup = call("lookup", json!({ "order": 1 }));
+    let digest = Digest::of_json(&lookup);
+    let approved = || {
+        let mut world = external(rules.clone(), Origin::External);
+        asks(&mut world, lookup.clone()).expect("it may ask");
+        let id = world.run.interrupts.keys().next().expect("it is there").clone();
+        (world, id)
+    };
+    let uses = |world: &mut World, id| world.try_send(&agent(), Input::UseApproval { interrupt: id, digest });
+    let (mut world, id) = approved();
+    world.system.apply(&of_system(system::Fact::PolicySet { rules: Vec::new() }));
+    assert!(uses(&mut world, id).is_err(), "the rule is gone");
+    let (mut world, id) = approved();
+    world.person(Input::Cancel { text: None });
+    assert!(uses(&mut world, id).is_err(), "its run was cancelled");
+    let (mut world, id) = approved();
+    assert!(uses(&mut world, id).is_ok());
+}

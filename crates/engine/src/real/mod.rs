@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Rule;
-use holdshort_core::system::Input;
 use holdshort_core::system::people::{People, PeopleSource, Roster};
+use holdshort_core::system::{Input, Rejection};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{Location, Store, sqlite};
@@ -135,7 +135,11 @@ async fn freeze_copy(driver: &Arc<RealDriver>, data: &Path, at: &str) -> Result<
     let reason = format!(
         "restored from a backup of {at}: what was done since is not known here, and may be done again"
     );
-    driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await?;
+    match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
+        // It was frozen when it was copied, and stays so for its own reason.
+        Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
+        Err(error) => return Err(error),
+    }
     sqlite::taken_up(data)?;
     tracing::warn!(%at, "the data folder is a backup: everything is frozen until a person lifts it");
     Ok(())

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::Trouble;
 use super::config::{Oidc, check_url};
 use crate::fetch::{Ask, fetch};
-use crate::jwt::{Issuers, Jwt};
+use crate::jwt::{Issuers, Jwt, is_of_this_machine};
 use crate::limits::{DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME};
 
 /// What it said.
@@ -139,6 +139,11 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, Stri
     }
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
+    // Only who configured an issuer of this machine has said that it may be asked.
+    let is_issuer_here = Url::parse(&config.issuer).is_ok_and(|url| is_of_this_machine(&url));
+    if is_of_this_machine(&keys) && !is_issuer_here {
+        return Err("its `jwks_uri` is of this machine".to_owned());
+    }
     let tokens = Issuers::open(&[config.tokens(keys.as_str())]).map_err(|wrong| wrong.to_string())?;
     let tokens = others.iter().fold(tokens, |tokens, it| tokens.beside(&it.issuer, &it.prefix));
     Ok(Said {

@@ -30,17 +30,19 @@ pub(super) async fn begin(
     }
 }
 
-/// Whatever comes of it, the browser forgets what it began: the same answer does nothing a second time.
+/// The browser keeps what it began until it is signed in by the code, and forgets it where nothing comes of it. The same
+/// answer does nothing a second time.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
     query: Result<Query<Back>, QueryRejection>,
 ) -> Response {
     let back = query.map(|Query(back)| back).unwrap_or_default();
-    let forget = AppendHeaders([(SET_COOKIE, auth.forget_sign_in())]);
     match auth.finish_sign_in(&headers, back).await {
-        Ok(to) => (forget, see(&to)).into_response(),
-        Err(refused) => (forget, failed(&refused)).into_response(),
+        Ok(to) => see(&to).into_response(),
+        Err(refused) => {
+            (AppendHeaders([(SET_COOKIE, auth.forget_sign_in())]), failed(&refused)).into_response()
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use holdshort_core::system::Input;
 use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem};
@@ -50,9 +50,10 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
         Enters
     )
 )]
-pub(crate) async fn enter(State(auth): State<AuthState>, body: Body) -> Answer<Response> {
+pub(crate) async fn enter(State(auth): State<AuthState>, headers: HeaderMap, body: Body) -> Answer<Response> {
     let Redeem { code } = body.json().await?;
-    let (logins::Issued { person, cookie, secret, expires_at, to }, role) = auth.redeem(code).await?;
+    let (logins::Issued { person, cookie, secret, expires_at, to }, role) =
+        auth.redeem(&headers, code).await?;
     let role = view::event::role(role);
     let login = Login { secret, person, role, expires_at: expires_at.to_string(), to };
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Json(login)).into_response())

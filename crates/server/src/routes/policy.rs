@@ -1,10 +1,12 @@
 //! What the gates would say of a call of an agent that runs elsewhere.
 
 use axum::Json;
+use holdshort_core::definition::EXTERNAL;
 use holdshort_core::gate::{Release, Verdict};
 use holdshort_core::id::{Draw, SessionId};
 use holdshort_core::interrupt::{Assignment, Risk};
 use holdshort_core::session::Session;
+use holdshort_core::system::freeze::Part;
 use holdshort_engine::Clock;
 use holdshort_protocol::{Code, PolicyCheck, PolicyVerdict, VerdictWord};
 use holdshort_web::auth::Caller;
@@ -51,9 +53,15 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
     };
     let system = driver.system().await?;
     let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now());
+    let freezes = &system.freezes;
+    let is_frozen = freezes.all.is_some()
+        || freezes.of_agent(&agent).is_some()
+        || freezes.of(Some(&Part::Workflow(EXTERNAL.to_owned()))).is_some();
     let (verdict, allowed_by) = match &gated.verdict {
         Verdict::Forbid(_) => (VerdictWord::Forbid, None),
         Verdict::Ask { .. } => (VerdictWord::Ask, None),
+        // Nothing is released meanwhile, by nobody.
+        Verdict::Allow(_) if is_frozen => (VerdictWord::Ask, None),
         Verdict::Allow(release) => {
             let by = match release {
                 Release::Rule { .. } => "rule",

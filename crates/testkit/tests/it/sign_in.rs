@@ -68,14 +68,19 @@ async fn there(server: &TestServer, visitor: &mut Visitor, address: &str) -> Str
     }
 }
 
+/// Shows the code as the page of the app does, with the cookies of its browser.
+async fn redeem(server: &TestServer, visitor: &Visitor, code: &str) -> reqwest::Response {
+    let request = server.request(Method::POST, "/v1/login").json(&json!({"code": code}));
+    request.header("cookie", visitor.cookie_line()).send().await.expect("an answer")
+}
+
 /// Redeems what the browser comes back with.
 async fn redeemed(server: &TestServer, visitor: &mut Visitor, back: &str) -> Login {
     let page = visitor.get(back).await;
     assert_eq!(page.status, 303, "{}", page.text);
     let to = page.location.expect("an address");
     let code = to.as_str().strip_prefix(&format!("{}/login#", server.base())).expect("a login").to_owned();
-    let request = server.request(Method::POST, "/v1/login").json(&json!({"code": code}));
-    let answer = request.send().await.expect("an answer");
+    let answer = redeem(server, visitor, &code).await;
     assert_eq!(answer.status().as_u16(), 200);
     let cookie = answer.headers()["set-cookie"].to_str().expect("text").split(';').next().unwrap_or_default();
     let cookie = cookie.to_owned();
@@ -193,7 +198,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let back = there(&server, &mut visitor, &address).await;
     let mut keeping = visitor.clone();
     drop(redeemed(&server, &mut visitor, &back).await);
-    assert_eq!(refused(&mut visitor, &back).await, ended);
+    assert_eq!(refused(&mut visitor, &back).await, failed("it has come to its end already"));
     assert_eq!(refused(&mut keeping, &back).await, failed("it has come to its end already"));
 
     // Another browser, which may have begun one of its own.
@@ -204,6 +209,13 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     begun(&server, &mut other).await;
     let of_another = failed("the answer is of another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
+    // The address that the first one is sent to signs nobody else in, and nobody after that.
+    let to = visitor.get(&back).await.location.expect("an address");
+    let code = to.fragment().expect("a code").to_owned();
+    assert_eq!(redeem(&server, &other, &code).await.status().as_u16(), 403);
+    assert_eq!(redeem(&server, &visitor, &code).await.status().as_u16(), 403);
+    let address = begun(&server, &mut visitor).await;
+    let back = there(&server, &mut visitor, &address).await;
     // A cookie that nobody sealed here.
     let mut forged = visitor.clone();
     for value in forged.cookies.values_mut() {

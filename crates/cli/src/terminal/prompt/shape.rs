@@ -3,7 +3,7 @@
 use holdshort_protocol::plain;
 use serde_json::Value;
 
-use super::takes::{part, text, types};
+use super::takes::{part, types};
 use crate::limits::{FORM_DEPTH, SHAPE_CHARS};
 
 pub(super) fn shape(schema: &Value) -> String {
@@ -24,7 +24,7 @@ fn plain_shape(schema: &Value, whole: &Value, depth: usize) -> String {
         return value.to_string();
     }
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        let shown: Vec<String> = values.iter().map(|value| format!("\"{}\"", text(value))).collect();
+        let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
         return shown.join(" | ");
     }
     if let Some(several) = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()) {

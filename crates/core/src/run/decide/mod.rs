@@ -69,6 +69,7 @@ impl Draft<'_> {
             return Err(Rejection::Frozen);
         }
         let mut problems = self.check_edit(&interrupt, &offer, decision);
+        problems.extend(self.check_foreign(&interrupt, &offer, decision));
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
         problems.extend(Run::check_turn(&interrupt, &offer, decision.text.as_deref().unwrap_or_default()));
         if !problems.is_empty() {
