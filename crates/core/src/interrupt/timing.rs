@@ -302,7 +302,8 @@ impl Assignment {
         let mut next = self.clone();
         if let Some(of) = next.stages.get_mut(stage).filter(|of| !of.is_open()) {
             of.operators = true;
-            // Those who did not agree in time are not waited for any longer.
+            // Those who did not agree in time are not waited for any longer; as many agree as before.
+            of.required = u32::try_from(of.needed()).unwrap_or(u32::MAX);
             of.roles = Represented::Any;
         }
         next
