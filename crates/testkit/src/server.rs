@@ -84,6 +84,12 @@ impl Setup {
         self
     }
 
+    /// So many decisions of one person in a minute.
+    pub fn decision_rate(mut self, rate: u32) -> Self {
+        self.arguments.extend(["--decision-rate".to_owned(), rate.to_string()]);
+        self
+    }
+
     /// How long the other nodes wait for this one before they take over; whole seconds.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);

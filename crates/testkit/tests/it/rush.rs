@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use crate::play::{count, done, one, solo};
+use crate::play::{SOLO, count, done, one};
 
 const DECISIONS: usize = 10_000;
 /// Connections at once; on each one request after the other.
@@ -27,7 +29,11 @@ fn decision(n: usize) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_ten_thousand_decisions_at_once_one_wins() {
-    let (_model, server) = solo([one(count("one")), done()]).await;
+    // All of them are of one person, who may decide as often as this.
+    let model = ScriptedModel::start().await;
+    model.script("solo", [one(count("one")), done()]);
+    let setup = TestServer::setup().workflow("solo", SOLO).model(&model).decision_rate(1_000_000);
+    let server = setup.start().await;
     let run = server.start_run("solo", "count").await;
     let shown = server.wait_one(&run).await;
     let other = server.start_run("solo", "count").await;
