@@ -3,6 +3,7 @@
 mod freeze;
 mod front;
 mod people;
+mod work;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use holdshort_workflow::duration;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
+pub(crate) use work::{Decide, Export, Import};
 
 use crate::called::spelled;
 use crate::exit;
@@ -464,49 +466,6 @@ pub(crate) struct Serve {
     /// Decisions that one person may make in a minute [default: 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub decision_rate: Option<u32>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Export {
-    /// Where to; it must not be there yet (`-`: standard output).
-    pub file: PathBuf,
-    /// Only this run and its session; may be said several times.
-    #[arg(long, value_name = "ID")]
-    pub run: Vec<String>,
-    #[command(flatten)]
-    pub store: StoreArgs,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Import {
-    /// A file that `export` wrote. It is checked whole before anything is written.
-    pub file: PathBuf,
-    #[command(flatten)]
-    pub store: StoreArgs,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Decide {
-    /// `int_…`
-    pub interrupt: String,
-    /// One of its options: `holdshort show ID` lists them.
-    pub option: String,
-    /// An answer, a reason, feedback.
-    #[arg(long)]
-    pub text: Option<String>,
-    /// What replaces the arguments, the plan or the output: JSON, or plain text where text is edited (`-`: standard
-    /// input).
-    #[arg(long, value_name = "FILE")]
-    pub edit: Option<PathBuf>,
-    /// Takes the answer to an earlier question, one that `show` suggests from history.
-    #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
-    pub from: Option<String>,
-    /// Only if the interrupt still has this version.
-    #[arg(long, value_name = "N")]
-    pub version: Option<u64>,
-    /// Let a change go on of which the card does not show all: without this it is refused.
-    #[arg(long)]
-    pub unseen: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -527,9 +527,7 @@ impl Run {
             | Fact::InterruptEscalated { interrupt: id, .. }
             | Fact::InterruptSnoozed { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id }
-            | Fact::ApprovalUsed { interrupt: id, .. } => {
-                self.hears(id, event);
-            }
+            | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 self.hears(id, event);

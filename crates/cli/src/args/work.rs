@@ -1,0 +1,48 @@
+//! Arguments of `decide`, `export` and `import`.
+
+use std::path::PathBuf;
+
+use super::StoreArgs;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// Where to; it must not be there yet (`-`: standard output).
+    pub file: PathBuf,
+    /// Only this run and its session; may be said several times.
+    #[arg(long, value_name = "ID")]
+    pub run: Vec<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// A file that `export` wrote. It is checked whole before anything is written.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Decide {
+    /// `int_…`
+    pub interrupt: String,
+    /// One of its options: `holdshort show ID` lists them.
+    pub option: String,
+    /// An answer, a reason, feedback.
+    #[arg(long)]
+    pub text: Option<String>,
+    /// What replaces the arguments, the plan or the output: JSON, or plain text where text is edited (`-`: standard
+    /// input).
+    #[arg(long, value_name = "FILE")]
+    pub edit: Option<PathBuf>,
+    /// Takes the answer to an earlier question, one that `show` suggests from history.
+    #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
+    pub from: Option<String>,
+    /// Only if the interrupt still has this version.
+    #[arg(long, value_name = "N")]
+    pub version: Option<u64>,
+    /// Let a change go on of which the card does not show all: without this it is refused.
+    #[arg(long)]
+    pub unseen: bool,
+}
