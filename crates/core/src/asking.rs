@@ -98,9 +98,7 @@ impl Definition {
     /// answer there is one to record assumptions, which no agent names and the run lends.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
-            self.take_away(|spec| {
-                spec.runs == Runs::HandsOver(Receiver::Admin) || spec.runs == Runs::Opens(Opens::Question)
-            });
+            self.take_away(asks_people);
         }
         let asks = self.tools.values().any(|spec| spec.runs == Runs::Opens(Opens::Question));
         if asks || !self.asking.enabled {
@@ -108,21 +106,22 @@ impl Definition {
         }
     }
 
-    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
     /// Whether this agent has a tool to ask people with: a run may have taken it away.
     pub fn may_ask(&self, agent: &Agent) -> bool {
-        let asks = |tool: &String| {
-            self.tools.get(tool).is_some_and(|spec| {
-                matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
-            })
-        };
+        let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
         self.asking.enabled && agent.tools.iter().any(asks)
     }
 
+    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {
             agent.tools.retain(|tool| self.tools.contains_key(tool));
         }
     }
+}
+
+/// Whether a tool asks people, or hands over to one.
+fn asks_people(spec: &Spec) -> bool {
+    matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }

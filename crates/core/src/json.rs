@@ -58,16 +58,13 @@ pub fn as_read_again(value: Value) -> Value {
     match value {
         Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
         Value::Array(items) => items.into_iter().map(as_read_again).collect(),
-        Value::Object(map) => in_order(map.into_iter().map(|(key, item)| (key, as_read_again(item)))),
+        Value::Object(map) => {
+            let mut pairs: Vec<_> = map.into_iter().map(|(key, item)| (key, as_read_again(item))).collect();
+            pairs.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+            Value::Object(pairs.into_iter().collect())
+        }
         Value::Null | Value::Bool(_) | Value::String(_) => value,
     }
-}
-
-/// By UTF-16 code units, as RFC 8785 has it.
-fn in_order(pairs: impl Iterator<Item = (String, Value)>) -> Value {
-    let mut pairs: Vec<(String, Value)> = pairs.collect();
-    pairs.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-    Value::Object(pairs.into_iter().collect())
 }
 
 /// A number that was written as `14.0` is read as `14`.
@@ -87,12 +84,13 @@ pub fn made_safe(value: Value) -> Value {
             Value::Number(number) if !is_safe(&number) => Value::String(number.to_string()),
             Value::Array(_) | Value::Object(_) if depth == 0 => Value::String(value.to_string()),
             Value::Array(items) => items.into_iter().map(|item| make(item, depth - 1)).collect(),
-            Value::Object(map) => in_order(map.into_iter().map(|(key, item)| (key, make(item, depth - 1)))),
-            Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
-            Value::Null | Value::Bool(_) | Value::String(_) => value,
+            Value::Object(map) => {
+                Value::Object(map.into_iter().map(|(key, item)| (key, make(item, depth - 1))).collect())
+            }
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Number(_) => value,
         }
     }
-    make(value, DEPTH)
+    as_read_again(make(value, DEPTH))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]

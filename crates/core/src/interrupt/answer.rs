@@ -62,31 +62,33 @@ impl Interrupt {
 
     /// What was given with the decisions that settled it. Of several people who answered each is named.
     pub fn given(&self) -> Given {
-        let agreed = self.agreed();
-        let is_gathered =
-            |vote: &&Vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        if agreed.first().is_some_and(is_gathered) {
-            let told = agreed.iter().flat_map(|vote| {
-                let words = vote.text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
-                let data = (!vote.edit.is_null()).then(|| vote.edit.to_string());
-                data.into_iter().chain(words).map(|said| format!("{}: {said}", vote.by))
-            });
-            return Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null };
+        let gathered = self.gathered();
+        if gathered.is_empty() {
+            let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
+            return Given { text: self.said(), edit };
         }
-        let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
-        Given { text: self.said(), edit }
+        let told = gathered.iter().flat_map(|vote| {
+            let words = vote.text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
+            let data = (!vote.edit.is_null()).then(|| vote.edit.to_string());
+            data.into_iter().chain(words).map(|said| format!("{}: {said}", vote.by))
+        });
+        Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
     }
 
     /// What each of several people answered, in the order in which they did; empty where one answer counts.
     pub fn each_given(&self) -> Vec<(&str, Given)> {
-        let is_gathered =
-            |vote: &&Vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
         if self.kept.erased || self.kept.corrected.is_some() {
             return Vec::new();
         }
         let given = |vote: &'_ Vote| Given { text: vote.text.clone(), edit: vote.edit.clone() };
-        let agreed = self.agreed().into_iter().filter(is_gathered);
-        agreed.map(|vote| (vote.by.as_str(), given(vote))).collect()
+        self.gathered().into_iter().map(|vote| (vote.by.as_str(), given(vote))).collect()
+    }
+
+    /// The votes of several people whose answers stand beside each other.
+    fn gathered(&self) -> Vec<&Vote> {
+        let mut agreed = self.agreed();
+        agreed.retain(|vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer)));
+        agreed
     }
 
     /// Whether it is a question that was answered, by a person or by an earlier answer.

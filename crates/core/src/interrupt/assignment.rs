@@ -261,8 +261,12 @@ impl Assignment {
     /// Whether what somebody decided alone, elsewhere or before, holds here too: they could decide on this alone. `starter`:
     /// who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
-        let is_own = !self.self_approval && starter == Some(id);
-        self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !is_own
+        self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
+    }
+
+    /// Whether it is somebody's own work, which is nobody's to release themselves. `starter`: who started the run.
+    pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
+        !self.self_approval && starter == Some(id)
     }
 
     /// Why another one asks for less than this; `None` where it does not.

@@ -63,9 +63,7 @@ impl Offer {
             needs_edit: row.edit == Carry::Must,
         }
     }
-}
 
-impl Offer {
     /// Whether it can take effect without a person: it carries no edit, and gives no grant in nobody's name.
     pub fn applies_alone(&self) -> bool {
         !self.needs_edit && self.effect != Effect::Grant

@@ -53,8 +53,8 @@ impl Interrupt {
         if is_own(who) {
             return Err(Refusal::OwnWork);
         }
-        let agreed =
-            if releases || self.is_gathered(offer) { self.agreeing(offer, edit_of) } else { self.leading() };
+        let is_counted = releases || self.is_gathered(offer);
+        let agreed = if is_counted { self.agreeing(offer, edit_of) } else { self.leading() };
         // As the votes stand; and where one of them is their own, as if they had not cast it: they may change their mind.
         let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
         // Nobody has agreed to a new edit yet: it is written in the stage that is reached.
@@ -79,7 +79,6 @@ impl Interrupt {
             };
             let mut seats = free.into_iter().filter(|seat| !sits_elsewhere(seat)).peekable();
             if seats.peek().is_some() {
-                let is_counted = releases || self.is_gathered(offer);
                 let leaves_enough =
                     |seat: &Seat| !is_counted || self.leaves_enough(voter, offer, edit_of, seat);
                 return seats.find(leaves_enough).ok_or(Refusal::NeededElsewhere);
@@ -103,11 +102,7 @@ impl Interrupt {
             // It does not count, and what was there before it can still be agreed on.
             return true;
         }
-        let mut barred = BTreeSet::new();
-        if !self.assignment.self_approval {
-            barred.extend(voter.starter);
-            barred.extend(edit_of.and_then(|seq| self.authors.get(&seq)).map(String::as_str));
-        }
+        let barred = self.whose_own(voter.starter, edit_of);
         let is_replaced =
             |vote: &Vote| vote.by == who && (self.assignment.distinct || vote.seat.stage == seat.stage);
         let mut agreed = self.agreeing(offer, edit_of);
@@ -120,6 +115,12 @@ impl Interrupt {
         }
         ballots.push(Ballot { by: who, seat });
         is_in_reach(&ballots)
+    }
+
+    /// Those who may not release it, for it is theirs: whoever started the run, and wrote this edit.
+    fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
+        let author = edit_of.and_then(|seq| self.authors.get(&seq)).map(String::as_str);
+        starter.into_iter().chain(author).filter(|_| !self.assignment.self_approval).collect()
     }
 
     /// What a vote of somebody would count as who agrees with those who voted, or is the first.
@@ -206,11 +207,7 @@ impl Interrupt {
     /// Everybody whose vote counts, where those who did not agree are too few for what lacks and would be enough if nobody had:
     /// somebody has left, and one who has agreed is needed at another stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
-        let mut barred = BTreeSet::new();
-        if !self.assignment.self_approval {
-            barred.extend(starter);
-        }
-        let votes = self.leading();
+        let (barred, votes) = (self.whose_own(starter, None), self.leading());
         let is_in_reach = |ballots: &[Ballot<'_>]| self.assignment.is_in_reach(ballots, people, &barred);
         if is_in_reach(&self.counted(&votes)) || !is_in_reach(&[]) {
             return BTreeSet::new();

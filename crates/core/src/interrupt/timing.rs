@@ -269,8 +269,7 @@ impl Escalation {
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
-        let is_own = |id: &str| !assignment.self_approval && starter == Some(id);
-        people.deciding().any(|id| named.names(id, people) && !is_own(id))
+        people.deciding().any(|id| named.names(id, people) && !assignment.is_own(id, starter))
     }
 }
 
@@ -348,7 +347,6 @@ impl Interrupt {
             let counts = |stage| self.assignment.distinct || stage == at;
             self.votes.iter().any(|vote| (vote.by == id || vote.principal() == id) && counts(vote.seat.stage))
         };
-        let may_not = |id: &str| !self.assignment.self_approval && starter == Some(id);
         let mut told = BTreeSet::new();
         for id in people.deciding().filter(|id| stage.is_for(id, people) && !has_voted(id)) {
             let given = self.delegations.iter();
@@ -356,7 +354,7 @@ impl Interrupt {
             told.extend(given.map(|one| one.to.clone()));
             told.insert(people.standing_in(id, now).to_owned());
         }
-        told.retain(|id| !may_not(id) && !has_voted(id) && people.can_decide(id));
+        told.retain(|id| !self.assignment.is_own(id, starter) && !has_voted(id) && people.can_decide(id));
         told
     }
 

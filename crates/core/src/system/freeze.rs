@@ -50,11 +50,14 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
+    /// What holds all runs of a workflow: the widest first.
+    pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
+        self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
+    }
+
     /// What holds a run of a workflow, whoever is at work in it: the widest first.
     pub fn of_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
-        let of = |part: Part| self.parts.get(&part);
-        let of_workflow = || of(Part::Workflow(workflow.to_owned()));
-        self.all.as_ref().or_else(of_workflow).or_else(|| of(Part::Run(run.clone())))
+        self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
     pub fn of_agent(&self, agent: &str) -> Option<&Freeze> {

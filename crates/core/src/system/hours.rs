@@ -42,11 +42,9 @@ impl System {
         source: PeopleSource,
         hours: Vec<(String, Hours)>,
     ) -> Result<Vec<Fact>, Rejection> {
-        let named: BTreeSet<&String> = hours.iter().map(|(group, _)| group).collect();
-        let gone = self
-            .people
-            .all_hours()
-            .filter(|(group, is)| is.source == source && !named.iter().any(|name| name.as_str() == *group));
+        let named: BTreeSet<&str> = hours.iter().map(|(group, _)| group.as_str()).collect();
+        let gone =
+            self.people.all_hours().filter(|(group, is)| is.source == source && !named.contains(group));
         let mut facts: Vec<Fact> =
             gone.map(|(group, _)| Fact::HoursUnset { group: group.to_owned() }).collect();
         for (group, is) in hours {
