@@ -266,8 +266,7 @@ impl Logins {
     }
 
     fn set_cookie(&self, value: &str, seconds: u64) -> String {
-        let secure = if self.is_secure { "; Secure" } else { "" };
-        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}", self.cookie)
+        set_cookie(&self.cookie, value, "Strict", seconds, self.secure())
     }
 
     fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
@@ -279,8 +278,9 @@ impl Logins {
         format!("{}_{purpose}", self.cookie)
     }
 
-    pub(crate) fn is_secure(&self) -> bool {
-        self.is_secure
+    /// The attribute that keeps a cookie to TLS, where that is there.
+    pub(crate) fn secure(&self) -> &'static str {
+        if self.is_secure { "; Secure" } else { "" }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Login>)) -> Result<(), Error> {
@@ -292,6 +292,11 @@ impl Logins {
         self.kept.send_replace(Arc::new(stored.logins));
         Ok(())
     }
+}
+
+/// The value of `Set-Cookie`; of no seconds it has a browser forget the cookie.
+pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64, secure: &str) -> String {
+    format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
 /// The cookies of a name that a request brings.

@@ -26,7 +26,7 @@ use crate::access;
 use crate::app::{App, blocking};
 use crate::auth::AuthState;
 use crate::limits::{LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_INS};
-use crate::logins::{Invited, Logins, Token, cookies};
+use crate::logins::{Invited, Logins, Token, cookies, set_cookie};
 use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 
@@ -42,7 +42,7 @@ pub struct SignIns {
     pending: Seal,
     devices: Seal,
     cookie: String,
-    is_secure: bool,
+    secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
 }
 
@@ -111,7 +111,7 @@ impl SignIns {
             pending: Seal::new("sign-ins", operator),
             devices: Seal::new("sign-ins of terminals", operator),
             cookie: logins.cookie_of("oidc"),
-            is_secure: logins.is_secure(),
+            secure: logins.secure(),
             done: Mutex::default(),
         }
     }
@@ -129,8 +129,7 @@ impl SignIns {
 
     /// The answer of a provider is a navigation from another site: `Strict` would keep the cookie back.
     fn set_cookie(&self, value: &str, seconds: u64) -> String {
-        let secure = if self.is_secure { "; Secure" } else { "" };
-        format!("{}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}", self.cookie)
+        set_cookie(&self.cookie, value, "Lax", seconds, self.secure)
     }
 
     /// The value of `Set-Cookie` that has a browser forget a sign-in.
@@ -140,19 +139,20 @@ impl SignIns {
 
     /// The sign-ins that this browser began.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
-        let pending = cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
-        pending.map(|pending| Digest::of(pending.state.as_bytes())).collect()
+        self.opened(headers).map(|pending| Digest::of(pending.state.as_bytes())).collect()
+    }
+
+    fn opened<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = Pending> + 'a {
+        cookies(headers, &self.cookie).filter_map(|value| self.pending.open(value))
     }
 
     /// The sign-in that this browser began, and that this answer is of.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
-        let mut began =
-            cookies(headers, &self.cookie).filter_map(|value| self.pending.open::<Pending>(value));
-        let Some(first) = began.next() else {
+        let mut began = self.opened(headers).peekable();
+        if began.peek().is_none() {
             return Err(failed("this browser has begun no sign-in, or it has come to its end already"));
-        };
-        let mut all = std::iter::once(first).chain(began);
-        let pending = all.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
+        }
+        let pending = began.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
         let pending = pending.ok_or_else(|| failed("the answer is of another sign-in (`state`)"))?;
         if pending.expires_at <= now {
             return Err(failed("it took longer than 10 minutes"));

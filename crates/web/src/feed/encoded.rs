@@ -124,16 +124,17 @@ impl EncodedEvent {
 impl Words {
     fn of(event: &Event) -> Self {
         let seq = event.seq.to_string();
-        let head = format!("id: {}\ndata: ", event.position.as_deref().unwrap_or(&seq));
-        // JSON holds no line break of its own, so one `data:` line holds it.
-        let json = serde_json::to_string(event).unwrap_or_default();
-        let words = head.len()..head.len() + json.len();
-        Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
+        Self::framed(&format!("id: {}\n", event.position.as_deref().unwrap_or(&seq)), event)
     }
 
     /// Something else under the cursor of an event, as a server-sent event of this name.
     pub(super) fn named<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
-        let head = format!("id: {cursor}\nevent: {name}\ndata: ");
+        Self::framed(&format!("id: {cursor}\nevent: {name}\n"), value)
+    }
+
+    fn framed<T: Serialize>(fields: &str, value: &T) -> Self {
+        let head = format!("{fields}data: ");
+        // JSON holds no line break of its own, so one `data:` line holds it.
         let json = serde_json::to_string(value).unwrap_or_default();
         let words = head.len()..head.len() + json.len();
         Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::hours::{Hours, Span};
-use holdshort_core::system::people::{People, PeopleSource};
+use holdshort_core::system::people::{People, Person};
 use holdshort_protocol as wire;
 
 /// A page of all groups that somebody is in, or of which hours are known, by their names. The cursor is the last name of the
@@ -25,9 +25,7 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
 /// A group of which hours are known.
 pub fn one(people: &People, name: &str) -> Option<wire::Group> {
     people.hours(name)?;
-    let is_of = |(id, person): (&str, &holdshort_core::system::people::Person)| {
-        person.groups.contains(name) && people.can_decide(id)
-    };
+    let is_of = |(id, person): (&str, &Person)| person.groups.contains(name) && people.can_decide(id);
     Some(of(people, name, people.iter().filter(|each| is_of(*each)).count()))
 }
 
@@ -37,11 +35,7 @@ fn of(people: &People, name: &str, size: usize) -> wire::Group {
         name: name.to_owned(),
         people: size,
         hours: hours.map(shown),
-        source: hours.map(|hours| match hours.source {
-            PeopleSource::File => wire::PersonSource::File,
-            PeopleSource::Provider => wire::PersonSource::Provider,
-            PeopleSource::Api => wire::PersonSource::Api,
-        }),
+        source: hours.map(|hours| super::person::source(hours.source)),
     }
 }
 

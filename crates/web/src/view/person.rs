@@ -47,12 +47,16 @@ fn of(id: &str, person: &Person, people: &People) -> wire::Person {
         time_zone: person.time_zone.clone(),
         language: person.language.clone(),
         away: person.away.as_ref().map(away),
-        source: match person.source {
-            PeopleSource::File => wire::PersonSource::File,
-            PeopleSource::Provider => wire::PersonSource::Provider,
-            PeopleSource::Api => wire::PersonSource::Api,
-        },
+        source: source(person.source),
         may_decide: people.can_decide(id),
+    }
+}
+
+pub(super) fn source(source: PeopleSource) -> wire::PersonSource {
+    match source {
+        PeopleSource::File => wire::PersonSource::File,
+        PeopleSource::Provider => wire::PersonSource::Provider,
+        PeopleSource::Api => wire::PersonSource::Api,
     }
 }
 
