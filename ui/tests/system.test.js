@@ -234,13 +234,16 @@ test("the journal is searched, shown as it is stored, and verified", async (t) =
   await otto.locator('[data-intact="false"]').waitFor();
 
   // It can be stopped, and says that nothing is known.
+  let letGo;
+  const held = new Promise((resolve) => (letGo = resolve));
   await otto.route("**/v1/audit/verify*", async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await held;
     await route.continue().catch(() => undefined);
   });
   await button(otto, "audit.verify").click();
   await button(otto, "audit.verify.stop").click();
   await otto.getByText(text("audit.verify.stopped")).waitFor();
+  letGo();
   await otto.unrouteAll({ behavior: "ignoreErrors" });
 
   const asksInfo = [];

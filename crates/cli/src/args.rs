@@ -1,9 +1,10 @@
 //! What can be said on the command line.
 
+mod decide;
 mod freeze;
 mod front;
 mod people;
-mod work;
+mod transfer;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,10 +12,11 @@ use std::path::PathBuf;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+pub(crate) use decide::Decide;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
-pub(crate) use work::{Decide, Export, Import};
+pub(crate) use transfer::{Export, Import};
 
 use crate::called::spelled;
 use crate::exit;

@@ -360,16 +360,17 @@ fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
-    match u32::deserialize(from)? {
-        n @ 1..=1_000_000 => Ok(Some(n)),
-        _ => Err(de::Error::custom("must be from 1 to 1000000")),
-    }
+    amount(from, "")
 }
 
 fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    amount(from, ", a minute")
+}
+
+fn amount<'de, D: Deserializer<'de>>(from: D, each: &str) -> Result<Option<u32>, D::Error> {
     match u32::deserialize(from)? {
         n @ 1..=1_000_000 => Ok(Some(n)),
-        _ => Err(de::Error::custom("must be from 1 to 1000000, a minute")),
+        _ => Err(de::Error::custom(format_args!("must be from 1 to 1000000{each}"))),
     }
 }
 

@@ -57,21 +57,15 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
-/// The people of a file, by id.
+/// The people and groups of a file, in its order.
 pub fn people(path: &Path) -> Result<Roster, Error> {
-    let text = text_of(path, bounds::PEOPLE_BYTES, |found| {
-        let mode = found.permissions().mode() & 0o777;
-        if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
-    })?;
+    let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
 /// The rules of a file, in its order.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
-    let text = text_of(path, bounds::RULES_BYTES, |found| {
-        let mode = found.permissions().mode() & 0o777;
-        if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
-    })?;
+    let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
@@ -185,6 +179,12 @@ fn pair(workflow: &Path, rehearsal: &Path) -> Result<Override, Error> {
 
 fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
+}
+
+/// Nobody else may change what says who decides, or what is allowed.
+fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
+    let mode = found.permissions().mode() & 0o777;
+    if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
 /// The text of a file of at most so many bytes that is as it should be.

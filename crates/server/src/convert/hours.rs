@@ -6,12 +6,13 @@ use holdshort_core::hours::{Day, Hours, Span};
 use holdshort_core::schema::Problem;
 use holdshort_core::system::people::PeopleSource;
 use holdshort_protocol as wire;
+use holdshort_web::body::escape;
 use holdshort_web::problem::{Answer, Refused};
 
 pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
     let (mut week, mut problems): (BTreeMap<Day, Vec<Span>>, _) = (BTreeMap::new(), Vec::new());
     for (name, texts) in hours.week {
-        let at = format!("/week/{}", name.replace('~', "~0").replace('/', "~1"));
+        let at = format!("/week/{}", escape(&name));
         let mut spans = Vec::new();
         for (i, text) in texts.iter().enumerate() {
             match text.parse::<Span>() {

@@ -81,7 +81,7 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
 )]
 pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
-    let login = login(&caller).ok_or_else(|| Refused::not_found("login: a token needs none"))?;
+    let login = caller.login().cloned().ok_or_else(|| Refused::not_found("login: a token needs none"))?;
     let app = caller.app;
     let forget = app.logins.forget();
     blocking(move || app.logins.end(&login)).await?;
@@ -125,9 +125,4 @@ async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let system = detached(change).await?;
     access::told(&app, system.seq).await;
     Ok(())
-}
-
-/// The login that a caller came in with, if it was one.
-fn login(caller: &Caller) -> Option<logins::Login> {
-    caller.login().cloned()
 }

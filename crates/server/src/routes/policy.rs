@@ -6,7 +6,6 @@ use holdshort_core::gate::{Release, Verdict};
 use holdshort_core::id::{Draw, SessionId};
 use holdshort_core::interrupt::{Assignment, Risk};
 use holdshort_core::session::Session;
-use holdshort_core::system::freeze::Part;
 use holdshort_engine::Clock;
 use holdshort_protocol::{Code, PolicyCheck, PolicyVerdict, VerdictWord};
 use holdshort_web::auth::Caller;
@@ -54,9 +53,7 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
     let system = driver.system().await?;
     let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now());
     let freezes = &system.freezes;
-    let is_frozen = freezes.all.is_some()
-        || freezes.of_agent(&agent).is_some()
-        || freezes.of(Some(&Part::Workflow(EXTERNAL.to_owned()))).is_some();
+    let is_frozen = freezes.of_workflow(EXTERNAL).is_some() || freezes.of_agent(&agent).is_some();
     let (verdict, allowed_by) = match &gated.verdict {
         Verdict::Forbid(_) => (VerdictWord::Forbid, None),
         Verdict::Ask { .. } => (VerdictWord::Ask, None),

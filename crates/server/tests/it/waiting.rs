@@ -5,7 +5,7 @@ use holdshort_engine::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, refusal, said, text};
+use crate::harness::{Api, SOON, Served, created, ok, refusal, said, text};
 use crate::people::{approve, code, peopled};
 
 /// What happened in its run, of these types.
@@ -18,13 +18,16 @@ async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> 
 
 /// Looks until it is so.
 async fn until(api: &Api, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let shown = ok(api.get(path).await);
-        if is_so(&shown) {
-            return shown;
+    let waited = tokio::time::timeout(SOON, async {
+        loop {
+            let shown = ok(api.get(path).await);
+            if is_so(&shown) {
+                return shown;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    });
+    waited.await.expect("it comes to be so")
 }
 
 fn path_of(asked: &Value) -> String {

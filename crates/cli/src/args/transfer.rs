@@ -1,0 +1,24 @@
+//! Arguments of `export` and `import`.
+
+use std::path::PathBuf;
+
+use super::StoreArgs;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// Where to; it must not be there yet (`-`: standard output).
+    pub file: PathBuf,
+    /// Only this run and its session; may be said several times.
+    #[arg(long, value_name = "ID")]
+    pub run: Vec<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// A file that `export` wrote. It is checked whole before anything is written.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
