@@ -47,7 +47,7 @@ pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow
     say(&format!("Copied {} into {}. The head is {noted}", count(events, "event"), into.display()));
     say(&spelled(&format!("  Check it:   `holdshort audit verify --data {shown}`")));
     say(&spelled(&format!(
-        "  Restore it: `holdshort serve --data {shown}` starts frozen, until `holdshort unfreeze`"
+        "  Restore it: `holdshort serve --data {shown}` starts frozen, until `holdshort unfreeze --data {shown}`"
     )));
     Ok(Exit::Ok)
 }
