@@ -16,6 +16,24 @@ const EXTERNAL = [
     message: "See ![ok](https://elsewhere.example/x.png) and [https://a.example](https://b.example/).",
     payload: { command: "\u0441url https://example.org", nested: { list: [1, 2], text: "line\n".repeat(60) } },
   },
+  {
+    kind: "tool_approval",
+    title: "Clean up",
+    message: "The build folder is stale.",
+    payload: { sandbox: "full", ticket: 4711 },
+    call: { tool: "run_command", arguments: { command: "rm -r build" }, workspace: "/srv/app" },
+  },
+  {
+    kind: "tool_approval",
+    title: "Raise the limit",
+    call: {
+      tool: "write_file",
+      arguments: { path: "limits.toml", content: "limit = 20\n" },
+      workspace: "/srv/app",
+      before: "limit = 10\n",
+      after: "limit = 20\n",
+    },
+  },
 ];
 
 test("cards", async (t) => {
@@ -30,9 +48,15 @@ test("cards", async (t) => {
     });
   }
   for (const ask of EXTERNAL) {
-    await t.test(`external: ${ask.kind}`, async () => {
+    await t.test(`external: ${ask.kind}: ${ask.title}`, async () => {
       await visitCard(page, await server.agentAsks(ask));
       await assertSound(page, ask.title);
+      if (!ask.call) return;
+      // The call itself, as one of ours: what the agent says beside it changes nothing of that.
+      const call = card(page).getByRole("region", { name: text("card.tool"), exact: true });
+      await call.getByText(ask.call.arguments.command ?? "limit = 20").first().waitFor();
+      await call.getByText(text("card.elsewhere")).waitFor();
+      assert.equal(await call.getByText(text("card.sandbox.full")).count(), 0);
     });
   }
 

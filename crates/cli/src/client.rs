@@ -416,6 +416,11 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
+/// What was wrong with the body that was sent, and where.
+pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
+    error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
+}
+
 /// Whether the same may work in a moment: no answer came, or the server could not give one now.
 pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     match code(error) {

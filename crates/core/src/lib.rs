@@ -40,4 +40,5 @@ pub mod strict;
 pub mod system;
 pub mod time;
 pub mod tool;
+pub mod tree;
 pub mod web;

@@ -17,6 +17,7 @@ mod fetch;
 mod form;
 pub mod frame;
 mod interrupt;
+mod judged;
 mod key;
 mod list;
 mod login;
@@ -52,6 +53,7 @@ pub use interrupt::{
     Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
     Policy, Reason, Resolution, Risk,
 };
+pub use judged::JudgedCall;
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{

@@ -417,6 +417,6 @@ export const later = {
   "login.opening": "Signing in",
   "login.provider": "Sign in with {name}",
   "login.provider.out": "Sign out of {name}, too",
-  "login.how": "This browser is not signed in. Print a link that works once, and open it here:",
+  "login.how": "Ask whoever runs this server for a link that signs you in. On the server's own machine, this prints one:",
   "login.folder": "If the server was started with `--data DIR`, say that here, too.",
 };

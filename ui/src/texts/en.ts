@@ -128,6 +128,7 @@ export const en = {
 
   "card.tool": "Tool",
   "card.command.long": "A long one: read it to its end.",
+  "card.elsewhere": "It runs where the agent is, in no sandbox of Holdshort.",
   "card.folder": "Folder",
   "card.host": "Host",
   "card.path": "Path",

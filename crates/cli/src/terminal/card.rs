@@ -4,8 +4,8 @@
 //! Look-alike letters are printed as their code points.
 
 use holdshort_protocol::{
-    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer,
-    Origin, Outcome, Script, TrialCard, plain,
+    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
+    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain,
 };
 use serde_json::Value;
 
@@ -242,6 +242,9 @@ fn speaker(interrupt: &Interrupt) -> String {
 fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let payload = &interrupt.payload;
     let string = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
+    if let Some(judged) = JudgedCall::of(interrupt) {
+        return judged_call(interrupt, judged, cap, paint);
+    }
     if interrupt.origin == Origin::External {
         return external(interrupt, cap, paint);
     }
@@ -469,6 +472,19 @@ fn proposal(proposal: &Value, cap: Cap, paint: Paint) -> Vec<String> {
         let texts =
             proposal.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         texts.for_each(|text| out.extend(quote(&format!("{mark} {text}"), "    ", cap, paint)));
+    }
+    out
+}
+
+/// A call that an agent makes where it runs: its title, the call as one of ours, what the agent says beside it.
+fn judged_call(interrupt: &Interrupt, judged: JudgedCall, cap: Cap, paint: Paint) -> Vec<String> {
+    let mut out = quote(&interrupt.title, &speaker(interrupt), cap, paint);
+    out.push(String::new());
+    let as_ours = Interrupt { payload: judged.call, ..interrupt.clone() };
+    out.extend(call(&as_ours, cap, paint));
+    out.extend(fact("runs", &paint.yellow(JudgedCall::RUNS), paint));
+    if judged.beside.as_object().is_some_and(|beside| !beside.is_empty()) {
+        out.extend(quote(&readable(&judged.beside), "  details", cap, paint));
     }
     out
 }

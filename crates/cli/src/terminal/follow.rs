@@ -440,7 +440,11 @@ impl Follower<'_> {
                 Some(_) | None => {
                     let text = crate::output::error(&error);
                     let fold = |line: &str| paint.fold(&format!("  {}", paint.red(line)), 4);
-                    Ok(Some(text.lines().flat_map(fold).collect()))
+                    let mut told: Vec<String> = text.lines().flat_map(fold).collect();
+                    if let Some(prompt) = &mut self.asking {
+                        told.extend(prompt.refused(client::errors(&error)));
+                    }
+                    Ok(Some(told))
                 }
             },
         }

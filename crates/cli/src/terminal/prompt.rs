@@ -3,7 +3,7 @@
 //! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While
 //! something is shown back, `yes` confirms it and is never the name of another option.
 
-use holdshort_protocol::{Decision, Interrupt, Kind, Offer, parts_of_lines, plain};
+use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, parts_of_lines, plain};
 use serde_json::Value;
 
 use super::paint::Paint;
@@ -20,6 +20,8 @@ use fields::{Filled, Filling};
 pub(crate) struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
+    /// The form that gave the answer which was shown back.
+    filled: Option<Filling>,
     /// An empty line was answered with a hint.
     hinted: bool,
 }
@@ -80,7 +82,7 @@ impl Form {
 impl Prompt {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
-        Self { interrupt, stage, hinted: false }
+        Self { interrupt, stage, filled: None, hinted: false }
     }
 
     /// What stands before the cursor.
@@ -206,10 +208,23 @@ impl Prompt {
                 Reaction::Ask(shown)
             }
             Filled::Whole(answer) => match naming::natural(&self.interrupt).map(|offer| offer.id.clone()) {
-                Some(option) => self.data(&option, &answer.to_string(), paint),
+                Some(option) => {
+                    self.filled = Some(filling);
+                    self.data(&option, &answer.to_string(), paint)
+                }
                 None => Reaction::Ask(Vec::new()),
             },
         }
+    }
+
+    /// The answer was refused. What was asked for part by part is asked for again where it does not fit, and only there.
+    pub(crate) fn refused(&mut self, problems: &[FieldError]) -> Vec<String> {
+        let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) else {
+            return Vec::new();
+        };
+        let asked = filling.ask();
+        self.stage = Stage::Fill(filling);
+        vec![asked]
     }
 
     /// What is said to a decision that was shown back.
@@ -223,6 +238,7 @@ impl Prompt {
                     shown.push(filling.ask());
                     self.stage = Stage::Fill(filling);
                 }
+                self.filled = None;
                 return Reaction::Ask(shown);
             }
             "?" | "help" | "v" => {
@@ -239,6 +255,7 @@ impl Prompt {
                 "Enter sends what is shown, n drops it; an option by its number or name takes its place.";
             return Reaction::Ask(vec![format!("  “{}”: {rule}", plain::line(line))]);
         }
+        self.filled = None;
         self.choose(line, paint)
     }
 

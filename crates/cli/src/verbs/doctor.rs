@@ -53,7 +53,8 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     } else {
         tell(&report);
     }
-    Ok(Exit::Ok)
+    // A server would refuse to start with it.
+    Ok(if report.pointer("/config/problem").is_some() { Exit::Usage } else { Exit::Ok })
 }
 
 /// A server whose address is known is asked whether it is there. `answers` is null where nobody was asked.

@@ -31,7 +31,11 @@ pub(super) async fn decision(
     let link: Link = scene.client()?.post(&path, &LinkRequest { expires_in_ms }).await?;
     let is_local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
     let here = if is_local.iter().any(|start| link.url.starts_with(start)) { " on this machine" } else { "" };
-    show(scene, &link, &format!("Whoever opens it{here} decides on this interrupt as you"))
+    show(
+        scene,
+        &link,
+        &format!("Whoever opens it{here} acts on this interrupt as you, within what you may do"),
+    )
 }
 
 fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {

@@ -97,7 +97,7 @@ fn links_are_printed_to_be_copied() {
     assert!(shown.out.contains(&format!("{address}/inbox/{id}")), "{shown:?}");
     let ran = home.run(&["link", id, "--expires-in", "2h"]);
     assert!(ran.code == 0 && ran.out.starts_with(&format!("{address}/d/")), "{ran:?}");
-    assert!(ran.err.contains("decides on this interrupt as you"), "{ran:?}");
+    assert!(ran.err.contains("acts on this interrupt as you"), "{ran:?}");
     assert_eq!(home.run(&["link", id, "--expires-in", "soon"]).code, 2);
     let ran = home.run(&["link", id, "--expires-in", "31d"]);
     assert!(ran.code == 2 && ran.err.contains("/expires_in_ms"), "{ran:?}");

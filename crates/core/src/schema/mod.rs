@@ -1,9 +1,11 @@
 //! JSON Schema (2020-12) checks, with JSON pointers into what was sent.
 //!
-//! `foreign` says what is taken of a schema from outside, `work` what a check of one with references or backtracking patterns may cost.
+//! `foreign` says what is taken of a schema from outside, `work` what a check of one with references or backtracking patterns may cost,
+//! `union` where within a union a value fails.
 
 mod foreign;
 mod positions;
+mod union;
 mod work;
 
 use std::collections::BTreeSet;
@@ -113,11 +115,13 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
         return vec![Problem::new(base, why)];
     }
     let mut errors = compiled.validator.iter_errors(value);
-    let problem = |error: ValidationError<'_>| {
-        Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(&error)))
+    let problem = |error: &ValidationError<'_>| {
+        Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(error)))
     };
-    let mut problems: Vec<Problem> = errors.by_ref().take(MAX_PROBLEMS).map(problem).collect();
-    if errors.next().is_some() {
+    let first: Vec<ValidationError<'_>> = errors.by_ref().take(MAX_PROBLEMS).collect();
+    let mut problems: Vec<Problem> = first.iter().flat_map(union::within).map(problem).collect();
+    if errors.next().is_some() || problems.len() > MAX_PROBLEMS {
+        problems.truncate(MAX_PROBLEMS);
         problems.push(Problem::new(base, format!("holds more problems than these {MAX_PROBLEMS}")));
     }
     problems

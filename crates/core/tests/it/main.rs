@@ -53,6 +53,7 @@ mod sessions;
 mod smart;
 mod snapshot;
 mod timing;
+mod tree;
 mod trials;
 mod turns;
 mod usage;

@@ -58,6 +58,22 @@ async fn each_kind_shows_what_is_decided() {
     }
 }
 
+/// The call stands there as one of ours; what the agent says beside it is data, and makes it no safer.
+#[tokio::test]
+async fn a_call_of_another_agent_shows_what_would_run() {
+    let served = Served::new().await;
+    let ask = json!({
+        "kind": "tool_approval", "title": "Clean up", "payload": {"sandbox": "full", "ticket": 4711},
+        "call": {"tool": "run_command", "arguments": {"command": "rm -r build"}, "cwd": "/srv/app", "workspace": "/srv"},
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    let page = page(&served, &asked).await;
+    for part in ["rm -r build", "/srv/app", "in no sandbox of Holdshort", "ticket"] {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
+}
+
 /// Where a line breaks it goes on below its beginning: its class says how far that is indented.
 #[tokio::test]
 async fn a_line_of_a_change_keeps_its_indentation_where_it_breaks() {

@@ -45,6 +45,33 @@ fn a_command_stands_with_its_directory_and_its_walls() {
     assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
+/// A call that an agent makes elsewhere and that the gates judged stands there as one of ours. What the agent says beside
+/// it is quoted, and an ask that names no call is all in the agent's words.
+#[test]
+fn a_judged_call_of_another_agent_is_a_call() {
+    let mut asked = interrupt(Kind::ToolApproval);
+    asked.origin = Origin::External;
+    asked.title = "Clean up".to_owned();
+    asked.payload = json!({
+        "tool": "run_command", "arguments": {"command": "rm -r build"}, "category": "bash", "cwd": "/srv/app",
+        "sandbox": "full", "note": "harmless",
+    });
+    let lines = [
+        "  $ rm -r build",
+        "  in        /srv/app",
+        "  runs      where the agent is, in no sandbox of Holdshort",
+    ];
+    let quoted = "\"sandbox\": \"full\"";
+    let shown_as = |asked: &Interrupt| {
+        let text = shown(asked, "");
+        assert!(!text.contains("it can do nothing else"), "{text}");
+        (text.contains(quoted), lines.map(|line| text.contains(line)))
+    };
+    assert_eq!(shown_as(&asked), (true, [false; 3]));
+    asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
+    assert_eq!(shown_as(&asked), (true, [true; 3]));
+}
+
 #[test]
 fn only_what_can_be_chosen_has_a_number() {
     let numbered = |kind: Kind| {

@@ -101,7 +101,11 @@ impl Chat<'_> {
                 Some(_) | None => {
                     let text = crate::output::error(&error);
                     let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
-                    Some(text.lines().flat_map(fold).collect())
+                    let mut told: Vec<String> = text.lines().flat_map(fold).collect();
+                    if let Some(asking) = &mut self.asking {
+                        told.extend(asking.prompt.refused(client::errors(&error)));
+                    }
+                    Some(told)
                 }
             },
         }

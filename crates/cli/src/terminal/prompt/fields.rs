@@ -1,7 +1,9 @@
 //! An answer of data, part by part: what the schema of a question asks for, one line each. Objects in objects are asked
 //! for as parts of their own. Schemas that do not come to a list of parts are answered as JSON, with their shape shown.
 
-use holdshort_protocol::plain;
+use std::collections::VecDeque;
+
+use holdshort_protocol::{FieldError, plain};
 use serde_json::{Map, Value};
 
 use super::takes::{Takes, has_null, part, types};
@@ -38,7 +40,8 @@ struct Object {
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    at: usize,
+    /// The places of the fields that are still asked for, in order; the first one now.
+    left: VecDeque<usize>,
     answer: Value,
 }
 
@@ -54,8 +57,8 @@ impl Filling {
     /// The form of a schema: a part, or an object of parts.
     pub(super) fn of(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
-        let mut filling =
-            Self { fields: Vec::new(), objects: Vec::new(), at: 0, answer: Value::Object(Map::new()) };
+        let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
+        let mut filling = Self { fields, objects, left, answer: Value::Object(Map::new()) };
         if types(whole.schema) == ["object"] {
             filling.object(whole.schema, schema, &[], None, FORM_DEPTH)?;
         } else {
@@ -65,7 +68,36 @@ impl Filling {
             let blank = Blank::Needed;
             filling.fields.push(Field { path: Vec::new(), says, blank, within: None, takes });
         }
-        (1..=FORM_PARTS).contains(&filling.fields.len()).then_some(filling)
+        filling.left = (0..filling.fields.len()).collect();
+        (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
+    }
+
+    /// The form again, with what was given but for the parts that were refused.
+    pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
+        let refused = |field: &Field| {
+            let place = field.path.iter().fold("/edit".to_owned(), |place, name| {
+                format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+            });
+            let is_absent = at(&self.answer, &field.path).is_none();
+            problems.iter().any(|problem| {
+                let around = place.strip_prefix(&*problem.pointer);
+                is_within(&problem.pointer, &place)
+                    // A part that is missing is told at the object around it.
+                    || (is_absent && around.is_some_and(|rest| rest.starts_with('/')))
+            })
+        };
+        let found = self.fields.iter().enumerate().filter(|(_, field)| refused(field));
+        self.left = found.map(|(place, _)| place).collect();
+        for place in &self.left {
+            take(&mut self.answer, &self.fields[*place].path);
+        }
+        (!self.left.is_empty()).then_some(self)
+    }
+
+    /// What is asked for now, and its place.
+    fn now(&self) -> Option<(usize, &Field)> {
+        let place = *self.left.front()?;
+        Some((place, self.fields.get(place)?))
     }
 
     fn object(
@@ -111,7 +143,7 @@ impl Filling {
 
     /// What is asked for now.
     pub(super) fn ask(&self) -> String {
-        let Some(field) = self.fields.get(self.at) else { return String::new() };
+        let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {
             asks if asks.is_empty() => asks,
             asks => format!(" ({asks})"),
@@ -121,12 +153,12 @@ impl Filling {
         if self.fields.len() == 1 {
             return format!("  {says}{takes}{optional}");
         }
-        format!("  {} of {}: {says}{takes}{optional}", self.at + 1, self.fields.len())
+        format!("  {} of {}: {says}{takes}{optional}", place + 1, self.fields.len())
     }
 
     /// Whether the part that is asked for has this value: then it is no key.
     pub(super) fn takes(&self, line: &str) -> bool {
-        self.fields.get(self.at).is_some_and(|field| field.takes.has(line))
+        self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
 
     fn may_be_left_out(&self, field: &Field) -> bool {
@@ -140,17 +172,17 @@ impl Filling {
     }
 
     pub(super) fn line(&mut self, line: &str) -> Filled {
-        let Some(field) = self.fields.get(self.at).cloned() else {
+        let Some(field) = self.now().map(|(_, field)| field.clone()) else {
             return Filled::Whole(self.answer.clone());
         };
-        let mut next = self.at + 1;
+        let mut done = 1;
         match (line.trim(), field.blank) {
             ("", Blank::Needed) => {
                 let Some(object) = self.open_object(&field) else {
                     return Filled::On(Some("  That part is needed.".to_owned()));
                 };
-                let rest = self.fields[self.at..].iter().take_while(|it| it.path.starts_with(&object.path));
-                next = self.at + rest.count();
+                let rest = self.left.iter().take_while(|it| self.fields[**it].path.starts_with(&object.path));
+                done = rest.count();
             }
             ("", Blank::Null) => put(&mut self.answer, &field.path, Value::Null),
             ("", Blank::Absent) => {}
@@ -159,8 +191,8 @@ impl Filling {
                 Err(why) => return Filled::On(Some(format!("  {why}"))),
             },
         }
-        self.at = next;
-        if self.at < self.fields.len() {
+        self.left.drain(..done);
+        if !self.left.is_empty() {
             return Filled::On(None);
         }
         self.settle();
@@ -185,7 +217,7 @@ impl Filling {
 
     /// Whether a line that begins as JSON is the whole answer, and not the part that is asked for.
     pub(super) fn is_whole(&self, line: &str) -> bool {
-        let is_list = self.fields.get(self.at).is_some_and(|field| field.takes.is_list());
+        let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
     }
 }
@@ -196,6 +228,23 @@ fn said(schema: &Value) -> Option<&str> {
 
 fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
+}
+
+/// Whether a pointer leads to a place or into it.
+fn is_within(pointer: &str, place: &str) -> bool {
+    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Takes a part out, where it is.
+fn take(answer: &mut Value, path: &[String]) {
+    let Some((name, around)) = path.split_last() else {
+        *answer = Value::Object(Map::new());
+        return;
+    };
+    let around = around.iter().try_fold(answer, |value, name| value.get_mut(name));
+    if let Some(Value::Object(object)) = around {
+        object.remove(name);
+    }
 }
 
 fn put(answer: &mut Value, path: &[String], value: Value) {

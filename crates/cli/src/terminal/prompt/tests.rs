@@ -427,6 +427,43 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
+/// A refused answer is asked for again where it does not fit; the other parts stay as they were given.
+#[test]
+fn a_refused_form_keeps_the_parts_that_fit() {
+    let schema = serde_json::json!({"type": "object", "required": ["a", "b", "c"], "properties": {
+        "a": {"type": "integer"}, "b": {"type": "object", "required": ["x"], "properties": {"x": {"type": "string"}}},
+        "c": {"type": "string"}}});
+    let whole = || serde_json::json!({"a": 1, "b": {"x": "new"}, "c": "two"});
+    let cases: [(&str, &[&str], Value); 5] = [
+        ("/edit/b/x", &["new", ""], whole()),
+        ("/edit/b", &["new", ""], whole()),
+        ("/edit/c/0", &["new", ""], serde_json::json!({"a": 1, "b": {"x": "one"}, "c": "new"})),
+        ("/edit", &["4", "five", "six", ""], serde_json::json!({"a": 4, "b": {"x": "five"}, "c": "six"})),
+        ("/text", &[r#"{"a": 7}"#, ""], serde_json::json!({"a": 7})),
+    ];
+    for (pointer, lines, expected) in cases {
+        let mut question = interrupt(Kind::Question);
+        question.payload = serde_json::json!({});
+        question.response_schema = Some(schema.clone());
+        let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+        (answer.needs_text, answer.needs_edit) = (false, true);
+        let mut prompt = Prompt::new(question);
+        for line in ["1", "one", "two"] {
+            assert!(matches!(prompt.line(line, Paint::plain()), Reaction::Ask(_)));
+        }
+        assert!(matches!(prompt.line("", Paint::plain()), Reaction::Decide(_)));
+        let problem = FieldError { pointer: pointer.to_owned(), message: "does not fit".to_owned() };
+        let told = prompt.refused(&[problem]);
+        let mut sent = None;
+        for line in lines {
+            if let Reaction::Decide(decision) = prompt.line(line, Paint::plain()) {
+                sent = Some(decision.edit);
+            }
+        }
+        assert_eq!(sent, Some(expected), "{pointer}: {told:?}");
+    }
+}
+
 /// An earlier answer is shown back, and sent with where it comes from; `h` is a word where there is none.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {

@@ -2,7 +2,7 @@
 
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
-    Approval, Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
+    Approval, Covered, Interrupt, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -56,11 +56,11 @@ impl Fact {
 }
 
 impl<'a> Card<'a> {
-    /// `model`: the run's.
-    pub(super) fn of(interrupt: &'a Interrupt, model: Option<&str>) -> Self {
+    /// `model`: the run's. `judged`: the call of an agent that runs elsewhere, where it is about one.
+    pub(super) fn of(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>, model: Option<&str>) -> Self {
         let said = interrupt.message.trim();
         let context = interrupt.payload.get("context").and_then(Value::as_str).unwrap_or_default();
-        let (known, parts) = subject::of(interrupt);
+        let (known, parts) = subject::of(interrupt, judged);
         Self {
             kind: kind(interrupt.kind),
             title: &interrupt.title,

@@ -89,7 +89,8 @@ enum News<'a> {
 }
 
 fn draw(interrupt: &Interrupt, model: Option<&str>, news: News<'_>) -> Response {
-    let card = Card::of(interrupt, model);
+    let judged = JudgedCall::of(interrupt);
+    let card = Card::of(interrupt, judged.as_ref(), model);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
     let (status, headline) = match &news {

@@ -1,7 +1,8 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
 use holdshort_protocol::{
-    Before, CommandEffect, Diff, FetchCard, Interrupt, Kind, Origin, Script, TrialCard, is_outside, plain,
+    Before, CommandEffect, Diff, FetchCard, Interrupt, JudgedCall, Kind, Origin, Script, TrialCard,
+    is_outside, plain,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -62,15 +63,20 @@ pub(super) struct Subtask<'a> {
     after: Vec<&'a str>,
 }
 
-/// Facts and parts. Of an agent that runs elsewhere nothing is a fact.
-pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
+/// Facts and parts. Of an agent that runs elsewhere nothing is a fact but the call that the gates judged, `judged`.
+pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -> (Vec<Fact>, Vec<Part<'a>>) {
     let payload = &interrupt.payload;
+    if let Some(JudgedCall { call: judged, beside }) = judged {
+        let mut facts = call_facts(judged, interrupt);
+        facts.push(Fact::notice("Runs", JudgedCall::RUNS));
+        return (facts, call(judged).into_iter().chain(whole(beside)).collect());
+    }
     if interrupt.origin == Origin::External {
         return (Vec::new(), external(interrupt));
     }
     let parts = match interrupt.kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
-            return (call_facts(interrupt), call(payload));
+            return (call_facts(payload, interrupt), call(payload));
         }
         Kind::PlanApproval => plan(payload).map_or_else(|| whole(payload), |plan| vec![plan]),
         Kind::Question => {
@@ -112,8 +118,7 @@ fn external(interrupt: &Interrupt) -> Vec<Part<'_>> {
     parts
 }
 
-fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
-    let payload = &interrupt.payload;
+fn call_facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = vec![Fact::new("Tool", plain::line(text(payload, "tool")))];
     facts.extend(Before::of(payload).iter().map(|before| {
         let said = format!("{}, which {}", plain::line(before.title), before.state());

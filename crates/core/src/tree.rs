@@ -1,0 +1,145 @@
+//! The Merkle tree over all events (RFC 9162, part 2.1): what its root is, and what proves that an event is in it or
+//! that a later tree continues an earlier one.
+//!
+//! The nth leaf is the hash of the nth event in the order of positions. That hash is the head of the event's stream at
+//! that event, so the tree holds every head that any stream ever had. Nothing here reads events: a proof is a list of
+//! ranges of leaves, and whoever asks for it computes the root of each.
+
+use std::ops::Range;
+
+use crate::digest::Digest;
+
+/// The hash of a leaf.
+pub fn leaf(event: &Digest) -> Digest {
+    Digest::of_parts(&[&[0], event.as_bytes()])
+}
+
+fn node(left: &Digest, right: &Digest) -> Digest {
+    Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
+}
+
+/// The root of a growing list of leaves, in memory that grows with the logarithm of their number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Growing {
+    /// Roots of the perfect subtrees from the left, each smaller than the one before it.
+    peaks: Vec<(u64, Digest)>,
+}
+
+impl Growing {
+    /// Leaves so far.
+    pub fn size(&self) -> u64 {
+        self.peaks.iter().map(|(size, _)| size).sum()
+    }
+
+    /// Adds the next event.
+    pub fn event(&mut self, event: &Digest) {
+        self.subtree(1, leaf(event));
+    }
+
+    /// Adds a perfect subtree of `size` leaves, a power of two that divides the number of leaves before it.
+    pub fn subtree(&mut self, size: u64, root: Digest) {
+        debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
+        let (mut size, mut root) = (size, root);
+        while let Some((_, left)) = self.peaks.pop_if(|(before, _)| *before == size) {
+            (size, root) = (size * 2, node(&left, &root));
+        }
+        self.peaks.push((size, root));
+    }
+
+    /// The root over all leaves; of none, the hash of nothing.
+    pub fn root(&self) -> Digest {
+        let roots = self.peaks.iter().rev().map(|(_, root)| *root);
+        roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of(&[]))
+    }
+}
+
+/// The ranges whose roots prove that the leaf `index` is in a tree of `size` leaves, from the leaf up. `None`: it has no
+/// such leaf.
+pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
+    let (mut tree, mut path) = (0..size, Vec::new());
+    if index >= size {
+        return None;
+    }
+    while tree.end - tree.start > 1 {
+        let middle = tree.start + split(tree.end - tree.start);
+        let (own, other) = if index < middle {
+            (tree.start..middle, middle..tree.end)
+        } else {
+            (middle..tree.end, tree.start..middle)
+        };
+        path.push(other);
+        tree = own;
+    }
+    path.reverse();
+    Some(path)
+}
+
+/// The ranges whose roots prove that a tree of `size` leaves begins with the first `earlier` of them. `None`: the
+/// earlier tree is empty, and proves nothing, or is not the smaller one.
+pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
+    if earlier == 0 || earlier > size {
+        return None;
+    }
+    let (mut tree, mut proof, mut is_left_edge) = (0..size, Vec::new(), true);
+    while tree.end != earlier {
+        let middle = tree.start + split(tree.end - tree.start);
+        if earlier <= middle {
+            proof.push(middle..tree.end);
+            tree.end = middle;
+        } else {
+            proof.push(tree.start..middle);
+            tree.start = middle;
+            is_left_edge = false;
+        }
+    }
+    if !is_left_edge {
+        proof.push(tree);
+    }
+    proof.reverse();
+    Some(proof)
+}
+
+/// The largest power of two below `size`, which is at least 2.
+fn split(size: u64) -> u64 {
+    1 << (u64::BITS - 1 - (size - 1).leading_zeros())
+}
+
+/// Whether `path` proves that `event` is the leaf `index` of the tree of `size` leaves with this root (RFC 9162, 2.1.3.2).
+pub fn is_included(event: &Digest, index: u64, size: u64, path: &[Digest], root: &Digest) -> bool {
+    let Some(ranges) = inclusion(index, size).filter(|ranges| ranges.len() == path.len()) else {
+        return false;
+    };
+    let up = |own: Digest, (range, other): (&Range<u64>, &Digest)| {
+        if range.start > index { node(&own, other) } else { node(other, &own) }
+    };
+    ranges.iter().zip(path).fold(leaf(event), up) == *root
+}
+
+/// Whether `proof` proves that the second tree begins with all leaves of the first (RFC 9162, 2.1.4.2).
+pub fn continues(first: (u64, &Digest), second: (u64, &Digest), proof: &[Digest]) -> bool {
+    let ((earlier, earlier_root), (size, root)) = (first, second);
+    if earlier == size {
+        return proof.is_empty() && earlier_root == root;
+    }
+    let Some(ranges) = consistency(earlier, size).filter(|ranges| ranges.len() == proof.len()) else {
+        return false;
+    };
+    let mut parts: Vec<(Range<u64>, Digest)> = ranges.into_iter().zip(proof.iter().copied()).collect();
+    // An earlier tree that is perfect is itself the first part.
+    if parts.iter().all(|(range, _)| range.start >= earlier) {
+        parts.insert(0, (0..earlier, *earlier_root));
+    }
+    let (mut own, mut whole): (Option<Digest>, Option<Digest>) = (None, None);
+    for (range, part) in &parts {
+        let join = |so_far: Option<Digest>| match so_far {
+            None => *part,
+            Some(so_far) if range.start >= earlier => node(&so_far, part),
+            Some(so_far) => node(part, &so_far),
+        };
+        if range.start < earlier {
+            own = Some(join(own));
+        }
+        whole = Some(join(whole));
+    }
+    own.as_ref() == Some(earlier_root) && whole.as_ref() == Some(root)
+}
