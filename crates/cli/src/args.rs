@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod audit;
 mod decide;
 mod freeze;
 mod front;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+pub(crate) use audit::{Audit, Receipt, Verify};
 pub(crate) use decide::Decide;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
@@ -341,9 +343,11 @@ pub(crate) enum Verb {
         #[command(flatten)]
         of: FreezeOf,
     },
-    /// Check that the journal is as it was written, or print its head to keep
+    /// Check that the journal is as it was written, or print what to keep of it
     #[command(subcommand)]
     Audit(Audit),
+    /// Everything the journal has of one interrupt, with proof that others can check without Holdshort
+    Receipt(Receipt),
     /// The servers that share the journal, and the runs that each drives
     Nodes,
     /// Whether the server can serve; for what starts and watches it
@@ -513,25 +517,6 @@ pub(crate) enum Workflows {
         /// Who may decide, as of `serve` [default: the operator alone].
         #[arg(long, value_name = "FILE")]
         people: Option<PathBuf>,
-    },
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum Audit {
-    /// Prove that the journal is as it was written, beside a server or without one
-    ///
-    /// What is found, and what only shows against a head that somebody kept, is a table in `docs/journal.md`.
-    Verify {
-        /// A head that `audit head` printed, or a file with one a line: whether the journal continues from it.
-        #[arg(long, value_name = "HEAD")]
-        against: Option<String>,
-        #[command(flatten)]
-        store: StoreArgs,
-    },
-    /// Print the head of the journal, in one line: write it down where nobody who writes the journal can write
-    Head {
-        #[command(flatten)]
-        store: StoreArgs,
     },
 }
 

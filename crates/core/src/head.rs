@@ -44,26 +44,38 @@ impl fmt::Display for Head {
     }
 }
 
-/// A head as somebody noted it: the number of events, and the first digits of the hash.
+/// What somebody noted of a journal: the number of events, and the first digits of the hash over them. Of a checkpoint it
+/// is the root of the tree over them, as `1042:root:` and all its digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
     pub events: u64,
+    is_root: bool,
     /// Lower-case hexadecimal; at least [`DIGITS`], at most all of them.
     digits: String,
 }
 
 impl Noted {
-    /// Whether this is the head that was noted.
-    pub fn is(&self, head: &Head) -> bool {
-        self.events == head.events && head.hash.to_string().starts_with(&self.digits)
+    /// What a checkpoint says.
+    pub fn root(events: u64, root: &Digest) -> Self {
+        Self { events, is_root: true, digits: root.to_string() }
+    }
+
+    /// Whether the first events of a journal, whose head and root these are, are those that were noted.
+    pub fn is(&self, head: &Head, root: &Digest) -> bool {
+        let hash = if self.is_root { root } else { &head.hash };
+        self.events == head.events && hash.to_string().starts_with(&self.digits)
     }
 }
 
 impl fmt::Display for Noted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.events, self.digits)
+        let root = if self.is_root { ROOT } else { "" };
+        write!(f, "{}:{root}{}", self.events, self.digits)
     }
 }
+
+/// What stands before the digits of a root.
+const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -76,12 +88,18 @@ impl FromStr for Noted {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let (events, digits) = text.split_once(':').ok_or(Malformed)?;
+        let (is_root, digits) = match digits.strip_prefix(ROOT) {
+            Some(digits) => (true, digits),
+            None => (false, digits),
+        };
+        let least = if is_root { ALL_DIGITS } else { DIGITS };
         let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
-        let is_hash = (DIGITS..=ALL_DIGITS).contains(&digits.len())
+        let is_hash = (least..=ALL_DIGITS).contains(&digits.len())
             && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_number || !is_hash {
             return Err(Malformed);
         }
-        Ok(Self { events: events.parse().map_err(|_| Malformed)?, digits: digits.to_ascii_lowercase() })
+        let events = events.parse().map_err(|_| Malformed)?;
+        Ok(Self { events, is_root, digits: digits.to_ascii_lowercase() })
     }
 }

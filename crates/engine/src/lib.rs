@@ -8,6 +8,7 @@ pub mod audit;
 mod clock;
 mod driver;
 mod error;
+pub mod evidence;
 mod executor;
 pub mod metrics;
 pub mod real;

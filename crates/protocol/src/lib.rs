@@ -13,6 +13,7 @@ mod covered;
 mod diff;
 mod effect;
 mod event;
+mod evidence;
 mod fetch;
 mod form;
 pub mod frame;
@@ -47,6 +48,7 @@ pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, AuditRecord, Event, Preview, PreviewKind, Role};
+pub use evidence::{Consistency, ProvedEvent, Receipt, SignedCheckpoint};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{

@@ -5,6 +5,7 @@
 //! journal, so a connection that breaks changes nothing. Start at `server.rs`, then `routes/mod.rs`.
 
 mod asyncapi;
+mod checkpoint_key;
 mod convert;
 mod library;
 mod openapi;

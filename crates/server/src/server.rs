@@ -10,6 +10,7 @@ use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
+use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_identity::oidc::{Oidc, Provider};
@@ -37,7 +38,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::tls::Tls;
-use crate::{library, routes, serving};
+use crate::{checkpoint_key, library, routes, serving};
 
 /// The variable of the environment that holds the secret of this server at its provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
@@ -217,7 +218,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
         credentials(&options.data, address.port(), &names, engine.driver.journal()).await
     };
-    let (mut tokens, logins) = match ready.await {
+    let (mut tokens, logins, signer) = match ready.await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
@@ -230,6 +231,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let (tell_standing, standing) = watch::channel(Arc::default());
     let (recent, tell) = Recent::new(tuning.recent_events.unwrap_or(RECENT_EVENTS));
     let app = Arc::new(App {
+        evidence: Evidence::new(engine.driver.journal().clone(), signer),
         driver: engine.driver.clone(),
         previews: engine.previews.clone(),
         recent,
@@ -281,10 +283,10 @@ async fn credentials(
     port: u16,
     names: &Names,
     store: &Store,
-) -> Result<(Tokens, Logins), StartError> {
+) -> Result<(Tokens, Logins, Signer), StartError> {
     let tokens = Tokens::open(data)?.agree::<StartError>(data, store).await?;
     let logins = Logins::open(data, port, names.base().starts_with("https:"), &tokens.operator)?;
-    Ok((tokens, logins))
+    Ok((tokens, logins, checkpoint_key::open(data)?))
 }
 
 /// The commands of this machine speak plain HTTP over loopback. Where the address takes something else they have one

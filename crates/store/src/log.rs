@@ -146,6 +146,13 @@ pub trait Log: Send + Sync + 'static {
     /// Where a stream ends; `Chain::START` for one that has no event.
     fn chain(&self, stream: &StreamId) -> impl Future<Output = Result<Chain, Error>> + Send;
 
+    /// The position of an event of a stream; `None` where it has no such event.
+    fn position(
+        &self,
+        stream: &StreamId,
+        seq: u64,
+    ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
+
     /// The chain over all events, with `position > after`, as far as reads by position see.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 

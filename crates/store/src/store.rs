@@ -146,6 +146,10 @@ impl Log for Store {
         on!(self, chain(stream).await)
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        on!(self, position(stream, seq).await)
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         on!(self, links(after, limit).await)
     }

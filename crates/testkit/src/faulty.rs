@@ -121,6 +121,10 @@ impl<J: Journal> Log for Faulty<J> {
         self.inner.chain(stream).await
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        self.inner.position(stream, seq).await
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         self.inner.links(after, limit).await
     }

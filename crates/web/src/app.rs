@@ -14,6 +14,7 @@ use holdshort_core::run::{Input, Run};
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
+use holdshort_engine::evidence::Evidence;
 use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
 use holdshort_engine::{Clock, Error};
@@ -41,6 +42,7 @@ use crate::tokens::Tokens;
 
 pub struct App {
     pub driver: Arc<RealDriver>,
+    pub evidence: Evidence<Store>,
     pub previews: Previews,
     pub recent: Recent,
     pub owners: Owners,

@@ -78,9 +78,22 @@ pub fn limit(asked: Option<u16>) -> Answer<usize> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+    /// Heads that were noted, and what checkpoints say (`1042:root:` and the 64 digits of the root), with commas between
+    /// them, at most 100: whether the journal continues from each.
     #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
     pub against: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ConsistencyQuery {
+    /// Events of the earlier checkpoint.
+    #[param(minimum = 1, example = 1042)]
+    pub earlier: u64,
+    /// Events of the later one.
+    #[param(minimum = 1, example = 2077)]
+    pub size: u64,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use holdshort_core::head::Noted;
 use holdshort_engine::audit;
+use holdshort_engine::evidence::{Checkpoint, VerifyingKey, notes};
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
 use holdshort_server::{journal_head, verification};
 use holdshort_store::{self as store, Log, Store, postgres};
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use super::Scene;
 use super::journal;
-use crate::args::StoreArgs;
+use crate::args::{StoreArgs, Verify};
 use crate::called::spelled;
 use crate::client::Client;
 use crate::data_dir::DataDir;
@@ -40,9 +41,10 @@ pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-pub(super) async fn verify(scene: &Scene, against: Option<&str>, at: &StoreArgs) -> anyhow::Result<Exit> {
-    let noted = against.map(heads).transpose()?.unwrap_or_default();
-    let found: Value = match source(scene, at).await? {
+pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exit> {
+    let Verify { against, key, store } = verify;
+    let noted = against.as_ref().map(|against| heads(against, key)).transpose()?.unwrap_or_default();
+    let found: Value = match source(scene, store).await? {
         Source::Server(client) => {
             let mut path = "/v1/audit/verify".to_owned();
             if !noted.is_empty() {
@@ -106,8 +108,8 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// The heads that were noted: one on the command line, or a file that holds one a line.
-fn heads(against: &str) -> anyhow::Result<Vec<Noted>> {
+/// What was noted: a head on the command line, a file that holds one a line, or a file of checkpoints.
+fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
     let malformed = match against.parse::<Noted>() {
         Ok(noted) => return Ok(vec![noted]),
         Err(malformed) => malformed,
@@ -116,6 +118,9 @@ fn heads(against: &str) -> anyhow::Result<Vec<Noted>> {
         return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
+    if text.contains("\n\n\u{2014} ") {
+        return checkpoints(against, &text, keys);
+    }
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let noted = lines.map(|(number, line)| {
         noted(line).ok_or_else(|| usage(format!("{against}, line {number}: {malformed}")))
@@ -126,6 +131,29 @@ fn heads(against: &str) -> anyhow::Result<Vec<Noted>> {
         1..=MAX_HEADS => Ok(noted),
         many => Err(usage(format!("{against} holds {many} heads; at most {MAX_HEADS} are compared at once"))),
     }
+}
+
+/// The newest checkpoints of a file. Whoever could write the journal could have signed some, too: which key they are to be
+/// signed with is said by whoever kept it.
+fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
+    if keys.is_empty() {
+        let told = "`audit checkpoint` told it beside the checkpoint, and the journal has it as `checkpoint_key_set`";
+        return Err(usage(format!(
+            "{file} holds checkpoints: say with --key with which key they are signed; {told}"
+        )));
+    }
+    let keys = keys
+        .iter()
+        .map(|key| key.parse::<VerifyingKey>().map_err(|error| usage(format!("--key {key}: {error}"))));
+    let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
+    let all = notes(text);
+    let newest = (1..).zip(&all).skip(all.len().saturating_sub(MAX_HEADS));
+    let noted = newest.map(|(number, note)| {
+        let checkpoint = Checkpoint::open(note, &keys)
+            .map_err(|error| usage(format!("{file}, checkpoint {number}: {error}")))?;
+        Ok(Noted::root(checkpoint.size, &checkpoint.root))
+    });
+    noted.collect()
 }
 
 /// The last word of a line, so that a date may stand before it; or what `audit head --json` printed.

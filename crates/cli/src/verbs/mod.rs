@@ -11,6 +11,7 @@ mod decide;
 mod demo;
 mod doctor;
 mod events;
+mod evidence;
 mod groups;
 mod inbox;
 mod journal;
@@ -97,9 +98,9 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,
-        Verb::Audit(Audit::Verify { against, store }) => {
-            audit::verify(&scene, against.as_deref(), &store).await
-        }
+        Verb::Audit(Audit::Verify(verify)) => audit::verify(&scene, &verify).await,
+        Verb::Audit(Audit::Checkpoint { out }) => evidence::checkpoint(&scene, out.as_deref()).await,
+        Verb::Receipt(receipt) => evidence::receipt(&scene, &receipt).await,
         Verb::Nodes => nodes::nodes(&scene).await,
         Verb::Ready { wait } => ready::ready(&scene, wait).await,
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,

@@ -25,6 +25,7 @@ mod plan;
 mod proxy;
 mod raw;
 mod reached;
+mod receipts;
 mod serve;
 mod terminal;
 mod tls;

@@ -9,9 +9,10 @@ use jsonschema::error::ValidationErrorKind;
 
 /// What is wrong, as deep as the unions on the way allow: the error itself, or those of the one member that was meant.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
-    let members = match error.kind() {
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context,
-        _ => return vec![error],
+    let (ValidationErrorKind::AnyOf { context: members }
+    | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()
+    else {
+        return vec![error];
     };
     let depth = depth(error);
     let mut meant = members.iter().filter(|errors| !errors.iter().any(|error| rules_out(error, depth)));
@@ -28,10 +29,8 @@ fn depth(error: &ValidationError<'_>) -> usize {
 
 /// Whether this error says that a value, `union` segments deep, was not meant for the member of the union.
 fn rules_out(error: &ValidationError<'_>, union: usize) -> bool {
-    match error.kind() {
-        ValidationErrorKind::Type { .. } => depth(error) == union,
-        ValidationErrorKind::Constant { .. } => depth(error) <= union + 1,
-        ValidationErrorKind::Enum { .. } => depth(error) == union,
-        _ => false,
-    }
+    let kind = error.kind();
+    let is_of_the_value = matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. });
+    let is_constant = matches!(kind, ValidationErrorKind::Constant { .. });
+    (is_of_the_value && depth(error) == union) || (is_constant && depth(error) <= union + 1)
 }

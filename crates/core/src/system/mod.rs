@@ -93,6 +93,10 @@ pub enum Fact {
     KeyRevoked {
         key: KeyId,
     },
+    /// Checkpoints are signed with this key from here on: the public half, Ed25519, in base64.
+    CheckpointKeySet {
+        public: String,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,6 +108,8 @@ pub struct System {
     pub freezes: Freezes,
     pub keys: Keys,
     pub people: People,
+    /// The public keys that have signed checkpoints, the newest last.
+    pub checkpoint_keys: Vec<String>,
     last_at: Option<Timestamp>,
 }
 
@@ -131,6 +137,10 @@ pub enum Input {
     SetPeople {
         source: PeopleSource,
         people: Vec<(String, Person)>,
+    },
+    /// This key signs checkpoints.
+    SetCheckpointKey {
+        public: String,
     },
     /// A token of an issuer says who this is, as `person.issued_at` has it.
     TakeUp {
@@ -257,6 +267,10 @@ impl System {
                 let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
                 vec![plain(Fact::KeyRotated { key, digest, previous_until })]
             }
+            Input::SetCheckpointKey { public } => {
+                let is_news = !self.checkpoint_keys.contains(&public);
+                is_news.then_some(plain(Fact::CheckpointKeySet { public })).into_iter().collect()
+            }
             Input::RevokeKey { key } => {
                 let is_news = self.keys.may_be_revoked(&key)?;
                 is_news.then_some(plain(Fact::KeyRevoked { key })).into_iter().collect()
@@ -309,8 +323,10 @@ impl System {
             | Input::RevokeKey { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
             // Nobody says so by a request.
-            Input::TakeUp { .. } if actor.role == Role::Engine => return Ok(()),
-            Input::TakeUp { .. } => return Err(Rejection::Role),
+            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } if actor.role == Role::Engine => {
+                return Ok(());
+            }
+            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => return Err(Rejection::Role),
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the files of people and rules and identity providers say.
@@ -473,6 +489,7 @@ impl System {
             Fact::KeyRotated { key, digest, previous_until } => {
                 self.keys.rotated(key, *digest, *previous_until, event.at);
             }
+            Fact::CheckpointKeySet { public } => self.checkpoint_keys.push(public.clone()),
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);

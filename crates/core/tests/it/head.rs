@@ -29,10 +29,22 @@ fn what_was_written_down_names_one_head() {
     assert_eq!(noted.to_string(), line);
     let whole: Noted = format!("2:{}", head.hash.to_string().to_ascii_uppercase()).parse().unwrap();
     for noted in [noted, whole] {
-        assert!(noted.is(&head));
-        assert!(!noted.is(&head_of(&["b", "a"])));
-        assert!(!noted.is(&Head { events: 3, ..head }));
+        assert!(noted.is(&head, &Digest::ZERO));
+        assert!(!noted.is(&head_of(&["b", "a"]), &head.hash));
+        assert!(!noted.is(&Head { events: 3, ..head }, &Digest::ZERO));
     }
+}
+
+#[test]
+fn what_a_checkpoint_says_is_a_root_and_no_head() {
+    let (head, root) = (head_of(&["a", "b"]), Digest::of(b"root"));
+    let noted = Noted::root(2, &root);
+    assert_eq!(noted.to_string(), format!("2:root:{root}"));
+    assert_eq!(noted.to_string().parse(), Ok(noted.clone()));
+    assert!(noted.is(&head, &root));
+    assert!(!noted.is(&Head { hash: root, ..head }, &Digest::ZERO));
+    assert!(!noted.is(&Head { events: 3, ..head }, &root));
+    assert_eq!(noted.to_string()[..60].parse::<Noted>(), Err(Malformed));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use holdshort_core::digest::Digest;
 use holdshort_core::head::{Head, Noted};
+use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 
 use super::{Compared, Finding, JOURNAL, PAGE, Report};
@@ -14,8 +16,14 @@ pub(super) async fn verify<J: Journal>(
     noted: &[Noted],
     report: &mut Report,
 ) -> Result<(), Error> {
-    let mut walk =
-        Walk { head: Head::START, position: 0, sealed: 0, is_broken: false, heads: BTreeMap::new() };
+    let mut walk = Walk {
+        head: Head::START,
+        tree: Growing::default(),
+        position: 0,
+        sealed: 0,
+        is_broken: false,
+        heads: BTreeMap::new(),
+    };
     walk.heads.extend(noted.iter().map(|noted| (noted.events, None)));
     let walked = walk.all(journal, report).await;
     report.note(JOURNAL, walked)?;
@@ -30,7 +38,7 @@ pub(super) async fn verify<J: Journal>(
     report.unsealed = walk.head.events - walk.sealed;
     for noted in noted {
         let there = walk.heads.get(&noted.events).copied().flatten();
-        let holds = there.is_some_and(|head| noted.is(&head));
+        let holds = there.is_some_and(|(head, root)| noted.is(&head, &root));
         report.against.push(Compared { noted: noted.clone(), holds });
         if there.is_none() {
             let events = walk.head.events;
@@ -51,13 +59,14 @@ pub(super) async fn verify<J: Journal>(
 
 struct Walk {
     head: Head,
+    tree: Growing,
     position: u64,
     /// The events that the store has chained.
     sealed: u64,
     /// What follows from the first break is not told.
     is_broken: bool,
-    /// The heads after as many events as people noted.
-    heads: BTreeMap<u64, Option<Head>>,
+    /// The heads, and the roots of the tree, after as many events as people noted.
+    heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 
 impl Walk {
@@ -67,6 +76,7 @@ impl Walk {
             let page = journal.links(self.position, PAGE).await?;
             for link in &page {
                 self.head = self.head.then(&link.hash);
+                self.tree.event(&link.hash);
                 self.position = link.position;
                 self.meet();
                 let Some(kept) = link.sealed else { continue };
@@ -91,7 +101,7 @@ impl Walk {
 
     fn meet(&mut self) {
         if let Some(head) = self.heads.get_mut(&self.head.events) {
-            *head = Some(self.head);
+            *head = Some((self.head, self.tree.root()));
         }
     }
 }

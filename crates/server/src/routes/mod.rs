@@ -9,6 +9,7 @@ mod conversation;
 mod decisions;
 mod docs;
 mod events;
+mod evidence;
 mod groups;
 mod health;
 mod interrupts;
@@ -133,6 +134,9 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(system::nodes)))
         .routes(needs(all(Audit), routes!(audit::verify)))
         .routes(needs(all(Audit), routes!(audit::head)))
+        .routes(needs(all(Audit), routes!(evidence::sign)))
+        .routes(needs(all(Audit), routes!(evidence::consistency)))
+        .routes(needs(all(Audit), routes!(evidence::receipt)))
         .routes(needs(all(Audit), routes!(metrics::measure)))
         .routes(needs(all(Audit), routes!(audit_events::list)))
         .routes(needs(all(Audit), routes!(audit_events::read)))

@@ -36,6 +36,10 @@ impl Log for Memory {
         Ok(self.state()?.chain(stream))
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        Ok(self.state()?.position(stream, seq))
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         let state = self.state()?;
         let all = (1..).zip(state.log.iter().zip(&state.heads));

@@ -170,6 +170,12 @@ impl State {
         self.streams.get(stream).into_iter().flatten().map(|index| &self.log[*index])
     }
 
+    pub(super) fn position(&self, stream: &StreamId, seq: u64) -> Option<u64> {
+        let at = usize::try_from(seq).ok()?.checked_sub(1)?;
+        let index = *self.streams.get(stream)?.get(at)?;
+        Some(index as u64 + 1)
+    }
+
     pub(super) fn chain(&self, stream: &StreamId) -> Chain {
         let last = self.streams.get(stream).and_then(|indexes| indexes.last()).map(|index| &self.log[*index]);
         last.map_or(Chain::START, |event| Chain { seq: event.seq, hash: event.hash })

@@ -47,6 +47,10 @@ impl Log for Postgres {
         read::chain(&self.pool, stream).await
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        read::position(&self.pool, stream, seq).await
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         seal::links(&self.pool, after, limit).await
     }

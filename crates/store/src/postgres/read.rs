@@ -118,6 +118,17 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
+/// `seq` of a row is that of its last event.
+pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+    let sql =
+        "SELECT position, seq, hashes FROM appends WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT 1";
+    let least = i64::try_from(seq).unwrap_or(i64::MAX);
+    let rows = pool.read(sql, &[&stream.as_str(), &least]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let places = places(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
+    Ok(places.iter().find(|place| place.seq == seq).map(|place| place.position))
+}
+
 pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>, Error> {
     let sql = "SELECT bytes FROM blobs WHERE digest = $1";
     let rows = pool.read(sql, &[&wanted.as_bytes().as_slice()]).await?;

@@ -41,6 +41,10 @@ impl Log for Sqlite {
         self.pool.look(|connection| read::chain(connection, stream)).await
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        self.pool.look(|connection| read::position(connection, stream, seq)).await
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         self.pool.read(move |connection| chain::links(connection, after, limit)).await
     }

@@ -104,6 +104,17 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
+/// `seq` of a row is that of its last event.
+pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+    let sql =
+        "SELECT position, seq, hashes FROM appends WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![Stream(stream), Number(seq)])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let places = places(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
+    Ok(places.iter().find(|place| place.seq == seq).map(|place| place.position))
+}
+
 pub(super) fn last_position(connection: &Connection) -> Result<u64, Error> {
     let mut statement = connection.prepare_cached("SELECT coalesce(max(position), 0) FROM appends")?;
     Ok(statement.query_row([], |row| number(row, 0))?)

@@ -379,6 +379,13 @@ async fn positions_grow_and_pages_by_them_are_complete<S: Subject>() {
     let ends = append_some(&**store.journal()).await;
     let all = log(&**store.journal()).await;
     assert!(ends.is_sorted() && all.is_sorted_by(|a, b| a.position < b.position));
+    for Positioned { position, event } in &all {
+        let found = store.journal().position(&event.stream, event.seq).await.unwrap();
+        assert_eq!(found, Some(*position), "{}/{}", event.stream, event.seq);
+        let end = store.journal().chain(&event.stream).await.unwrap().seq;
+        assert_eq!(store.journal().position(&event.stream, end + 1).await.unwrap(), None);
+        assert_eq!(store.journal().position(&event.stream, 0).await.unwrap(), None);
+    }
     // An append is told the position of its last event.
     let last_of_each =
         all.chunk_by(|a, b| ends.binary_search(&a.position).is_err() && a.position < b.position);

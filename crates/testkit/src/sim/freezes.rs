@@ -24,7 +24,7 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::MakeKey(_)
         | Input::RotateKey { .. }
         | Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
-        Input::TakeUp { .. } => Actor::engine(),
+        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => Actor::engine(),
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }
 }

@@ -250,6 +250,10 @@ impl Log for SimJournal {
         self.reading().await?.chain(stream).await
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        self.reading().await?.position(stream, seq).await
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         self.reading().await?.links(after, limit).await
     }

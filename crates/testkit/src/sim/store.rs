@@ -110,6 +110,10 @@ impl Log for Store {
         answer
     }
 
+    async fn position(&self, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
+        self.memory.position(stream, seq).await
+    }
+
     async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
         self.memory.links(after, limit).await
     }

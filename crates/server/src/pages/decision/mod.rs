@@ -13,7 +13,7 @@ use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
-use holdshort_protocol::{Code, Interrupt, InterruptStatus, LookAlikes, Outcome};
+use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
 use holdshort_web::body::Body;

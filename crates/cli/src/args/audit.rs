@@ -1,0 +1,51 @@
+//! Arguments of `audit` and `receipt`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::StoreArgs;
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Prove that the journal is as it was written, beside a server or without one
+    ///
+    /// What is found, and what only shows against a head or a checkpoint that somebody kept, is a table in
+    /// `docs/journal.md`.
+    Verify(Verify),
+    /// Print the head of the journal, in one line: write it down where nobody who writes the journal can write
+    Head {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Have the server sign how the journal stands; others can check that without Holdshort
+    ///
+    /// Keep it where nobody can write who can write the journal, and its key with it.
+    Checkpoint {
+        /// Appended to this file, behind those that are there [default: printed].
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Verify {
+    /// A head that `audit head` printed, a file with one a line, or a file of checkpoints: whether the journal continues
+    /// from each.
+    #[arg(long, value_name = "HEAD")]
+    pub against: Option<String>,
+    /// The key of the checkpoints, as `audit checkpoint` told it.
+    #[arg(long, value_name = "KEY", requires = "against")]
+    pub key: Vec<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Receipt {
+    /// `int_…`
+    pub interrupt: String,
+    /// Written to this new file [default: printed].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}

@@ -1,0 +1,56 @@
+//! `audit checkpoint` and `receipt`: what people outside can check without Holdshort.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use holdshort_protocol::{SignedCheckpoint, plain};
+use serde_json::{Value, json};
+
+use super::Scene;
+use crate::args::Receipt;
+use crate::client::id_of;
+use crate::exit::Exit;
+use crate::output::{count, document, say, tell_all};
+use crate::terminal::paint::Paint;
+
+pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Result<Exit> {
+    let signed: SignedCheckpoint = scene.client()?.post("/v1/audit/checkpoints", &json!({})).await?;
+    if let Some(path) = out {
+        let shown = || path.display().to_string();
+        let mut file = OpenOptions::new().create(true).append(true).open(path).with_context(shown)?;
+        // An empty line ends a checkpoint, and the next one begins.
+        file.write_all(format!("{}\n", signed.note).as_bytes()).with_context(shown)?;
+        file.sync_all().with_context(shown)?;
+    }
+    if scene.json {
+        document(&signed)?;
+        return Ok(Exit::Ok);
+    }
+    match out {
+        Some(path) => {
+            say(&format!("{} in {}", count(signed.size, "event"), plain::line(&path.display().to_string())))
+        }
+        None => say(signed.note.trim_end()),
+    }
+    let paint = Paint::stderr();
+    tell_all(&paint.message(&format!("Its key is {}", plain::line(&signed.key)), 0));
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<Exit> {
+    let id = id_of(&receipt.interrupt, "int")?;
+    let found: Value = scene.client()?.get(&format!("/v1/receipts/{id}")).await?;
+    let Some(path) = &receipt.out else {
+        document(&found)?;
+        return Ok(Exit::Ok);
+    };
+    let shown = || path.display().to_string();
+    let mut file = OpenOptions::new().create_new(true).write(true).open(path).with_context(shown)?;
+    file.write_all(&serde_json::to_vec_pretty(&found)?).with_context(shown)?;
+    file.sync_all().with_context(shown)?;
+    let events = found["events"].as_array().map_or(0, Vec::len) as u64;
+    say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,132 @@
+//! Checkpoints and receipts, as somebody outside checks them: with the script of the documents, and against a journal that
+//! was changed.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Serving};
+
+async fn ask(serving: &Serving, body: Value) -> Value {
+    let text = |name: &str| serving.started[name].as_str().unwrap();
+    let http = holdshort_http::client().build().unwrap();
+    let url = format!("{}/v1/interrupts", text("listening"));
+    let response = http.post(url).bearer_auth(text("agent_token")).json(&body).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    response.json().await.unwrap()
+}
+
+/// So many questions.
+async fn ask_more(serving: &Serving, count: usize) {
+    for n in 0..count {
+        ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;
+    }
+}
+
+/// What the script of the documents says: `Ok` where it ends well.
+fn checked(receipt: &Path, key: &str) -> Result<String, String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
+    let ran = Command::new("python3").arg(script).arg(receipt).arg(key).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) }
+}
+
+#[tokio::test]
+async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let asked =
+        ask(&serving, json!({"kind": "tool_approval", "title": "Delete it", "payload": {"path": "a"}})).await;
+    let id = asked["id"].as_str().unwrap();
+    // Others ask before and after: its events are somewhere in the tree.
+    ask_more(&serving, 20).await;
+    assert_eq!(home.run(&["decide", id, "approve", "--text", "It is a copy."]).code, 0);
+    ask_more(&serving, 7).await;
+
+    let path = home.path().join("receipt.json");
+    let ran = home.run(&["receipt", id, "--out", path.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(home.run(&["receipt", id, "--out", path.to_str().unwrap()]).code, 1, "it is there already");
+    let receipt: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let key = receipt["checkpoint"]["key"].as_str().unwrap().to_owned();
+    let said = checked(&path, &key).unwrap();
+    for part in
+        ["run_started", "interrupt_opened", "decision_made  by operator", "interrupt_resolved", "good: "]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+
+    let events = receipt["events"].as_array().unwrap();
+    let decided =
+        events.iter().position(|event| event["head"].as_str().unwrap().contains("decision_made")).unwrap();
+    let place = |member: &str| format!("/events/{decided}/{member}");
+    let replaced = |pointer: &str, from: &str, to: &str| {
+        let mut changed = receipt.clone();
+        let part = changed.pointer_mut(pointer).unwrap();
+        let text = part.as_str().unwrap().replace(from, to);
+        assert_ne!(part.as_str(), Some(&*text), "{pointer} has no {from}");
+        *part = text.into();
+        changed
+    };
+    let mut moved = receipt.clone();
+    moved["events"][decided]["index"] = json!(0);
+    let mut shorter = receipt.clone();
+    shorter["events"][decided]["path"].as_array_mut().unwrap().pop();
+    let table = [
+        ("whoever decided", replaced(&place("head"), "operator", "somebody")),
+        ("what was said", replaced(&place("content"), "It is a copy.", "It is no copy.")),
+        ("its place", moved),
+        ("its path", shorter),
+        ("when it was signed", replaced("/checkpoint/note", "\nat 20", "\nat 21")),
+    ];
+    for (what, changed) in table {
+        fs::write(&path, changed.to_string()).unwrap();
+        assert!(checked(&path, &key).unwrap_err().contains("Error"), "{what}");
+    }
+    fs::write(&path, receipt.to_string()).unwrap();
+    let other = Home::new();
+    let _other = other.serve(&[]);
+    let signed = other.json(&["audit", "checkpoint"]);
+    assert!(
+        checked(&path, signed["key"].as_str().unwrap()).unwrap_err().contains("not signed with this key")
+    );
+}
+
+#[tokio::test]
+async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
+    let home = Home::new();
+    let kept = home.path().join("kept.txt");
+    let kept = kept.to_str().unwrap();
+    let mut key = String::new();
+    {
+        let serving = home.serve(&[]);
+        for _ in 0..3 {
+            ask_more(&serving, 1).await;
+            let signed = home.json(&["audit", "checkpoint", "--out", kept]);
+            signed["key"].as_str().unwrap().clone_into(&mut key);
+        }
+        let held = home.json(&["audit", "verify", "--against", kept, "--key", &key]);
+        let against = held["against"].as_array().unwrap();
+        assert!(against.len() == 3 && against.iter().all(|each| each["holds"] == true), "{held}");
+    }
+    // The journal itself, without a server; the key is told once, and is known from then on.
+    let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = home.run(&["audit", "verify", "--against", kept]);
+    assert!(ran.code == 2 && ran.err.contains("--key"), "{ran:?}");
+
+    let other = Home::new();
+    let serving = other.serve(&[]);
+    ask_more(&serving, 9).await;
+    let ran = other.run(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert!(ran.code == 1 && ran.out.contains("the journal was changed, or is another one"), "{ran:?}");
+    let strange = other.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
+    let ran = home.run(&["audit", "verify", "--against", kept, "--key", &strange]);
+    assert!(ran.code == 2 && ran.err.contains("not signed with this key"), "{ran:?}");
+    let changed = fs::read_to_string(kept).unwrap().replacen("at 2", "at 3", 1);
+    fs::write(kept, changed).unwrap();
+    let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert!(ran.code == 2 && ran.err.contains("checkpoint 1"), "{ran:?}");
+}

@@ -1,0 +1,104 @@
+//! The text of a checkpoint: the format of C2SP `tlog-checkpoint`, in a signed note of C2SP `signed-note`.
+//!
+//! ```text
+//! holdshort/5fa1c2d3e4b5a697          which journal: the beginning of the hash of its first event
+//! 1042                                events
+//! k3oP…=                              root of the tree over them, in base64
+//! at 2026-05-30T08:00:00.000Z         when it was signed
+//! head 1042:3f2a91b0c4d5e6f708192a3b  the same journal as `audit head` tells it
+//!
+//! — holdshort/5fa1c2d3e4b5a697 5hZ…=  the signature
+//! ```
+
+use data_encoding::BASE64;
+use holdshort_core::digest::Digest;
+use holdshort_core::head::Head;
+use holdshort_core::time::Timestamp;
+
+use super::signer::{Signer, VerifyingKey};
+
+/// What was signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Which journal it is of.
+    pub origin: String,
+    /// Events that it covers.
+    pub size: u64,
+    /// Of the tree over them.
+    pub root: Digest,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    #[error(
+        "not a checkpoint: its lines are an origin, a number of events, a root in base64, an empty line, and signatures"
+    )]
+    Text,
+    #[error("the checkpoint is not signed with this key")]
+    Signature,
+}
+
+/// What begins the line of a signature: an em dash and a space.
+const SIGNATURE: &str = "\u{2014} ";
+
+impl Checkpoint {
+    /// The name of a journal: its first event's hash tells it from every other.
+    pub fn origin(first: &Digest) -> String {
+        format!("holdshort/{}", &first.to_string()[..16])
+    }
+
+    /// The signed note.
+    pub fn sign(&self, head: &Head, at: Timestamp, signer: &Signer) -> String {
+        let Self { origin, size, root } = self;
+        let root = BASE64.encode(root.as_bytes());
+        let text = format!("{origin}\n{size}\n{root}\nat {at}\nhead {head}\n");
+        let signature = BASE64.encode(&signer.key().signature_line(origin, &signer.sign(text.as_bytes())));
+        format!("{text}\n{SIGNATURE}{origin} {signature}\n")
+    }
+
+    /// Reads a note that one of these keys has signed.
+    pub fn open(note: &str, keys: &[VerifyingKey]) -> Result<Self, Malformed> {
+        let (text, signatures) = note.split_once("\n\n").ok_or(Malformed::Text)?;
+        let text = format!("{text}\n");
+        let checkpoint = Self::read(&text).ok_or(Malformed::Text)?;
+        let is_signed = signatures
+            .lines()
+            .filter_map(|line| line.strip_prefix(SIGNATURE)?.split_once(' '))
+            .any(|(name, signature)| {
+                let signature = BASE64.decode(signature.as_bytes()).unwrap_or_default();
+                name == checkpoint.origin
+                    && keys.iter().any(|key| key.has_signed(name, text.as_bytes(), &signature))
+            });
+        if is_signed { Ok(checkpoint) } else { Err(Malformed::Signature) }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let (origin, size, root) = (lines.next()?, lines.next()?, lines.next()?);
+        let is_number = !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_digit());
+        let root: [u8; 32] = BASE64.decode(root.as_bytes()).ok()?.try_into().ok()?;
+        let size = size.parse().ok().filter(|_| is_number)?;
+        Some(Self { origin: origin.to_owned(), size, root: Digest::from_bytes(root) })
+    }
+}
+
+/// The notes of a file that holds one after another.
+pub fn notes(text: &str) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut is_signed = true;
+    for line in text.lines() {
+        let signs = line.starts_with(SIGNATURE);
+        if is_signed && !signs {
+            if line.is_empty() {
+                continue;
+            }
+            notes.push(String::new());
+        }
+        is_signed = signs;
+        if let Some(note) = notes.last_mut() {
+            note.push_str(line);
+            note.push('\n');
+        }
+    }
+    notes
+}

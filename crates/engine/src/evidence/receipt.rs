@@ -1,0 +1,108 @@
+//! A receipt: every event that concerns one interrupt, each with the proof that a checkpoint covers it.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Fact, Sealed};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::interrupt::About;
+use holdshort_core::run;
+use holdshort_core::tree;
+use holdshort_store::{Error, Journal};
+use serde_json::Value;
+
+use super::tree::Tree;
+
+/// The events of an interrupt, and the tree that has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub events: Vec<Proved>,
+}
+
+/// An event, and the way from it to the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proved {
+    pub event: Sealed,
+    /// The hash of the event before it in its stream; zeros for the first.
+    pub previous: Digest,
+    /// Its place among all events, from 0.
+    pub index: u64,
+    /// From the leaf up (RFC 9162, 2.1.3).
+    pub path: Vec<Digest>,
+}
+
+/// Events read at once.
+const PAGE: usize = 500;
+
+impl Receipt {
+    /// `None`: not all of its events have their final place yet. `size`: that of the tree.
+    pub async fn of<J: Journal>(
+        journal: &J,
+        tree: &Tree<J>,
+        run: &RunId,
+        interrupt: &InterruptId,
+        size: u64,
+    ) -> Result<Option<Self>, Error> {
+        let mut events = Vec::new();
+        for (event, previous) in concerning(journal, run, interrupt).await? {
+            let Some(position) = journal.position(&event.stream, event.seq).await? else { return Ok(None) };
+            let Some(index) = tree.index(position).await? else { return Ok(None) };
+            let Some(ranges) = tree::inclusion(index, size) else { return Ok(None) };
+            events.push(Proved { event, previous, index, path: tree.proof(&ranges).await? });
+        }
+        Ok(Some(Self { events }))
+    }
+}
+
+/// The events of the run that concern the interrupt, each with the hash before it: how the run began, what was asked, each
+/// decision, how it ended, and what was carried out.
+async fn concerning<J: Journal>(
+    journal: &J,
+    run: &RunId,
+    interrupt: &InterruptId,
+) -> Result<Vec<(Sealed, Digest)>, Error> {
+    let stream = StreamId::Run(run.clone());
+    let (mut found, mut previous, mut after) = (Vec::new(), Digest::ZERO, 0);
+    let mut call: Option<String> = None;
+    loop {
+        let page = journal.read(&stream, after, PAGE).await?;
+        let is_last = page.len() < PAGE;
+        for event in page {
+            let before = std::mem::replace(&mut previous, event.hash);
+            after = event.seq;
+            let head: Value = serde_json::from_slice(&event.head).unwrap_or_default();
+            let fact = |name: &str| head.pointer(name).and_then(Value::as_str);
+            let is_of_it = fact("/facts/interrupt") == Some(interrupt.as_str());
+            let is_of_its_call = call.is_some() && fact("/facts/call") == call.as_deref();
+            if is_of_it {
+                call = call.or_else(|| asked_about(&event));
+            }
+            if is_of_it || is_of_its_call || event.seq == 1 {
+                found.push((event, before));
+            }
+        }
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+/// The call that an interrupt was opened about.
+fn asked_about(opened: &Sealed) -> Option<String> {
+    let Ok(Fact::Run(run::Fact::InterruptOpened(opened))) = event::decode(opened).map(|event| event.fact)
+    else {
+        return None;
+    };
+    match opened.about {
+        About::Call(call) => Some(call),
+        About::BeforeStep(_)
+        | About::AfterStep(_)
+        | About::Phase(_)
+        | About::Plan(_)
+        | About::Failure(_)
+        | About::Limit(_)
+        | About::Printed(_)
+        | About::Ending(_)
+        | About::Round(_)
+        | About::Interruption
+        | About::External => None,
+    }
+}

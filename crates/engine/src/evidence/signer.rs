@@ -1,0 +1,100 @@
+//! The key that signs checkpoints: Ed25519 (RFC 8032), by `ring`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::BASE64;
+use holdshort_core::digest::Digest;
+use ring::rand::SystemRandom;
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+
+/// What the format of signed notes calls Ed25519.
+const ALGORITHM: u8 = 1;
+
+/// Holds the secret half. It is shown nowhere.
+pub struct Signer(Ed25519KeyPair);
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a key of checkpoints")]
+pub struct BadKey;
+
+impl Signer {
+    /// A new key, as PKCS #8.
+    pub fn draw() -> Result<Vec<u8>, BadKey> {
+        let drawn = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|_| BadKey)?;
+        Ok(drawn.as_ref().to_vec())
+    }
+
+    pub fn of(pkcs8: &[u8]) -> Result<Self, BadKey> {
+        Ed25519KeyPair::from_pkcs8(pkcs8).map(Self).map_err(|_| BadKey)
+    }
+
+    pub fn key(&self) -> VerifyingKey {
+        let mut key = [0; 32];
+        key.copy_from_slice(self.0.public_key().as_ref());
+        VerifyingKey(key)
+    }
+
+    pub(super) fn sign(&self, text: &[u8]) -> Vec<u8> {
+        self.0.sign(text).as_ref().to_vec()
+    }
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Signer({})", self.key())
+    }
+}
+
+/// The public half. Written in base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyingKey([u8; 32]);
+
+impl VerifyingKey {
+    /// As tools for signed notes take it: `NAME+HASH+KEY`.
+    pub fn vkey(&self, name: &str) -> String {
+        let hash = u32::from_be_bytes(self.hash(name));
+        let key: Vec<u8> = [ALGORITHM].into_iter().chain(self.0).collect();
+        format!("{name}+{hash:08x}+{}", BASE64.encode(&key))
+    }
+
+    /// What of a signature names its key.
+    fn hash(&self, name: &str) -> [u8; 4] {
+        let digest = Digest::of_parts(&[name.as_bytes(), b"\n", &[ALGORITHM], &self.0]);
+        let [a, b, c, d, ..] = *digest.as_bytes();
+        [a, b, c, d]
+    }
+
+    /// A signature with the name of its key before it.
+    pub(super) fn signature_line(&self, name: &str, signature: &[u8]) -> Vec<u8> {
+        [&self.hash(name), signature].concat()
+    }
+
+    pub(super) fn has_signed(&self, name: &str, text: &[u8], signature: &[u8]) -> bool {
+        let Some(signature) = signature.strip_prefix(&self.hash(name)) else { return false };
+        UnparsedPublicKey::new(&ED25519, self.0).verify(text, signature).is_ok()
+    }
+}
+
+impl fmt::Display for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64.encode(&self.0))
+    }
+}
+
+/// From base64, or from `NAME+HASH+KEY`.
+impl FromStr for VerifyingKey {
+    type Err = BadKey;
+
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        let bytes = BASE64
+            .decode(text.rsplit('+').next().unwrap_or(text).as_bytes())
+            .or_else(|_| BASE64.decode(text.as_bytes()));
+        let bytes = bytes.map_err(|_| BadKey)?;
+        let key = match bytes.split_first() {
+            Some((&ALGORITHM, key)) if key.len() == 32 => key,
+            _ => &bytes,
+        };
+        key.try_into().map(Self).map_err(|_| BadKey)
+    }
+}

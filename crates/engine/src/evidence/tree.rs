@@ -1,0 +1,164 @@
+//! Roots of ranges of the journal's tree. The roots of whole blocks are kept, so a proof reads the blocks at the ends of
+//! its ranges, and not the journal.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::head::Head;
+use holdshort_core::tree::Growing;
+use holdshort_store::{Error, Journal};
+use tokio::sync::Mutex;
+
+/// Events of a block. A journal of a million events has a thousand, and 40 kB of them are kept.
+const BLOCK: u64 = 1_024;
+const BLOCK_LINKS: usize = 1_024;
+/// Events read at once while the tree grows.
+const PAGE: usize = 4_096;
+
+/// A whole block.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    root: Digest,
+    /// Of its last event.
+    position: u64,
+}
+
+/// What is known of the tree so far.
+#[derive(Clone, Debug)]
+struct Known {
+    blocks: Vec<Block>,
+    /// The events behind the whole blocks.
+    rest: Vec<Digest>,
+    /// Of the last event.
+    position: u64,
+    first: Option<Digest>,
+    /// After the last event.
+    head: Head,
+}
+
+impl Known {
+    const NOTHING: Self =
+        Self { blocks: Vec::new(), rest: Vec::new(), position: 0, first: None, head: Head::START };
+
+    fn size(&self) -> u64 {
+        self.head.events
+    }
+
+    fn add(&mut self, event: Digest, position: u64) {
+        self.first.get_or_insert(event);
+        self.head = self.head.then(&event);
+        self.position = position;
+        self.rest.push(event);
+        if self.rest.len() as u64 == BLOCK {
+            let mut block = Growing::default();
+            self.rest.drain(..).for_each(|event| block.event(&event));
+            self.blocks.push(Block { root: block.root(), position });
+        }
+    }
+}
+
+/// The tree over all events of a journal.
+#[derive(Debug)]
+pub struct Tree<J> {
+    journal: Arc<J>,
+    known: Mutex<Known>,
+}
+
+/// A tree as it stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its size is the number of events of this head.
+    pub head: Head,
+    pub root: Digest,
+    /// The first event's hash.
+    pub first: Digest,
+}
+
+impl<J: Journal> Tree<J> {
+    pub fn new(journal: Arc<J>) -> Self {
+        Self { journal, known: Mutex::new(Known::NOTHING) }
+    }
+
+    /// The whole tree, as far as the order of events is final; `None` where there is no event.
+    pub async fn standing(&self) -> Result<Option<Standing>, Error> {
+        let known = self.catch_up().await?;
+        let Some(first) = known.first else { return Ok(None) };
+        let mut tree = Growing::default();
+        known.blocks.iter().for_each(|block| tree.subtree(BLOCK, block.root));
+        known.rest.iter().for_each(|event| tree.event(event));
+        Ok(Some(Standing { head: known.head, root: tree.root(), first }))
+    }
+
+    /// The roots of these ranges, each below the size of the tree and as a proof has it.
+    pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
+        let known = self.catch_up().await?;
+        self.roots(&known, ranges).await
+    }
+
+    /// The place of the event at this position, from 0. `None`: there is none, or its place is not final yet.
+    pub async fn index(&self, position: u64) -> Result<Option<u64>, Error> {
+        let known = self.catch_up().await?;
+        if position == 0 || position > known.position {
+            return Ok(None);
+        }
+        let block = known.blocks.partition_point(|block| block.position < position);
+        let links = self.links(&known, block).await?;
+        let at = links.iter().position(|link| link.position == position);
+        Ok(at.map(|at| block as u64 * BLOCK + at as u64))
+    }
+
+    async fn catch_up(&self) -> Result<Known, Error> {
+        let mut known = self.known.lock().await;
+        loop {
+            let links = self.journal.links(known.position, PAGE).await?;
+            for link in &links {
+                known.add(link.hash, link.position);
+            }
+            if links.len() < PAGE {
+                return Ok(known.clone());
+            }
+        }
+    }
+
+    async fn roots(&self, known: &Known, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
+        let mut parts: Vec<Growing> = vec![Growing::default(); ranges.len()];
+        for block in 0..=known.blocks.len() {
+            let start = block as u64 * BLOCK;
+            let end = (start + BLOCK).min(known.size());
+            let mut leaves: Option<Vec<Digest>> = None;
+            for (range, part) in ranges.iter().zip(&mut parts) {
+                let within = range.start.max(start)..range.end.min(end);
+                if within.is_empty() {
+                    continue;
+                }
+                if within == (start..start + BLOCK)
+                    && let Some(whole) = known.blocks.get(block)
+                {
+                    part.subtree(BLOCK, whole.root);
+                    continue;
+                }
+                let leaves = match &mut leaves {
+                    Some(leaves) => leaves,
+                    none => none
+                        .insert(self.links(known, block).await?.into_iter().map(|link| link.hash).collect()),
+                };
+                for index in within {
+                    let at = usize::try_from(index - start).unwrap_or(usize::MAX);
+                    let missing = || Error::Corrupt("events of the journal are missing".to_owned());
+                    part.event(leaves.get(at).ok_or_else(missing)?);
+                }
+            }
+        }
+        Ok(parts.iter().map(Growing::root).collect())
+    }
+
+    /// The events of a block, or those behind the last one.
+    async fn links(&self, known: &Known, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
+        let after = block
+            .checked_sub(1)
+            .and_then(|before| known.blocks.get(before))
+            .map_or(0, |block| block.position);
+        self.journal.links(after, BLOCK_LINKS).await
+    }
+}

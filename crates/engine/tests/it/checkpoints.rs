@@ -1,0 +1,100 @@
+//! The tree over a journal as it grows, against the tree over all its events; proofs from kept blocks; signed notes.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Content, Event, Fact, seal};
+use holdshort_core::head::Head;
+use holdshort_core::id::{Draw, Seed, StreamId};
+use holdshort_core::system;
+use holdshort_core::time::Timestamp;
+use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_included};
+use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, notes};
+use holdshort_store::{Append, Log, Memory, StreamAppend};
+
+/// Appends so many events of the installation; their hashes.
+async fn grow(journal: &Memory, chain: &mut Chain, count: u64) -> Vec<Digest> {
+    let at = Timestamp::from_millis(1_780_000_000_000);
+    let mut draw = Draw::new(Seed([7; 16]), at);
+    let (stream, expected) = (StreamId::System, chain.seq);
+    let event = |n: u64| Event {
+        stream: stream.clone(),
+        at,
+        actor: Actor::engine(),
+        fact: Fact::System(system::Fact::SignedOut { person: format!("p{n}") }),
+        content: Content::none(),
+    };
+    let events: Vec<_> = (0..count).map(|n| seal(&event(expected + n), chain, &mut draw)).collect();
+    let hashes = events.iter().map(|event| event.hash).collect();
+    let streams = vec![StreamAppend { stream: stream.clone(), expected, events }];
+    journal.append(Append { streams, ..Append::default() }).await.unwrap();
+    hashes
+}
+
+#[tokio::test]
+async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
+    let journal = Arc::new(Memory::new());
+    let tree = Tree::new(journal.clone());
+    assert_eq!(tree.standing().await.unwrap(), None);
+    let (mut chain, mut all, mut roots) = (Chain::START, Vec::new(), vec![Digest::ZERO]);
+    let mut whole = Growing::default();
+    // Also where a block is just full, and one event more.
+    for more in [1, 6, 1_016, 1, 1, 1_023, 300] {
+        for hash in grow(&journal, &mut chain, more).await {
+            whole.event(&hash);
+            roots.push(whole.root());
+            all.push(hash);
+        }
+        let size = all.len() as u64;
+        let standing = tree.standing().await.unwrap().unwrap();
+        let head = all.iter().fold(Head::START, |head, hash| head.then(hash));
+        assert_eq!((standing.root, standing.head, standing.first), (whole.root(), head, all[0]));
+        for index in [0, 1, size / 3, size / 2, size.saturating_sub(2), size - 1] {
+            assert_eq!(tree.index(index + 1).await.unwrap(), Some(index).filter(|index| *index < size));
+            let path = tree.proof(&inclusion(index.min(size - 1), size).unwrap()).await.unwrap();
+            let at = index.min(size - 1);
+            assert!(
+                is_included(&all[usize::try_from(at).unwrap()], at, size, &path, &standing.root),
+                "{at} of {size}"
+            );
+        }
+        assert_eq!((tree.index(0).await.unwrap(), tree.index(size + 1).await.unwrap()), (None, None));
+        for earlier in
+            [1, 2, size / 2, 1_024, 1_025, size].into_iter().filter(|earlier| (1..=size).contains(earlier))
+        {
+            let proof = tree.proof(&consistency(earlier, size).unwrap()).await.unwrap();
+            let first = roots[usize::try_from(earlier).unwrap()];
+            assert!(continues((earlier, &first), (size, &standing.root), &proof), "{earlier} to {size}");
+        }
+    }
+}
+
+#[test]
+fn a_note_is_good_with_its_key_and_as_it_was_signed() {
+    let signer = Signer::of(&Signer::draw().unwrap()).unwrap();
+    let origin = Checkpoint::origin(&Digest::of(b"first"));
+    let checkpoint = Checkpoint { origin, size: 1042, root: Digest::of(b"root") };
+    let at = Timestamp::from_millis(1_780_000_000_000);
+    let head = Head { events: 1042, hash: Digest::of(b"head") };
+    let note = checkpoint.sign(&head, at, &signer);
+    let vkey = signer.key().vkey(&checkpoint.origin);
+    let keys: [VerifyingKey; 1] = [vkey.parse().unwrap()];
+    assert_eq!(keys[0], signer.key());
+    assert_eq!(signer.key().to_string().parse(), Ok(keys[0]));
+    assert_eq!(Checkpoint::open(&note, &keys), Ok(checkpoint.clone()));
+    let other = Signer::of(&Signer::draw().unwrap()).unwrap();
+    assert_eq!(Checkpoint::open(&note, &[other.key()]), Err(Malformed::Signature));
+    assert_eq!(Checkpoint::open(&note, &[other.key(), keys[0]]), Ok(checkpoint));
+    for (from, to) in
+        [("1042\n", "1043\n"), ("holdshort/", "holdshorT/"), ("at 2", "at 3"), ("\u{2014} ", "- ")]
+    {
+        assert_eq!(Checkpoint::open(&note.replacen(from, to, 1), &keys), Err(Malformed::Signature), "{from}");
+    }
+    for text in ["", "a\n1\nb\n\n", "a\n-1\nAAAA\n\nx", "a\n1\n\n\u{2014} a b"] {
+        assert_eq!(Checkpoint::open(text, &keys), Err(Malformed::Text), "{text}");
+    }
+    // A file holds one after another, with empty lines between them or without.
+    let file = format!("{note}\n{note}{note}\n");
+    assert_eq!(notes(&file), [note.clone(), note.clone(), note]);
+}
