@@ -194,6 +194,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a checkpoint.
+         * @description Says how many events the journal has and what the root of their tree is. Kept where nobody can write who can write the
+         *     journal, it shows every later change of what it covers: `against` of the verification.
+         */
+        post: operations["sign_checkpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/consistency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prove that a checkpoint continues another. */
+        get: operations["prove_consistency"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/events": {
         parameters: {
             query?: never;
@@ -1008,6 +1046,27 @@ export interface paths {
          *     `forbid`. Nothing is opened and nothing is journalled; when the call is asked about, the rules of then count.
          */
         post: operations["check_policy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/{interrupt}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the receipt of an interrupt.
+         * @description What was asked, who decided what, and what was carried out, as stored, each with the proof that a checkpoint signed now
+         *     covers it. `docs/verify_receipt.py` checks one without Holdshort.
+         */
+        get: operations["read_receipt"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1942,6 +2001,21 @@ export interface components {
             head: string;
             /** @description The journal continues from it. */
             holds: boolean;
+        };
+        /** @description That a later tree begins with all events of an earlier one. */
+        Consistency: {
+            /**
+             * Format: int64
+             * @description Events of the earlier tree.
+             */
+            earlier: number;
+            /** @description RFC 9162, 2.1.4. */
+            proof: string[];
+            /**
+             * Format: int64
+             * @description Events of the later one.
+             */
+            size: number;
         };
         /**
          * @description What is kept of an answer from here on. As in a decision: `edit` where the question had a schema that is not of
@@ -3559,6 +3633,29 @@ export interface components {
              */
             version?: number | null;
         };
+        /** @description An event of a receipt. */
+        ProvedEvent: {
+            /** @description Texts, arguments, results, as stored; not there where the event has none, or where it was erased. */
+            content?: string | null;
+            /** @description SHA-256 of `previous` and `head`: the leaf of the tree. */
+            hash: string;
+            /** @description The stored bytes: type, time, actor, facts, and the digest of the content. */
+            head: string;
+            /**
+             * Format: int64
+             * @description Its place among all events, from 0.
+             */
+            index: number;
+            /** @description The way from the leaf up to the root (RFC 9162, 2.1.3). */
+            path: string[];
+            /** @description The hash of the event before it in its stream; zeros for the first. */
+            previous: string;
+            /** @description In hexadecimal. The digest in the head is the SHA-256 of `salt` and `content`. */
+            salt?: string | null;
+            /** Format: int64 */
+            seq: number;
+            stream: string;
+        };
         Quorum: {
             /**
              * Format: int32
@@ -3592,6 +3689,14 @@ export interface components {
             assignment: components["schemas"]["AskAssignment"];
             /** @description Why. */
             text?: string | null;
+        };
+        /** @description Everything that the journal has of one interrupt, with the proof that a checkpoint covers it. */
+        Receipt: {
+            checkpoint: components["schemas"]["SignedCheckpoint"];
+            /** @description How the run began, what was asked, each decision, how it ended, and what was carried out, in their order. */
+            events: components["schemas"]["ProvedEvent"][];
+            interrupt: string;
+            run: string;
         };
         /**
          * @description The code of a login link.
@@ -3886,6 +3991,22 @@ export interface components {
             name?: string | null;
             roles: components["schemas"]["PersonRole"][];
             time_zone?: string | null;
+        };
+        /** @description How a journal stood, signed. */
+        SignedCheckpoint: {
+            /** Format: date-time */
+            at: string;
+            /** @description The key that checks the signature: `NAME+HASH+KEY`, as tools for signed notes take it. */
+            key: string;
+            /** @description The signed text, in the format of C2SP `tlog-checkpoint`. Keep this. */
+            note: string;
+            /** @description The root of the tree over them (RFC 9162, 2.1), as 64 hexadecimal digits. */
+            root: string;
+            /**
+             * Format: int64
+             * @description Events that it covers.
+             */
+            size: number;
         };
         /** @description Words and a model hold back what gates would let through. */
         SmartConfig: {
@@ -5263,6 +5384,69 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
+    sign_checkpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checkpoint */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedCheckpoint"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    prove_consistency: {
+        parameters: {
+            query: {
+                /**
+                 * @description Events of the earlier checkpoint.
+                 * @example 1042
+                 */
+                earlier: number;
+                /**
+                 * @description Events of the later one.
+                 * @example 2077
+                 */
+                size: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Consistency"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
     list_audit_events: {
         parameters: {
             query?: {
@@ -5366,7 +5550,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+                 * @description Heads that were noted, and what checkpoints say (`1042:root:` and the 64 digits of the root), with commas between
+                 *     them, at most 100: whether the journal continues from each.
                  * @example 1042:3f2a91b0c4d5e6f708192a3b
                  */
                 against?: string;
@@ -7004,6 +7189,36 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    read_receipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000aa */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];

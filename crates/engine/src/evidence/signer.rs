@@ -87,10 +87,11 @@ impl FromStr for VerifyingKey {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        let bytes = BASE64
-            .decode(text.rsplit('+').next().unwrap_or(text).as_bytes())
-            .or_else(|_| BASE64.decode(text.as_bytes()));
-        let bytes = bytes.map_err(|_| BadKey)?;
+        // Base64 has a `+` of its own.
+        let mut parts = text.splitn(3, '+').skip(1);
+        let is_hash = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let written = parts.next().filter(|part| is_hash(part)).and(parts.next()).unwrap_or(text);
+        let bytes = BASE64.decode(written.as_bytes()).map_err(|_| BadKey)?;
         let key = match bytes.split_first() {
             Some((&ALGORITHM, key)) if key.len() == 32 => key,
             _ => &bytes,

@@ -7,7 +7,7 @@ use holdshort_core::system::people::{Deciders, People};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 21] = [
+const DOCUMENTS: [&str; 22] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -25,6 +25,7 @@ const DOCUMENTS: [&str; 21] = [
     "docs/guides/long-sessions.md",
     "docs/reference/edges/codelab.md",
     "docs/reference/edges/mars.md",
+    "docs/reference/receipts.md",
     "workflows/codelab/README.md",
     "workflows/copilot/README.md",
     "workflows/pair/README.md",
