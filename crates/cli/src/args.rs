@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
-pub(crate) use audit::{Audit, Receipt, Verify};
+pub(crate) use audit::{Audit, KeepCheckpoints, Receipt, Verify, every};
 pub(crate) use decide::Decide;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
@@ -472,6 +472,8 @@ pub(crate) struct Serve {
     /// Decisions that one person may make in a minute [default: 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub decision_rate: Option<u32>,
+    #[command(flatten)]
+    pub checkpoints: KeepCheckpoints,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,12 +8,15 @@ use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_http::secret_file::exposes;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{AGENT_REQUESTS, Front, PerMinute, Proxies, PublicUrl, TlsFiles, network};
+use holdshort_server::{
+    AGENT_REQUESTS, Front, KeepCheckpoints, PerMinute, Proxies, PublicUrl, TlsFiles, network,
+};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::args::{self, ModelArgs, Serve, StoreArgs};
@@ -26,6 +29,8 @@ use crate::limits::CONFIG_BYTES;
 pub(crate) const NAME: &str = "holdshort.toml";
 /// Where nothing is said.
 const LISTEN: &str = "127.0.0.1:7349";
+/// Between two checkpoints.
+const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
 
 /// As it stands in the file.
 #[derive(Debug, Default, Deserialize)]
@@ -57,6 +62,9 @@ struct File {
     sign_in_rate: Option<u32>,
     #[serde(deserialize_with = "rate")]
     decision_rate: Option<u32>,
+    checkpoint_file: Option<PathBuf>,
+    #[serde(deserialize_with = "every")]
+    checkpoint_every: Option<u64>,
     identity: Identity,
 }
 
@@ -81,6 +89,7 @@ pub(crate) struct Settled {
     pub issuers: Vec<Jwt>,
     pub provider: Option<Oidc>,
     pub front: Front,
+    pub checkpoints: Option<KeepCheckpoints>,
     /// Of each key; never a secret.
     pub told: Vec<Told>,
 }
@@ -186,6 +195,28 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         sign_ins: rate("sign_in_rate", serve.sign_in_rate, file.sign_in_rate, default.sign_ins),
         decisions: rate("decision_rate", serve.decision_rate, file.decision_rate, default.decisions),
     };
+    let said = &serve.checkpoints;
+    let kept = telling.pick(
+        "checkpoint_file",
+        None,
+        said.checkpoint_file.clone(),
+        file.checkpoint_file,
+        None,
+        shown,
+    );
+    let every = telling.pick(
+        "checkpoint_every",
+        None,
+        said.checkpoint_every,
+        file.checkpoint_every,
+        kept.is_some().then_some(CHECKPOINT_EVERY_MS),
+        |ms| format!("{ms} ms"),
+    );
+    if kept.is_none() && every.is_some() {
+        return Err(usage("`checkpoint_every` is of a `checkpoint_file`: name that, too"));
+    }
+    let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
+    let checkpoints = kept.map(|file| KeepCheckpoints { file, every });
     let issuers = file.identity.jwt;
     let named: Vec<&str> = issuers.iter().map(|jwt| &*jwt.issuer).collect();
     let named = (!named.is_empty()).then(|| named.join(", "));
@@ -204,6 +235,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         issuers,
         provider,
         front,
+        checkpoints,
         told: telling.told,
     })
 }
@@ -286,6 +318,7 @@ fn read(path: &Path) -> anyhow::Result<File> {
         &mut file.store_file,
         &mut file.tls_cert,
         &mut file.tls_key,
+        &mut file.checkpoint_file,
     ]
     .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
@@ -357,6 +390,10 @@ fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D:
 
 fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     as_flag(from, args::lease)
+}
+
+fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    as_flag(from, args::every)
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Front, Options, PerMinute, Server, StartError, Tuning};
+use holdshort_server::{Front, KeepCheckpoints, Options, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -40,6 +40,7 @@ pub(crate) struct Plan {
     pub provider: Option<Oidc>,
     /// How other machines reach it.
     pub front: Front,
+    pub checkpoints: Option<KeepCheckpoints>,
     pub hooks: Hooks,
     /// Errors are printed as JSON.
     pub json: bool,
@@ -74,6 +75,7 @@ impl Embedded {
             issuers: plan.issuers,
             provider: plan.provider,
             front: plan.front,
+            checkpoints: plan.checkpoints,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsing } = plan.hooks;

@@ -20,13 +20,12 @@ struct Stored {
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
     let malformed = || Error::Malformed { path: path.clone() };
-    let pkcs8 = match secrets::read::<Stored>(&path)? {
-        Some(stored) => BASE64.decode(stored.pkcs8.as_bytes()).map_err(|_| malformed())?,
-        None => {
-            let pkcs8 = Signer::draw().map_err(|_| malformed())?;
-            secrets::write(&path, &Stored { pkcs8: BASE64.encode(&pkcs8) })?;
-            pkcs8
-        }
+    let pkcs8 = if let Some(stored) = secrets::read::<Stored>(&path)? {
+        BASE64.decode(stored.pkcs8.as_bytes()).map_err(|_| malformed())?
+    } else {
+        let pkcs8 = Signer::draw().map_err(|_| malformed())?;
+        secrets::write(&path, &Stored { pkcs8: BASE64.encode(&pkcs8) })?;
+        pkcs8
     };
     Signer::of(&pkcs8).map_err(|_| malformed())
 }

@@ -6,6 +6,7 @@
 
 mod asyncapi;
 mod checkpoint_key;
+mod checkpoints;
 mod convert;
 mod library;
 mod openapi;
@@ -18,6 +19,7 @@ mod socket;
 mod tls;
 
 pub use asyncapi::asyncapi;
+pub use checkpoints::KeepCheckpoints;
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;

@@ -37,6 +37,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::checkpoints::{self, KeepCheckpoints};
 use crate::tls::Tls;
 use crate::{checkpoint_key, library, routes, serving};
 
@@ -70,6 +71,8 @@ pub struct Options {
     /// Where people sign in.
     pub provider: Option<Oidc>,
     pub front: Front,
+    /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
+    pub checkpoints: Option<KeepCheckpoints>,
 }
 
 /// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
@@ -118,6 +121,7 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
+    checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -265,6 +269,10 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names));
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
+    let checkpoints = options.checkpoints.map(|to| {
+        let keeping = tokio::spawn(checkpoints::keep(app.clone(), to.clone()));
+        (to, keeping)
+    });
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
     let outer = serving::serve(listener, tls, service, app.clone());
@@ -275,7 +283,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     });
     tracing::info!(%address, "listening");
-    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate })
+    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate, checkpoints })
 }
 
 async fn credentials(
@@ -385,6 +393,10 @@ impl Server {
         self.standing.abort();
         if let Some(certificate) = self.certificate {
             certificate.abort();
+        }
+        if let Some((to, keeping)) = self.checkpoints {
+            keeping.abort();
+            Box::pin(checkpoints::keep_last(&self.app, &to)).await;
         }
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");

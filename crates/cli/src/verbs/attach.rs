@@ -73,6 +73,7 @@ pub(super) async fn bring_along(
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
+        checkpoints: None,
         hooks: scene.hooks,
         json: scene.json,
     };

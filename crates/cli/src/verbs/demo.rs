@@ -52,6 +52,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
+        checkpoints: None,
         hooks: scene.hooks,
         json: scene.json,
     };

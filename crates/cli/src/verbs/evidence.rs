@@ -28,12 +28,13 @@ pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Res
         document(&signed)?;
         return Ok(Exit::Ok);
     }
-    match out {
+    let told = match out {
         Some(path) => {
-            say(&format!("{} in {}", count(signed.size, "event"), plain::line(&path.display().to_string())))
+            format!("{} in {}", count(signed.size, "event"), plain::line(&path.display().to_string()))
         }
-        None => say(signed.note.trim_end()),
-    }
+        None => signed.note.trim_end().to_owned(),
+    };
+    say(&told);
     let paint = Paint::stderr();
     tell_all(&paint.message(&format!("Its key is {}", plain::line(&signed.key)), 0));
     Ok(Exit::Ok)

@@ -79,6 +79,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
+        checkpoints: None,
         hooks: scene.hooks,
         json: scene.json,
     };

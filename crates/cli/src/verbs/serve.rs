@@ -38,6 +38,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         issuers,
         provider,
         front,
+        checkpoints,
         ..
     } = config_file::settle(&serve, &data_dir)?;
     let public_url = front.public_url.as_ref().map(ToString::to_string);
@@ -55,6 +56,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         issuers,
         provider,
         front,
+        checkpoints,
         hooks: scene.hooks,
         json: scene.json,
     };

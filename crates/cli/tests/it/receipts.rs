@@ -130,3 +130,30 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(ran.code == 2 && ran.err.contains("checkpoint 1"), "{ran:?}");
 }
+
+#[tokio::test]
+async fn a_server_appends_checkpoints_while_its_journal_grows() {
+    let home = Home::new();
+    let kept = home.path().join("kept.txt");
+    let path = kept.to_str().unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0", "--checkpoint-every", "1s"]);
+    assert!(ran.code == 2 && ran.err.contains("checkpoint-file"), "{ran:?}");
+    let serving = home.serve(&["--checkpoint-file", path, "--checkpoint-every", "1s"]);
+    let notes = || fs::read_to_string(&kept).unwrap_or_default().matches("\nhead ").count();
+    for count in 1..=2 {
+        ask_more(&serving, 1).await;
+        while notes() < count {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+    let key = home.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
+    ask_more(&serving, 1).await;
+    assert_eq!(serving.stop().0, 0);
+    // The last one covers everything that was written.
+    let held = home.json(&["audit", "verify", "--against", path, "--key", &key]);
+    let all = held["events"].as_u64().unwrap();
+    let against = held["against"].as_array().unwrap();
+    assert!(against.iter().all(|each| each["holds"] == true), "{held}");
+    let last = against.last().unwrap()["head"].as_str().unwrap();
+    assert!(last.starts_with(&format!("{all}:root:")), "{held}");
+}

@@ -15,7 +15,7 @@ fn root(range: &Range<u64>) -> Digest {
         0 => Digest::of(&[]),
         1 => leaf(&event(range.start)),
         size => {
-            let middle = range.start + (0..).map(|bit| 1 << bit).find(|power| power * 2 >= size).unwrap();
+            let middle = range.start + (1 << (0..63).find(|bit| 2 << bit >= size).expect("a power"));
             let parts = [root(&(range.start..middle)), root(&(middle..range.end))];
             Digest::of_parts(&[&[1], parts[0].as_bytes(), parts[1].as_bytes()])
         }

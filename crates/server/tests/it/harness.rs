@@ -28,6 +28,7 @@ pub(crate) fn options(data: &Path) -> Options {
         provider: None,
         per_minute: holdshort_server::PerMinute::default(),
         front: holdshort_server::Front::default(),
+        checkpoints: None,
     }
 }
 
