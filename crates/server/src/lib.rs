@@ -17,6 +17,7 @@ mod socket;
 mod tls;
 
 pub use asyncapi::asyncapi;
+pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;

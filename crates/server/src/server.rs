@@ -9,12 +9,13 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::Clock;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
+use holdshort_engine::{Clock, Ends};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_identity::oidc::{Oidc, Provider};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
+use holdshort_telemetry::Traces;
 use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
@@ -69,6 +70,8 @@ pub struct Options {
     /// Where people sign in.
     pub provider: Option<Oidc>,
     pub front: Front,
+    /// Where traces of runs go; `None`: nowhere.
+    pub otlp: Option<holdshort_telemetry::Settings>,
 }
 
 /// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
@@ -100,6 +103,8 @@ pub enum StartError {
     #[error(transparent)]
     Secrets(#[from] secrets::Error),
     #[error(transparent)]
+    Traces(#[from] holdshort_telemetry::Error),
+    #[error(transparent)]
     Store(#[from] holdshort_store::Error),
 }
 
@@ -117,6 +122,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
+    /// Of traces.
+    telling: Option<JoinHandle<()>>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -195,6 +202,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
     let names = Names::of(&doors, &options.front);
 
+    let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
     // Its future is large, and whoever starts a server would hold it.
     let engine = Box::pin(real::open(Setup {
@@ -208,12 +216,16 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
         rehearsing: tuning.rehearsing,
+        ends: traces.clone().map(|traces| -> Arc<dyn Ends> { traces }),
     }))
     .await?;
     // After the store has locked the folder.
     let ready = async {
         if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
             return Err(StartError::NoIdentity);
+        }
+        if let Some(traces) = &traces {
+            traces.keep_in(&options.data)?;
         }
         credentials(&options.data, address.port(), &names, engine.driver.journal()).await
     };
@@ -239,6 +251,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox: engine.sandbox,
         data: options.data,
         links: Links::new(&tokens.operator),
+        traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
         logins,
@@ -264,6 +277,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
+    let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
     let outer = serving::serve(listener, tls, service, app.clone());
     let serving = tokio::spawn(async move {
@@ -273,7 +287,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     });
     tracing::info!(%address, "listening");
-    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate })
+    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate, telling })
 }
 
 async fn credentials(
@@ -378,6 +392,10 @@ impl Server {
         if served.is_err() {
             tracing::warn!("some requests did not come to their end");
             abort.abort();
+        }
+        if let (Some(traces), Some(telling)) = (&self.app.traces, &self.telling) {
+            traces.drained().await;
+            telling.abort();
         }
         self.reading.abort();
         self.standing.abort();
