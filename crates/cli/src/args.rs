@@ -12,16 +12,18 @@ use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
+use reqwest::Url;
 
 pub(crate) use audit::{Audit, KeepCheckpoints, Receipt, Verify, every};
 pub(crate) use decide::Decide;
 pub(crate) use freeze::FreezeOf;
-pub(crate) use front::{Front, lease, listen, proxy, public_url};
+pub(crate) use front::{Front, lease, listen, otlp_endpoint, proxy, public_url};
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
 
 use crate::called::spelled;
 use crate::exit;
+use crate::log::Format;
 
 /// Agents hold short of risky steps until a person clears them.
 ///
@@ -80,7 +82,10 @@ Environment:
                                      error, warn, info, debug or trace, or
                                      PART=LEVEL such as holdshort_engine=debug,
                                      with commas between [serve: warn, others:
-                                     off]";
+                                     off]; access=debug shows each request
+  HOLDSHORT_LOG_FORMAT               as --log-format of serve
+  OTEL_EXPORTER_OTLP_ENDPOINT        as --otlp-endpoint of serve
+  OTEL_EXPORTER_OTLP_HEADERS         headers that the collector wants";
 
 fn help() -> String {
     format!("{ENVIRONMENT}\n\n{}", exit::HELP)
@@ -147,7 +152,7 @@ pub(crate) enum Verb {
     /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
     Chat(Chat),
     /// Keep a server running, for you and for agents of other frameworks
-    Serve(Serve),
+    Serve(Box<Serve>),
 
     /// What waits for a decision
     Inbox {
@@ -474,6 +479,13 @@ pub(crate) struct Serve {
     pub decision_rate: Option<u32>,
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
+    /// The form of what is logged on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
+    #[arg(long, value_name = "FORM")]
+    pub log_format: Option<Format>,
+    /// Send a trace of each run that has ended to this OpenTelemetry collector (OTLP over HTTP), such as
+    /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: traces go nowhere].
+    #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
+    pub otlp_endpoint: Option<Url>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -79,7 +79,9 @@ fn describe(problem: &Problem) -> String {
     if !is_said {
         text = format!("{text}\n  {}", spelled(fix));
     }
-    plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
+    // What the log of the server knows it by.
+    let request = problem.request_id.as_ref().map(|id| format!(", request {id}")).unwrap_or_default();
+    plain::text(&format!("{text} [{}{request}]", problem.code.as_str())).into_owned()
 }
 
 /// A text as one segment of a path (RFC 3986, 2.3).

@@ -15,8 +15,11 @@ use holdshort_http::secret_file::exposes;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, Front, KeepCheckpoints, PerMinute, Proxies, PublicUrl, TlsFiles, network,
+    AGENT_REQUESTS, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl, TlsFiles, network,
+    otlp_headers,
 };
+use reqwest::Url;
+use reqwest::header::HeaderMap;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::args::{self, ModelArgs, Serve, StoreArgs};
@@ -24,6 +27,7 @@ use crate::data_dir::DataDir;
 use crate::embed::database_words;
 use crate::exit::usage;
 use crate::limits::CONFIG_BYTES;
+use crate::log::{self, Format};
 
 /// Its name in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
@@ -65,6 +69,10 @@ struct File {
     checkpoint_file: Option<PathBuf>,
     #[serde(deserialize_with = "every")]
     checkpoint_every: Option<u64>,
+    log_format: Option<Format>,
+    #[serde(deserialize_with = "otlp_endpoint")]
+    otlp_endpoint: Option<Url>,
+    otlp_headers_file: Option<PathBuf>,
     identity: Identity,
 }
 
@@ -90,6 +98,8 @@ pub(crate) struct Settled {
     pub provider: Option<Oidc>,
     pub front: Front,
     pub checkpoints: Option<KeepCheckpoints>,
+    pub log_format: Format,
+    pub otlp: Option<Otlp>,
     /// Of each key; never a secret.
     pub told: Vec<Told>,
 }
@@ -173,6 +183,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         node: telling.pick("node", None, serve.store.node.clone(), file.node, None, Clone::clone),
         lease: telling.pick("lease", None, serve.store.lease, file.lease, None, |ms| format!("{ms} ms")),
     };
+    let node = store.node.clone();
     if store.store.is_none() && (store.node.is_some() || store.lease.is_some()) {
         return Err(usage(
             "`node` and `lease` are of a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
@@ -217,6 +228,13 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     }
     let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
     let checkpoints = kept.map(|file| KeepCheckpoints { file, every });
+    let said = Format::of_environment()?;
+    let log_format = telling
+        .pick("log_format", Some(log::FORMAT), serve.log_format, file.log_format, Some(Format::Text), |it| {
+            it.as_str().to_owned()
+        })
+        .or(said);
+    let otlp = otlp(&mut telling, serve.otlp_endpoint.clone(), file.otlp_endpoint, file.otlp_headers_file)?;
     let issuers = file.identity.jwt;
     let named: Vec<&str> = issuers.iter().map(|jwt| &*jwt.issuer).collect();
     let named = (!named.is_empty()).then(|| named.join(", "));
@@ -236,8 +254,46 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         provider,
         front,
         checkpoints,
+        log_format: log_format.unwrap_or_default(),
+        otlp: otlp.map(|(endpoint, headers)| Otlp { endpoint, headers, node }),
         told: telling.told,
     })
+}
+
+/// Where traces go, and the headers that are wanted there, which are secrets.
+fn otlp(
+    telling: &mut Telling,
+    flag: Option<Url>,
+    file: Option<Url>,
+    headers_file: Option<PathBuf>,
+) -> anyhow::Result<Option<(Url, HeaderMap)>> {
+    const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+    let variable = |name: &str| std::env::var(name).ok().filter(|said| !said.trim().is_empty());
+    let said = match (&flag, variable(ENDPOINT)) {
+        (None, Some(said)) => {
+            let url = args::otlp_endpoint(said.trim());
+            Some(url.map_err(|why| usage(format!("{ENDPOINT} {why}")))?)
+        }
+        _ => None,
+    };
+    let endpoint =
+        telling.pick("otlp_endpoint", Some(ENDPOINT), flag, file, None, ToString::to_string).or(said);
+    let named = headers_file.clone();
+    telling.pick("otlp_headers_file", None, None, named, None, |path| path.display().to_string());
+    let named_in = telling.path.as_deref().unwrap_or(Path::new(NAME)).display().to_string();
+    let text = match (variable(HEADERS), headers_file) {
+        (Some(said), _) => Some((HEADERS, said)),
+        (None, Some(path)) => {
+            let secret = secret_of("otlp_headers_file", &path);
+            Some((&*named_in, secret.map_err(|error| usage(format!("{named_in}: {error}")))?))
+        }
+        (None, None) => None,
+    };
+    let headers =
+        text.map(|(from, text)| otlp_headers(&text).map_err(|wrong| usage(format!("{from}: {wrong}"))));
+    let headers = headers.transpose()?.unwrap_or_default();
+    Ok(endpoint.map(|endpoint| (endpoint, headers)))
 }
 
 struct Telling {
@@ -319,6 +375,7 @@ fn read(path: &Path) -> anyhow::Result<File> {
         &mut file.tls_cert,
         &mut file.tls_key,
         &mut file.checkpoint_file,
+        &mut file.otlp_headers_file,
     ]
     .into_iter();
     let of_issuers = file.identity.jwt.iter_mut().flat_map(|jwt| [&mut jwt.secret_file, &mut jwt.jwks_file]);
@@ -333,7 +390,7 @@ fn read(path: &Path) -> anyhow::Result<File> {
         if file.store.is_some() {
             return Err(usage(format!("{shown}: name one of `store` and `store_file`")));
         }
-        let of_file = secret_of(secret).map_err(|error| usage(format!("{shown}: {error}")))?;
+        let of_file = secret_of("store_file", secret).map_err(|error| usage(format!("{shown}: {error}")))?;
         file.store = Some(of_file);
     }
     Ok(file)
@@ -347,20 +404,20 @@ fn placed(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}, column {column}: {}", error.message())
 }
 
-/// The address of a database, in a file that its owner alone may read.
-fn secret_of(path: &Path) -> anyhow::Result<String> {
+/// What a file holds that its owner alone may read, such as the address of a database. `key` names the file.
+fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
-    let file = fs::File::open(path).map_err(|error| usage(format!("`store_file` {shown}: {error}")))?;
+    let file = fs::File::open(path).map_err(|error| usage(format!("`{key}` {shown}: {error}")))?;
     let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
     if exposes(path, mode) {
         return Err(usage(format!(
-            "`store_file` {shown} is readable by others (mode {mode:03o}): run `chmod 600`"
+            "`{key}` {shown} is readable by others (mode {mode:03o}): run `chmod 600`"
         )));
     }
     let mut text = String::new();
     file.take(CONFIG_BYTES)
         .read_to_string(&mut text)
-        .map_err(|error| usage(format!("`store_file` {shown}: {error}")))?;
+        .map_err(|error| usage(format!("`{key}` {shown}: {error}")))?;
     Ok(text.trim().to_owned())
 }
 
@@ -379,6 +436,11 @@ fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::E
 
 fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D::Error> {
     as_flag(from, args::public_url)
+}
+
+fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
+    // Not shown where it does not fit: a password may stand in it.
+    args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
 fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
@@ -414,8 +476,7 @@ fn amount<'de, D: Deserializer<'de>>(from: D, each: &str) -> Result<Option<u32>,
 /// Never with a password: a configuration is copied and shown around.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
-    let url = reqwest::Url::parse(&text)
-        .map_err(|_| de::Error::custom("is no URL such as `postgres://host/name`"))?;
+    let url = Url::parse(&text).map_err(|_| de::Error::custom("is no URL such as `postgres://host/name`"))?;
     let holds = url.password().is_some() || url.query_pairs().any(|(name, _)| name.contains("password"));
     if holds {
         return Err(de::Error::custom(

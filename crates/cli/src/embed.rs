@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Front, KeepCheckpoints, Options, PerMinute, Server, StartError, Tuning};
+use holdshort_server::{Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -41,6 +41,8 @@ pub(crate) struct Plan {
     /// How other machines reach it.
     pub front: Front,
     pub checkpoints: Option<KeepCheckpoints>,
+    /// Where traces of runs go.
+    pub otlp: Option<Otlp>,
     pub hooks: Hooks,
     /// Errors are printed as JSON.
     pub json: bool,
@@ -58,14 +60,16 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) async fn start(plan: Plan) -> anyhow::Result<Self> {
-        let (kept, journal) = match &plan.database {
+        let Hooks { store, rehearsing, played } = plan.hooks;
+        let database = plan.database;
+        let (kept, journal) = match &database {
             Some(config) => ("the database", database_words(&config.url)),
             None => ("the data folder", format!("the data folder {}", plan.data_dir.path.display())),
         };
         let options = Options {
             listen: plan.listen,
             data: plan.data_dir.path.clone(),
-            database: plan.database,
+            database: database.map(|config| postgres::Config { played, ..config }),
             workflows: plan.workflows,
             people: plan.people,
             rules: plan.rules,
@@ -76,9 +80,9 @@ impl Embedded {
             provider: plan.provider,
             front: plan.front,
             checkpoints: plan.checkpoints,
+            otlp: plan.otlp,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
-        let Hooks { store, rehearsing } = plan.hooks;
         let tuning = Tuning { store, rehearsing, ..Tuning::default() };
         let server = holdshort_server::start_tuned(options, tuning)
             .await
@@ -110,8 +114,8 @@ async fn end_with(failed: impl Future<Output = String>, journal: String, json: b
     tokio::time::sleep(NOTICE).await;
     crate::log::flush();
     let error = anyhow::anyhow!(
-        "{journal}: the writer of the journal died ({why}). What was answered is kept; start the server again, and what \
-         was under way is settled"
+        "{journal}: {why}. What was answered is kept; start the server again, and what was \
+         under way is settled"
     );
     crate::output::failed(&error, json);
     std::process::exit(crate::exit::Exit::Failed.code().into());

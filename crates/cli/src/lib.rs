@@ -37,6 +37,8 @@ pub struct Hooks {
     pub store: holdshort_store::sqlite::Config,
     /// How its work is carried out: here a test aborts between two files.
     pub rehearsing: holdshort_engine::real::Rehearsing,
+    /// The version of the schema that it knows: here a test plays another binary.
+    pub played: Option<holdshort_store::postgres::Played>,
 }
 
 /// The whole program. `args` starts with the program's name.
@@ -73,7 +75,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
     let exit = match runtime.block_on(verbs::perform(args, hooks)) {
         Ok(exit) => exit,
         Err(error) => {
-            output::failed(&error, is_json);
+            output::failed(&error, is_json || log::is_json());
             exit::of_error(&error)
         }
     };

@@ -10,6 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use holdshort_engine::{Clock, SystemClock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::exit::usage;
@@ -23,6 +26,21 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// What may be said of the whole program, or of a part of it.
 const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 
+/// The form of each line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    /// One JSON object. What else goes to standard error of a server is one, too.
+    Json,
+}
+
+/// The variable that says the form.
+pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
+
+/// Set where the log has begun.
+static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
 /// Since the last one that was written.
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -33,8 +51,29 @@ enum Entry {
     Flush(SyncSender<()>),
 }
 
+impl Format {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+
+    /// What the environment says.
+    pub(crate) fn of_environment() -> anyhow::Result<Option<Self>> {
+        let Some(said) = std::env::var(FORMAT).ok().filter(|said| !said.is_empty()) else { return Ok(None) };
+        let known = [Self::Text, Self::Json].into_iter().find(|format| format.as_str() == said);
+        known.map(Some).ok_or_else(|| usage(format!("{FORMAT} is `{said}`, and must be `text` or `json`")))
+    }
+}
+
+/// Whether lines of standard error are JSON.
+pub(crate) fn is_json() -> bool {
+    FORM.get() == Some(&Format::Json)
+}
+
 /// Begins to log; `HOLDSHORT_LOG` says what (`debug`, `holdshort_engine=debug` …).
-pub(crate) fn start(default: &str) -> anyhow::Result<()> {
+pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
     // A client library that logs what providers answer has no place in our log.
     let quiet = |filter: &str| format!("{filter},genai=off");
@@ -48,16 +87,32 @@ pub(crate) fn start(default: &str) -> anyhow::Result<()> {
              {why}"
         ))
     })?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
+    let begun = match format {
+        Format::Text => log.try_init(),
+        Format::Json => {
+            log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
+        }
+    };
     // A program that embeds this crate may have one already.
-    if subscriber.try_init().is_ok() {
+    if begun.is_ok() {
+        let _first = FORM.set(format);
+        if format == Format::Json {
+            std::panic::set_hook(Box::new(panicked));
+        }
         let (lines, waiting) = sync_channel(WAITING);
-        let write = move || write_all(&waiting, &mut io::stderr());
+        let write = move || write_all(&waiting, &mut io::stderr(), format);
         if thread::Builder::new().name("log".to_owned()).spawn(write).is_ok() {
             let _first = LOG.set(lines);
         }
     }
     Ok(())
+}
+
+/// A panic, as a line like every other. What it says may hold anything, so the place alone is told.
+fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(place, "a part of the program panicked");
 }
 
 /// A part of a filter that names no level. `EnvFilter` takes a bare word that is no level for a part of the program,
@@ -93,16 +148,14 @@ impl Write for Line {
     }
 }
 
-fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write) {
+fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write, format: Format) {
     let mut unwritten = 0;
     for entry in waiting {
         match entry {
             Entry::Line(line) => {
                 let lost = unwritten + LOST.swap(0, Ordering::Relaxed);
                 unwritten = 0;
-                if lost > 0
-                    && writeln!(out, "{} of the log could not be written", count(lost, "line")).is_err()
-                {
+                if lost > 0 && writeln!(out, "{}", missing(lost, format)).is_err() {
                     unwritten = lost;
                 }
                 if out.write_all(&line).is_err() {
@@ -113,6 +166,19 @@ fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write) {
                 let _gone = written.try_send(());
             }
         }
+    }
+}
+
+/// The line that stands for those that were lost.
+fn missing(lines: u64, format: Format) -> String {
+    let said = format!("{} of the log could not be written", count(lines, "line"));
+    match format {
+        Format::Text => said,
+        Format::Json => json!({
+            "timestamp": SystemClock.now().to_string(), "level": "WARN", "message": said, "lines": lines,
+            "target": module_path!(),
+        })
+        .to_string(),
     }
 }
 
@@ -150,7 +216,18 @@ mod tests {
         drop(lines);
         // The first line, and what is said of it before the second.
         let mut disk = Disk { full_for: 2, written: String::new() };
-        write_all(&waiting, &mut disk);
+        write_all(&waiting, &mut disk, Format::Text);
         assert_eq!(disk.written, "b\n1 line of the log could not be written\nc\nd\n");
+    }
+
+    #[test]
+    fn they_are_counted_in_json_where_the_log_is_json() {
+        let line: serde_json::Value = serde_json::from_str(&missing(2, Format::Json)).unwrap();
+        assert_eq!(
+            (&line["level"], &line["message"], &line["lines"]),
+            (&json!("WARN"), &json!("2 lines of the log could not be written"), &json!(2))
+        );
+        let at = line["timestamp"].as_str().unwrap();
+        assert!(at.starts_with("20") && at.ends_with('Z'), "{at}");
     }
 }

@@ -37,6 +37,9 @@ pub enum Error {
     /// The workflow that the run pins is not in the journal.
     #[error("run {run} pins a workflow that the journal does not hold")]
     NoDefinition { run: RunId },
+    /// It is there as it was written, and this binary does not understand it.
+    #[error("run {run} pins a workflow that this binary can not read: a newer version wrote it")]
+    NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
     /// A mistake of ours; nothing was written.
@@ -45,4 +48,18 @@ pub enum Error {
     /// Others changed the same streams again and again; nothing was written.
     #[error("too many others change this at once; try again")]
     Busy,
+}
+
+impl Error {
+    /// Whether what is there is what was written, and only this binary can not read it. Hashes are compared before
+    /// anything is read.
+    pub fn is_of_another_version(&self) -> bool {
+        match self {
+            Self::NewDefinition { .. } => true,
+            Self::Damaged { source, .. } => {
+                matches!(source, event::Error::FromTheFuture { .. } | event::Error::Unreadable { .. })
+            }
+            _ => false,
+        }
+    }
 }

@@ -7,6 +7,7 @@
 pub mod audit;
 mod clock;
 mod driver;
+mod ends;
 mod error;
 pub mod evidence;
 mod executor;
@@ -21,6 +22,7 @@ pub use driver::{
     Driver, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say, StartRun,
     StartedRun, TakesFront,
 };
+pub use ends::Ends;
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};
 pub use upkeep::{keep_time, keep_up};

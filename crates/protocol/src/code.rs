@@ -160,6 +160,8 @@ codes! {
         "Try again in a while; the server's log says why it does not answer.";
     StoreFailed = "store_failed", 503, "The store can not be reached",
         "Try again; if it persists, see the server's log.";
+    Outdated = "outdated", 503, "A newer server has written what this one can not read",
+        "Ask a server of the newer version; bring this one up to date.";
     Busy = "busy", 503, "Too much happens at once on this run",
         "Try again: nothing was changed.";
     Stopping = "stopping", 503, "The server is stopping",

@@ -43,6 +43,9 @@ pub struct Problem {
     /// Of `approval_used`, `approval_expired` and `approval_differs`: what was approved, and whether it was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// Where the server failed (5xx): what its log knows the request by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 impl Problem {
@@ -58,6 +61,7 @@ impl Problem {
             resolution: None,
             version: None,
             approval: None,
+            request_id: None,
         }
     }
 }

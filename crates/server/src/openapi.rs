@@ -199,7 +199,7 @@ refuses! {
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
     /// Of what anybody may ask.
     Open: &[Code::WrongHost, Code::Internal];
-    OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Stopping];
+    OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Outdated, Code::Stopping];
     OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
     /// Of signing in: nobody is known yet.
     Enters: BODY, CHANGE,

@@ -9,13 +9,14 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::Clock;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
+use holdshort_engine::{Clock, Ends};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_identity::oidc::{Oidc, Provider};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Location, Store, postgres, sqlite};
+use holdshort_telemetry::Traces;
 use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
@@ -73,6 +74,8 @@ pub struct Options {
     pub front: Front,
     /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
     pub checkpoints: Option<KeepCheckpoints>,
+    /// Where traces of runs go; `None`: nowhere.
+    pub otlp: Option<holdshort_telemetry::Settings>,
 }
 
 /// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
@@ -104,6 +107,8 @@ pub enum StartError {
     #[error(transparent)]
     Secrets(#[from] secrets::Error),
     #[error(transparent)]
+    Traces(#[from] holdshort_telemetry::Error),
+    #[error(transparent)]
     Store(#[from] holdshort_store::Error),
 }
 
@@ -122,6 +127,8 @@ pub struct Server {
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
+    /// Of traces.
+    telling: Option<JoinHandle<()>>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -200,6 +207,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
     let names = Names::of(&doors, &options.front);
 
+    let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
     // Its future is large, and whoever starts a server would hold it.
     let engine = Box::pin(real::open(Setup {
@@ -213,12 +221,16 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
         rehearsing: tuning.rehearsing,
+        ends: traces.clone().map(|traces| -> Arc<dyn Ends> { traces }),
     }))
     .await?;
     // After the store has locked the folder.
     let ready = async {
         if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
             return Err(StartError::NoIdentity);
+        }
+        if let Some(traces) = &traces {
+            traces.keep_in(&options.data)?;
         }
         credentials(&options.data, address.port(), &names, engine.driver.journal()).await
     };
@@ -245,6 +257,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox: engine.sandbox,
         data: options.data,
         links: Links::new(&tokens.operator),
+        traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
         logins,
@@ -274,6 +287,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (to, keeping)
     });
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
+    let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
     let outer = serving::serve(listener, tls, service, app.clone());
     let serving = tokio::spawn(async move {
@@ -283,7 +297,19 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     });
     tracing::info!(%address, "listening");
-    Ok(Server { address, local, app, engine, stop, serving, reading, standing, certificate, checkpoints })
+    Ok(Server {
+        address,
+        local,
+        app,
+        engine,
+        stop,
+        serving,
+        reading,
+        standing,
+        certificate,
+        checkpoints,
+        telling,
+    })
 }
 
 async fn credentials(
@@ -388,6 +414,10 @@ impl Server {
         if served.is_err() {
             tracing::warn!("some requests did not come to their end");
             abort.abort();
+        }
+        if let (Some(traces), Some(telling)) = (&self.app.traces, &self.telling) {
+            traces.drained().await;
+            telling.abort();
         }
         self.reading.abort();
         self.standing.abort();

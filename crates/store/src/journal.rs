@@ -27,6 +27,10 @@ pub enum Error {
         "the database has schema version {found}, and this binary reads version {known}: start its server once, which brings it up to date"
     )]
     Outdated { found: u32, known: u32 },
+    #[error(
+        "{others} still work with this database, and can not with schema version {least}: stop them first"
+    )]
+    OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
     #[error("the store failed: {0}")]

@@ -42,6 +42,13 @@ pub trait Leases: Send + Sync + 'static {
     /// that another one changed since it was asked last. Empty where there is one node.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
+    /// Gives the lease of a run back that this node can not read, and claims it no more: a node of a newer version may
+    /// have it. Nothing where there is one node.
+    fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
+        let _ = run;
+        async { Ok(()) }
+    }
+
     /// Whether this node's leases stand, as far as its own clock tells: looked at once more right before a
     /// side effect.
     fn holds(&self) -> bool;

@@ -89,8 +89,33 @@ impl Store {
     /// Resolves when nothing can be written any more for as long as this process lives, with the reason.
     pub async fn failed(&self) -> String {
         match self {
-            Self::Sqlite(store) => store.failed().await,
-            Self::Postgres(..) => std::future::pending().await,
+            Self::Sqlite(store) => format!("the writer of the journal died ({})", store.failed().await),
+            Self::Postgres(store, _) => store.failed().await,
+        }
+    }
+
+    /// Whether a database was restored from a dump, and nobody has taken it up since. A data folder says so by itself.
+    pub fn is_restored(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(store, _) => store.is_restored(),
+        }
+    }
+
+    /// Somebody has seen to it.
+    pub async fn take_up(&self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(store, _) => store.take_up().await,
+        }
+    }
+
+    /// The version of the schema, where it is later than this binary knows and it may work with it all the same. A data
+    /// folder has one version at a time.
+    pub fn newer(&self) -> Option<u32> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(store, _) => store.newer(),
         }
     }
 
@@ -277,6 +302,10 @@ impl Leases for Store {
 
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         on!(self, claim(limit).await)
+    }
+
+    async fn give_back(&self, run: &RunId) -> Result<(), Error> {
+        on!(self, give_back(run).await)
     }
 
     fn holds(&self) -> bool {

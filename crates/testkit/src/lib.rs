@@ -5,6 +5,7 @@
 
 pub mod by_hand;
 pub mod clock;
+pub mod collector;
 pub mod faulty;
 pub mod fuzz;
 pub mod issuer;

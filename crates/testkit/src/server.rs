@@ -239,8 +239,18 @@ impl TestServer {
     /// The program with this server's data folder and nothing of the caller's own settings.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
-        let foreign =
-            ["OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "HOLDSHORT_", "HTTP", "http", "ALL_", "all_"];
+        let foreign = [
+            "OPENAI_",
+            "ANTHROPIC_",
+            "GEMINI_",
+            "GOOGLE_",
+            "HOLDSHORT_",
+            "OTEL_",
+            "HTTP",
+            "http",
+            "ALL_",
+            "all_",
+        ];
         for (name, _) in std::env::vars_os() {
             if foreign.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
                 command.env_remove(name);

@@ -22,9 +22,11 @@ use holdshort_identity::jwt::Issuers;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
 use holdshort_store::{Store, Tables};
+use holdshort_telemetry::Traces;
 use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tracing::Instrument;
 
 use crate::access::{Newest, Used};
 use crate::asked::Asked;
@@ -55,6 +57,8 @@ pub struct App {
     pub issuers: Issuers,
     pub sign_ins: SignIns,
     pub links: Links,
+    /// `None`: nobody is told of runs.
+    pub traces: Option<Arc<Traces>>,
     /// What links begin with: the public address, or the one that it listens on.
     pub base: String,
     pub public_url: Option<String>,
@@ -163,9 +167,10 @@ pub async fn blocking<T: Send + 'static>(
 }
 
 /// Carries a change out to its end even if the client goes away in the middle: what is committed must be
-/// acted on. While the client stays the change goes on where the request is; nothing is handed to another task.
+/// acted on. While the client stays the change goes on where the request is; nothing is handed to another task. What it
+/// logs has the id of the request in any case.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
-    Carried(Some(Box::pin(work))).await
+    Carried(Some(Box::pin(work.in_current_span()))).await
 }
 
 /// Work that continues in a task of its own when the future that waits for it is dropped.

@@ -52,6 +52,14 @@ impl AuthState {
             return Err(Refused::of(Code::StoreFailed));
         }
         self.0.journal().next_deadline().await?;
+        // As long as it meets nothing that a newer one wrote it serves beside that.
+        if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
+            let why = format!(
+                "a newer server has brought the database to version {version} and written what this one can not read: \
+                 update this one"
+            );
+            return Err(Refused::new(Code::Outdated, why));
+        }
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Checks of every request before a handler runs: the Host and the Origin. Also the headers of every answer. Never
-//! looks at tokens or bodies.
+//! Checks of every request before a handler runs: the Host and the Origin. Also the headers of every answer, the id of
+//! the request among them, and what is logged of it. Never looks at tokens or bodies.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,12 +15,14 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
+use tracing::Instrument;
 
 use crate::auth::AuthState;
 use crate::connections;
 use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
 use crate::quota::Meter;
+use crate::request_id::{self, RequestId};
 
 /// Fetch Metadata, 2.4.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -98,9 +100,21 @@ impl Names {
 /// Around every handler, as one layer: each more would copy the service once more for each request.
 pub async fn check_origin(
     State((names, auth)): State<(Arc<Names>, AuthState)>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
+    let id = RequestId::of(request.headers());
+    // At the level of an error: whatever is logged of the request has it.
+    let span = tracing::error_span!("request", request_id = %id);
+    let mut response =
+        request_id::serving(id.clone(), answer(names, auth, request, next)).instrument(span).await;
+    if let Some(id) = id.value() {
+        response.headers_mut().insert(request_id::HEADER, id);
+    }
+    response
+}
+
+async fn answer(names: Arc<Names>, auth: AuthState, mut request: Request, next: Next) -> Response {
     // Every request comes over a connection; one without would have no proxy to speak for it.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
@@ -117,9 +131,7 @@ pub async fn check_origin(
     };
     seal(response.headers_mut());
     meter.tell(response.headers_mut());
-    if let Some(line) = line {
-        line.end(&response);
-    }
+    line.end(&response);
     response
 }
 
@@ -188,7 +200,9 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// One line per request: who asked, and the route as a pattern; never the path, query, headers or body.
+/// What is logged of a request: who asked, and the route as a pattern; never the path, query, headers or body.
+///
+/// `access=debug` shows each request. One that failed here is shown in any case.
 struct Line {
     started: Instant,
     client: IpAddr,
@@ -197,21 +211,29 @@ struct Line {
 }
 
 impl Line {
-    /// `None`: nobody reads it.
-    fn begin(request: &Request, client: IpAddr) -> Option<Self> {
-        tracing::enabled!(tracing::Level::DEBUG).then(|| Self {
-            started: Instant::now(),
-            client,
-            method: request.method().clone(),
-            route: request.extensions().get::<MatchedPath>().cloned(),
-        })
+    fn begin(request: &Request, client: IpAddr) -> Self {
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        Self { started: Instant::now(), client, method: request.method().clone(), route }
     }
 
     fn end(self, response: &Response) {
         let Self { started, client, method, route } = self;
         let route = route.as_ref().map_or("-", MatchedPath::as_str);
         let status = response.status().as_u16();
+        let code = response.extensions().get::<Code>().copied();
+        if status >= 500 && !code.is_some_and(is_passing) {
+            let code = code.map_or("-", Code::as_str);
+            tracing::error!(%method, route, status, code, "a request failed");
+        }
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::debug!(%client, %method, route, status, ms, "answered");
+        tracing::debug!(target: "access", %client, %method, route, status, ms, "answered");
     }
+}
+
+/// Refusals of a server that has much to do, stops, or is to be replaced: nothing is wrong with it.
+fn is_passing(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Busy | Code::Stopping | Code::Outdated | Code::TooManyStreams | Code::TooManyConnections
+    )
 }

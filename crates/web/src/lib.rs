@@ -7,7 +7,7 @@
 //! |---|---|
 //! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
-//! | refusals: problem+json | [`problem`] |
+//! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
 //! | one WebSocket line | [`line`] |
@@ -37,6 +37,7 @@ pub mod problem;
 pub mod query;
 pub mod quota;
 pub mod rate;
+mod request_id;
 pub mod seal;
 pub mod secrets;
 pub mod sign_in;

@@ -26,6 +26,9 @@ pub const DRAINED_BYTES: usize = 64 * 1024 * 1024;
 /// The time in which a body must arrive.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 
+/// The id of a request that its caller brings; a longer one is replaced.
+pub const REQUEST_ID_CHARS: usize = 128;
+
 /// An idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES: usize = 255;
 

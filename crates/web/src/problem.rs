@@ -15,7 +15,7 @@ use holdshort_engine::Error;
 use holdshort_protocol::{Approval, ApprovalUse, Code, FieldError, Problem};
 use serde_json::Value;
 
-use crate::secrets;
+use crate::{request_id, secrets};
 
 /// A request that is not carried out, and why.
 #[derive(Debug)]
@@ -86,10 +86,14 @@ fn one(errors: &[FieldError]) -> Option<String> {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let Self(problem) = self;
+        let Self(mut problem) = self;
+        if problem.status >= 500 {
+            problem.request_id = request_id::current().map(|id| id.to_string());
+        }
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = (status, body).into_response();
+        response.extensions_mut().insert(problem.code);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match problem.code {
@@ -144,7 +148,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
-            Error::Damaged { .. } | Error::NoDefinition { .. } => {
+            Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())
             }
@@ -305,6 +309,7 @@ impl From<holdshort_store::Error> for Refused {
             | Store::Nodes(_)
             | Store::FromTheFuture { .. }
             | Store::Outdated { .. }
+            | Store::OlderNodes { .. }
             | Store::Io(_) => Self::of(Code::StoreFailed),
         }
     }

@@ -1961,7 +1961,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "outdated" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -3617,6 +3617,8 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             /** @description What could have been named instead. */
             known?: string[];
+            /** @description Where the server failed (5xx): what its log knows the request by. */
+            request_id?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
             /**
              * Format: int32
@@ -4933,9 +4935,11 @@ export interface components {
         /**
          * @description `store_failed`: The store can not be reached.
          *
+         *     `outdated`: A newer server has written what this one can not read.
+         *
          *     `stopping`: The server is stopping.
          */
-        "store_failed-or-stopping": {
+        "store_failed-or-outdated-or-stopping": {
             headers: {
                 [name: string]: unknown;
             };
@@ -5212,7 +5216,7 @@ export interface operations {
             };
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["store_failed-or-outdated-or-stopping"];
         };
     };
     read_agent_decisions: {

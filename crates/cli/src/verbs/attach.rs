@@ -59,7 +59,7 @@ pub(super) async fn bring_along(
     model: ModelArgs,
 ) -> anyhow::Result<Embedded> {
     embed::in_the_folder()?;
-    log::start("off")?;
+    log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
     let plan = Plan {
         listen: super::run::ANY_PORT,
         data_dir,
@@ -74,6 +74,7 @@ pub(super) async fn bring_along(
         provider: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
+        otlp: None,
         hooks: scene.hooks,
         json: scene.json,
     };

@@ -36,7 +36,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
     let data_dir = DataDir::of(Some(&data))?;
-    log::start("off")?;
+    log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
     let again = embed::again(&data_dir, &model);
     let unnamed = model::unnamed(&model);
     let plan = Plan {
@@ -53,6 +53,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         provider: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
+        otlp: None,
         hooks: scene.hooks,
         json: scene.json,
     };

@@ -59,7 +59,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Run(run) => Box::pin(run::run(&scene, run)).await,
         Verb::Init { workflow, file } => coach::init(&workflow, &file),
         Verb::Chat(chat) => chat::chat(&scene, chat).await,
-        Verb::Serve(serve) => Box::pin(serve::serve(&scene, serve)).await,
+        Verb::Serve(serve) => Box::pin(serve::serve(&scene, *serve)).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,
         Verb::Show { id } => show::show(&scene, &id).await,
         Verb::Decide(decide) => decide::decide(&scene, decide).await,

@@ -64,7 +64,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     // A configuration that names a model names it as `--model` does.
     args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;
-    log::start("off")?;
+    log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
     let again = embed::again(&data_dir, &args.model);
     let plan = Plan {
         listen: ANY_PORT,
@@ -80,6 +80,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         provider: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
+        otlp: None,
         hooks: scene.hooks,
         json: scene.json,
     };

@@ -20,7 +20,6 @@ use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     refuse_server(scene, "serve")?;
-    log::start("warn")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -39,8 +38,11 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         provider,
         front,
         checkpoints,
+        log_format,
+        otlp,
         ..
     } = config_file::settle(&serve, &data_dir)?;
+    log::start("warn", log_format)?;
     let public_url = front.public_url.as_ref().map(ToString::to_string);
     let scheme = if front.tls.is_some() { "https" } else { "http" };
     let plan = Plan {
@@ -57,8 +59,9 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         provider,
         front,
         checkpoints,
+        otlp,
         hooks: scene.hooks,
-        json: scene.json,
+        json: scene.json || log::is_json(),
     };
     let embedded = Embedded::start(plan).await?;
     let listening = format!("{scheme}://{}", embedded.server.address());
@@ -85,7 +88,9 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-    if !scene.json {
+    if log::is_json() {
+        tracing::info!("stopping: everything that waits is in the journal");
+    } else if !scene.json {
         output::tell("\nStopping. Everything that waits is in the journal.");
     }
     embedded.stop().await;

@@ -89,7 +89,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 18] = [
+    let table: [(String, &[&str]); 22] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
@@ -107,6 +107,10 @@ fn what_is_wrong_is_told_with_its_line() {
         (PROVIDER.replace("https:", "http:"), &["[identity.oidc] `issuer`", "must be `https`"]),
         (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
         ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
+        ("log_format = \"xml\"".into(), &["line 1, column 14", "unknown variant `xml`", "`json`"]),
+        ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is no URL such as"]),
+        ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
+        ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
         (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
     ];
     for (text, said) in table {
@@ -175,4 +179,37 @@ fn the_page_has_every_key() {
     assert!(issuer.remove("claims"));
     assert_eq!(rows("Issuers of tokens"), issuer);
     assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
+}
+
+/// What lets this server in at a collector is a secret, wherever it stands.
+#[test]
+fn headers_of_a_collector_are_shown_nowhere() {
+    const SECRET: &str = "collector-secret-0d1e";
+    let home = Home::new();
+    let path = write(&home, "otlp_endpoint = \"http://127.0.0.1:1\"\notlp_headers_file = \"headers\"\n");
+    let file = home.data().join("headers");
+    let put = |text: &str, mode: u32| {
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    put(&format!("authorization=Bearer {SECRET}\n"), 0o644);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, ran.err.contains("readable by others")), (2, true), "{ran:?}");
+    put(&format!("authorization {SECRET}\n"), 0o600);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, ran.err.contains("header 1 is not `name=value`")), (2, true), "{ran:?}");
+    assert!(!ran.err.contains(SECRET), "{ran:?}");
+    put(&format!("authorization=Bearer {SECRET}\n"), 0o600);
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "otlp_endpoint"), json!(["http://127.0.0.1:1/", format!("file {path}")]));
+    assert!(!report.to_string().contains(SECRET), "{report}");
+    let shown = home.run(&["doctor"]).out;
+    assert!(shown.contains("otlp_headers_file") && !shown.contains(SECRET), "{shown}");
+    drop(home.serve(&[]).stop());
+
+    let mut command = home.command(BINARY);
+    command.args(["serve", "--listen", "127.0.0.1:0"]).env("OTEL_EXPORTER_OTLP_HEADERS", SECRET);
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!((ran.code, ran.err.contains("OTEL_EXPORTER_OTLP_HEADERS: header 1")), (2, true), "{ran:?}");
+    assert!(!ran.err.contains(SECRET), "{ran:?}");
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_holdshort");
 
 /// Variables that would let the person's own configuration in.
-const FOREIGN: [&str; 20] = [
+const FOREIGN: [&str; 23] = [
     "CREDENTIALS_DIRECTORY",
     "OPENAI_API_KEY_FILE",
     "ANTHROPIC_API_KEY_FILE",
@@ -26,6 +26,9 @@ const FOREIGN: [&str; 20] = [
     "HOLDSHORT_DATA",
     "HOLDSHORT_STORE",
     "HOLDSHORT_LOG",
+    "HOLDSHORT_LOG_FORMAT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
     "VISUAL",
     "EDITOR",
     "CLICOLOR_FORCE",

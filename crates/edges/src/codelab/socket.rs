@@ -17,6 +17,7 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use holdshort_web::websocket::{self, End, Outbox, Unsent};
 use serde::Deserialize;
+use tracing::{Instrument, Span};
 
 use super::follow::Follower;
 use super::frame::{Frame, Told};
@@ -41,8 +42,9 @@ pub(super) async fn open(
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
     let session = Session::of(caller, name)?;
+    let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
-        Box::pin(serve(socket, session, &clients, since)).await;
+        Box::pin(serve(socket, session, &clients, since)).instrument(span).await;
         drop(permit);
     }))
 }

@@ -22,6 +22,7 @@ use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tracing::{Instrument, Span};
 
 use super::attached::{Attached, Hold};
 use super::frame::{self, ClientFrame, Frame, FrameId, Heard, Since};
@@ -43,11 +44,12 @@ pub(super) async fn open(
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
+    let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let mut hold = attached.take(&task);
         hold.is_handed_over().await;
         let client = Client { caller, task, number: hold.number, attached };
-        serve(socket, &client, &mut hold, &door).await;
+        serve(socket, &client, &mut hold, &door).instrument(span).await;
         drop(permit);
     }))
 }

@@ -228,6 +228,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         // What is in memory still holds it.
         let is_in_memory = !append.erased.is_empty();
+        let ends = self.ends.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
+        if let Some(ends) = ends {
+            ends.ending(&run.id);
+        }
         let appended = self.journal.append(append).await;
         loaded.unanswered = unanswered;
         if of_session {
@@ -238,6 +242,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.forget(&StreamId::System);
             // Of the others it is not known whether they wrote: what is read next will tell.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
+            // Whether it ended is looked up.
+            if let (Some(ends), false) = (ends, wrote_nothing) {
+                ends.ended(&run.id);
+            }
             if wrote_nothing {
                 loaded.claimed.retain(|action, _| !begun.contains(action));
             }
@@ -253,6 +261,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
         }
         self.metrics.committed(&events, &run);
+        if let Some(ends) = ends {
+            ends.ended(&run.id);
+        }
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;
         loaded.run = Arc::new(run);

@@ -138,7 +138,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         for earlier in before.by_ref().take(EARLIER_RUNS) {
             let turn = match self.now(earlier).await {
                 Ok(run) => Turn::of(&run, session),
-                Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
+                Err(
+                    error
+                    @ (Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. }),
+                ) => {
                     tracing::error!(run = %earlier, %error, "what was said in a run can not be told");
                     Turn::unreadable()
                 }

@@ -152,7 +152,8 @@ async fn pinned<J: Journal>(
     if Digest::of(&bytes) != *digest {
         return Err(missing());
     }
-    let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
+    let definition: Arc<Definition> =
+        Arc::new(json::from_slice(&bytes).map_err(|_| Error::NewDefinition { run: run.clone() })?);
     definitions.keep(*digest, definition.clone());
     Ok(definition)
 }

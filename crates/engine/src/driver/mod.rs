@@ -20,8 +20,8 @@ mod streams;
 mod undo;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -36,7 +36,7 @@ pub use sessions::{OpenSession, OpenedSession};
 pub use start::{StartRun, StartedRun, TakesFront};
 
 use crate::metrics::Metrics;
-use crate::{Clock, Error, Executor};
+use crate::{Clock, Ends, Error, Executor};
 use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
 use run_cache::{CacheEntry, RunCache, Slot};
@@ -50,6 +50,7 @@ pub struct Driver<J, C, E> {
     clock: C,
     executor: E,
     metrics: Metrics,
+    ends: OnceLock<Arc<dyn Ends>>,
     cache: RunCache,
     streams: Streams,
     beginnings: Beginnings,
@@ -66,6 +67,8 @@ pub struct Driver<J, C, E> {
     pub(crate) changed: AtomicBool,
     /// People changed, and open asks that name them may not have been looked at since: also before this process began.
     relook: AtomicBool,
+    /// A run was met that is as it was written, and that this binary can not read.
+    has_unreadable: AtomicBool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -75,6 +78,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             clock,
             executor,
             metrics: Metrics::default(),
+            ends: OnceLock::new(),
             cache: RunCache::default(),
             streams: Streams::default(),
             beginnings: Beginnings::default(),
@@ -85,11 +89,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             others: Notify::new(),
             changed: AtomicBool::new(false),
             relook: AtomicBool::new(true),
+            has_unreadable: AtomicBool::new(false),
         })
     }
 
     pub fn journal(&self) -> &Arc<J> {
         &self.journal
+    }
+
+    /// From here on this one is told of runs that end here. Before anything is driven, and once.
+    pub fn tell_of_ends(&self, ends: Arc<dyn Ends>) {
+        let _first = self.ends.set(ends);
     }
 
     /// What this process has committed.
@@ -208,7 +218,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         let driven = driven.await;
         self.release(run, &entry, &slot);
-        went_on(run, driven.map(drop))
+        self.went_on(run, driven.map(drop)).await
     }
 
     /// Begins nothing from here on: no call is started, no model asked, nothing looked at. Decisions and answers are
@@ -242,7 +252,30 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     async fn nudge(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
-        went_on(run, self.send(run, Input::Tick, Actor::engine()).await.map(drop))
+        let nudged = self.send(run, Input::Tick, Actor::engine()).await.map(drop);
+        self.went_on(run, nudged).await
+    }
+
+    /// A run that can not be read stops by itself; it never stops the others. One that has ended, or that another node
+    /// drives by now, has nothing to go on with here. One that another version wrote is left to nodes that can read it.
+    async fn went_on(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
+        match result {
+            Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
+            Err(Error::Store(error)) => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%run, %error, "a run can not go on");
+                if self.is_shared() && error.is_of_another_version() {
+                    self.has_unreadable.store(true, Ordering::Release);
+                    self.journal.give_back(run).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this node met a run that it can not read, though it is as it was written.
+    pub fn has_unreadable(&self) -> bool {
+        self.has_unreadable.load(Ordering::Acquire)
     }
 
     /// The run as the journal has it now, if it is loaded and no append to it is under way. Takes no read, or one
@@ -332,19 +365,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // What is in memory goes first: whoever follows looks at once.
         self.tell(&change.stream, change.seq);
         is_news
-    }
-}
-
-/// A run that can not be read stops by itself; it never stops the others. One that has ended, or that another node
-/// drives by now, has nothing to go on with here.
-fn went_on(run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
-    match result {
-        Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => Ok(()),
-        Err(Error::Store(error)) => Err(error.into()),
-        Err(error) => {
-            tracing::error!(%run, %error, "a run can not go on");
-            Ok(())
-        }
     }
 }
 

@@ -222,7 +222,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
-                    Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
+                    Err(
+                        error @ (Error::Damaged { .. }
+                        | Error::NoDefinition { .. }
+                        | Error::NewDefinition { .. }),
+                    ) => {
                         tracing::error!(%run, %error, "a run can not follow its session");
                     }
                     Err(error) => return Err(error),

@@ -6,7 +6,7 @@ mod preview;
 mod trial;
 mod undo;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -24,7 +24,7 @@ pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
 use crate::driver::system_of;
-use crate::{Clock, Driver, Error, SystemClock, upkeep};
+use crate::{Clock, Driver, Ends, Error, SystemClock, upkeep};
 
 /// The driver that the binary runs.
 pub type RealDriver = Driver<Store, SystemClock, RealExecutor>;
@@ -43,6 +43,8 @@ pub struct Setup<L> {
     pub sandbox_program: PathBuf,
     pub store: Location,
     pub rehearsing: Rehearsing,
+    /// Whoever is told that runs end.
+    pub ends: Option<Arc<dyn Ends>>,
 }
 
 /// What tests change of how work is carried out.
@@ -69,7 +71,7 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing } = setup;
+    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing, ends } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -107,12 +109,20 @@ where
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, SystemClock, executor);
+    if let Some(ends) = ends {
+        driver.tell_of_ends(ends);
+    }
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
     }
     if let Some(at) = copied_at {
-        freeze_copy(&driver, &driver.executor().data, &at).await?;
+        freeze_copy(&driver, &format!("a backup of {at}")).await?;
+        sqlite::taken_up(&driver.executor().data).map_err(Error::from)?;
+    }
+    if driver.journal().is_restored() {
+        freeze_copy(&driver, "a dump of a database").await?;
+        driver.journal().take_up().await.map_err(Error::from)?;
     }
     // And what is forbidden from now on does not begin.
     if let Some(rules) = rules {
@@ -131,17 +141,15 @@ where
 }
 
 /// What the agents did since a backup was made is not in it, and would be done again: a person looks first.
-async fn freeze_copy(driver: &Arc<RealDriver>, data: &Path, at: &str) -> Result<(), Error> {
-    let reason = format!(
-        "restored from a backup of {at}: what was done since is not known here, and may be done again"
-    );
+async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
+    let reason =
+        format!("restored from {from}: what was done since is not known here, and may be done again");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
         // It was frozen when it was copied, and stays so for its own reason.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
-    sqlite::taken_up(data)?;
-    tracing::warn!(%at, "the data folder is a backup: everything is frozen until a person lifts it");
+    tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts it");
     Ok(())
 }
 

@@ -95,6 +95,9 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     // A string takes whatever is written.
     let _ = text::encode_registry(&mut told, app.driver.metrics().registry());
     let _ = text::encode_registry(&mut told, &now);
+    if let Some(traces) = &app.traces {
+        let _ = text::encode_registry(&mut told, traces.registry());
+    }
     let _ = text::encode_eof(&mut told);
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], told).into_response())
 }

@@ -180,6 +180,6 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
     let message =
         panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(|text| &**text));
-    tracing::error!(message, "a handler panicked");
+    tracing::error!(panic = message, "a handler panicked");
     Refused::of(Code::Internal).into_response()
 }

@@ -30,6 +30,7 @@ use holdshort_web::pace::Pace;
 use holdshort_web::problem::Answer;
 use holdshort_web::websocket::{self, End, Outbox};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
@@ -44,8 +45,11 @@ pub(crate) fn open(
     // Whoever has not said who it is takes no place among the streams yet.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
     let connection = connections::current();
+    // What it logs later has the id of this request.
+    let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
-        serve(socket, &auth, headers, Guest { known, permit, connection }, pace).await;
+        let guest = Guest { known, permit, connection };
+        serve(socket, &auth, headers, guest, pace).instrument(span).await;
     }))
 }
 

@@ -98,8 +98,8 @@ async fn whoever_lags_behind_is_told_the_same_as_those_who_have_caught_up() {
     assert_eq!(ids(&frames), expected);
     assert_eq!(frames.into_iter().map(|frame| frame.data).collect::<Vec<_>>(), events);
     got.push_str(&until(&mut late, "p153").await);
-    // The first one says where the stream began.
-    let told = got.split("id: ").skip(2).map(|rest| rest.split('\n').next().unwrap());
+    // Before them stand the id of the request, among the headers, and where the stream began.
+    let told = got.split("id: ").skip(3).map(|rest| rest.split('\n').next().unwrap());
     assert_eq!(told.collect::<Vec<_>>(), expected);
     for event in &events {
         assert!(got.contains(&format!("data: {event}\n")), "{event}");

@@ -20,6 +20,10 @@ impl Leases for Postgres {
         self.node()?.claim(&self.pool, limit).await
     }
 
+    async fn give_back(&self, run: &RunId) -> Result<(), Error> {
+        self.node()?.give_back(&self.pool, run).await
+    }
+
     fn holds(&self) -> bool {
         self.node.as_ref().is_some_and(|node| node.holds())
     }

@@ -20,6 +20,7 @@ impl Log for Postgres {
         if !*open {
             return Err(Error::Closed.into());
         }
+        self.node()?.check()?;
         let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
         // A task of its own: whoever asked may go away, and what was accepted is written all the same.
         let task = tokio::spawn(async move {

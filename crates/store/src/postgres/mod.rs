@@ -12,6 +12,7 @@ mod bodies;
 mod column;
 mod erase;
 mod error;
+mod home;
 mod horizon;
 mod leases;
 mod list;
@@ -33,9 +34,12 @@ use tokio::sync::{RwLock, watch};
 use tokio::task::JoinSet;
 
 pub use self::error::Unsupported;
+use self::home::Home;
 use self::horizon::Written;
 use self::node::Node;
 use self::pool::Pool;
+use self::schema::Known;
+pub use self::schema::Played;
 use crate::journal::Error;
 
 /// Between two looks for runs that nobody drives.
@@ -56,20 +60,22 @@ pub struct Config {
     pub alone: bool,
     /// Connections for appends and reads; five more stand beside them.
     pub connections: usize,
+    /// Set by tests alone.
+    pub played: Option<Played>,
 }
 
 impl Config {
     /// With a lease of 15 seconds and 16 connections.
     pub fn new(url: impl Into<String>, name: impl Into<String>) -> Self {
         let lease = Duration::from_secs(15);
-        Self { url: url.into(), name: name.into(), lease, alone: false, connections: 16 }
+        Self { url: url.into(), name: name.into(), lease, alone: false, connections: 16, played: None }
     }
 }
 
 /// Without the address: a password may stand in it.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url: _, name, lease, alone, connections } = self;
+        let Self { url: _, name, lease, alone, connections, played: _ } = self;
         f.debug_struct("Config")
             .field("name", name)
             .field("lease", lease)
@@ -89,6 +95,9 @@ pub struct Postgres {
     node: Option<Arc<Node>>,
     written: Arc<Written>,
     position: watch::Receiver<u64>,
+    home: Home,
+    /// The journal was restored from a dump, and nobody has taken it up here yet.
+    is_restored: bool,
     /// Whether appends are taken; each holds it until it is answered.
     open: Arc<RwLock<bool>>,
     tasks: Mutex<JoinSet<()>>,
@@ -106,8 +115,9 @@ impl Postgres {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
         let upkeep = Pool::new(&address, UPKEEP)?;
-        schema::migrate(&upkeep).await?;
-        let node = Arc::new(Node::join(&upkeep, &config).await?);
+        let (known, home) = (Known::of(config.played), Home::of(&upkeep).await?);
+        let is_restored = schema::migrate(&upkeep, known, home).await?;
+        let node = Arc::new(Node::join(&upkeep, &config, known).await?);
         let written = Arc::new(Written::default());
         let (visible, position) = watch::channel(read::last_visible(&upkeep).await?);
         let mut tasks = JoinSet::new();
@@ -117,7 +127,7 @@ impl Postgres {
         tasks.spawn(horizon::keep_telling(upkeep.clone(), node.id, Arc::clone(&written)));
         tasks.spawn(horizon::keep_listening(address, node.id, Arc::clone(&written)));
         let (open, tasks) = (Arc::new(RwLock::new(true)), Mutex::new(tasks));
-        Ok(Self { pool, upkeep, node: Some(node), written, position, open, tasks })
+        Ok(Self { pool, upkeep, node: Some(node), written, position, home, is_restored, open, tasks })
     }
 
     /// Connects to read: this process is no node, the schema stays as it is, and the database itself refuses what
@@ -127,8 +137,33 @@ impl Postgres {
         schema::check(&pool).await?;
         let (_, position) = watch::channel(read::last_visible(&pool).await?);
         let (open, tasks) = (Arc::new(RwLock::new(false)), Mutex::new(JoinSet::new()));
-        let upkeep = pool.clone();
-        Ok(Self { pool, upkeep, node: None, written: Arc::default(), position, open, tasks })
+        let (upkeep, home) = (pool.clone(), Home::of(&pool).await?);
+        let (written, is_restored) = (Arc::default(), false);
+        Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
+    }
+
+    /// Whether the journal was restored from a dump into this database, and [`Postgres::take_up`] was not called since.
+    /// What happened after the dump is not in it.
+    pub fn is_restored(&self) -> bool {
+        self.is_restored
+    }
+
+    /// From here on the journal is one of this database.
+    pub async fn take_up(&self) -> Result<(), Error> {
+        self.home.take_up(&self.upkeep).await
+    }
+
+    /// The version of the schema, where it is later than this binary knows, and admits it.
+    pub fn newer(&self) -> Option<u32> {
+        self.node.as_ref().and_then(|node| node.newer())
+    }
+
+    /// Resolves when the database is one that this binary can not work with any more, with the reason.
+    pub async fn failed(&self) -> String {
+        match &self.node {
+            Some(node) => node.is_shut_out().await.to_string(),
+            None => std::future::pending().await,
+        }
     }
 
     fn node(&self) -> Result<&Arc<Node>, Error> {

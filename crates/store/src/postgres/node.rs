@@ -3,19 +3,21 @@
 //! Whether a node is alive is a matter of the database's clock alone. What this node knows of it is `held_until`,
 //! by its own clock, and never later than what the database says: it is counted from before the renewal was sent.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deadpool_postgres::Transaction;
 use holdshort_core::id::RunId;
 use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use super::Config;
 use super::column::{at_most, big, get, id, maybe_number, number, time};
 use super::pool::Pool;
-use super::schema::LOCK;
+use super::schema::{self, Found, Known, LOCK};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
@@ -33,12 +35,19 @@ pub(super) struct Node {
     epoch: AtomicU64,
     /// Milliseconds of [`uptime`].
     held_until: AtomicU64,
+    known: u32,
+    /// The version of the schema, as it was looked at last.
+    found: AtomicU32,
+    /// Once the database is one that this binary can not work with.
+    shut_out: watch::Sender<Option<Found>>,
+    /// Runs that this node can not read: they are for others.
+    unreadable: Mutex<BTreeSet<RunId>>,
 }
 
 impl Node {
     /// Draws the epoch that this node is called by, and announces it.
-    pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
-        let Config { url: _, name, lease, alone, connections: _ } = config;
+    pub(super) async fn join(pool: &Pool, config: &Config, known: Known) -> Result<Self, Error> {
+        let Config { url: _, name, lease, alone, connections: _, played: _ } = config;
         let sent = uptime();
         let sql = "SELECT node, others FROM holdshort_join($1, $2, $3, $4)";
         let rows = pool.query(sql, &[&LOCK, name, &lease.as_secs_f64(), alone]).await?;
@@ -54,9 +63,70 @@ impl Node {
             alone: *alone,
             epoch: AtomicU64::new(node),
             held_until: AtomicU64::new(0),
+            known: known.version,
+            found: AtomicU32::new(known.version),
+            shut_out: watch::Sender::new(None),
+            unreadable: Mutex::default(),
         };
+        // Somebody may have migrated since this one looked. From here on they would have found it.
+        if let Err(error) = joined.says_what_it_knows(pool).await {
+            joined.leave(pool).await?;
+            return Err(error);
+        }
         joined.held_from(sent);
         Ok(joined)
+    }
+
+    async fn says_what_it_knows(&self, pool: &Pool) -> Result<(), Error> {
+        let found = self.look(pool).await?;
+        if found.least > 0 {
+            let sql = "UPDATE nodes SET knows = $2 WHERE node = $1";
+            pool.query(sql, &[&big(self.id), &i64::from(self.known)]).await?;
+        }
+        Ok(())
+    }
+
+    /// An error where the database is one that this binary can not work with.
+    async fn look(&self, pool: &Pool) -> Result<Found, Error> {
+        let found = schema::look(pool).await?;
+        self.found.store(found.version, Ordering::Release);
+        found.admits(self.known)?;
+        Ok(found)
+    }
+
+    pub(super) fn newer(&self) -> Option<u32> {
+        Some(self.found.load(Ordering::Acquire)).filter(|found| *found > self.known)
+    }
+
+    /// Resolves when it is.
+    pub(super) async fn is_shut_out(&self) -> Error {
+        let mut shut_out = self.shut_out.subscribe();
+        match shut_out.wait_for(Option::is_some).await.ok().and_then(|found| *found) {
+            Some(Found { version: found, .. }) => Error::FromTheFuture { found, known: self.known },
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether appends are refused, and why.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match *self.shut_out.borrow() {
+            Some(Found { version: found, .. }) => Err(Error::FromTheFuture { found, known: self.known }),
+            None => Ok(()),
+        }
+    }
+
+    /// The next one may have it: this one can not read it.
+    pub(super) async fn give_back(&self, pool: &Pool, run: &RunId) -> Result<(), Error> {
+        self.unreadable().insert(run.clone());
+        let sql = "UPDATE leases SET node = NULL, woken = true, since = clock_timestamp()
+                   WHERE run = $1 AND node = $2";
+        pool.query(sql, &[&run.as_str(), &big(self.id)]).await?;
+        Ok(())
+    }
+
+    /// A poisoned lock guards a plain set: what it holds is still right.
+    fn unreadable(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Renews for as long as it is not dropped.
@@ -70,8 +140,12 @@ impl Node {
         loop {
             sleep(wait).await;
             let sent = uptime();
-            match timeout(pause, self.renew(&pool)).await {
-                Ok(Ok(())) => {
+            let renewed = async {
+                self.renew(&pool).await?;
+                self.look(&pool).await
+            };
+            match timeout(pause, renewed).await {
+                Ok(Ok(_)) => {
                     if sent.saturating_sub(last) < self.held() {
                         self.held_from(sent);
                     } else {
@@ -81,6 +155,17 @@ impl Node {
                     wait = pause;
                 }
                 Ok(Err(Error::Closed)) => return,
+                Ok(Err(Error::FromTheFuture { found, known })) => {
+                    tracing::error!(
+                        node = self.id,
+                        found,
+                        known,
+                        "this binary is too old for the database by now"
+                    );
+                    self.held_until.store(0, Ordering::Release);
+                    self.shut_out.send_replace(Some(Found { version: found, least: found }));
+                    return;
+                }
                 Ok(Err(error)) => {
                     tracing::warn!(node = self.id, %error, "the leases of this node can not be renewed");
                     wait = pause / 4;
@@ -154,8 +239,9 @@ impl Node {
     }
 
     pub(super) async fn claim(&self, pool: &Pool, limit: usize) -> Result<Vec<RunId>, Error> {
-        let sql = "SELECT holdshort_claim($1, $2)";
-        let rows = pool.query(sql, &[&big(self.id), &at_most(limit)]).await?;
+        let except: Vec<String> = self.unreadable().iter().map(ToString::to_string).collect();
+        let sql = "SELECT holdshort_claim($1, $2, $3)";
+        let rows = pool.query(sql, &[&big(self.id), &at_most(limit), &except]).await?;
         let mut claimed: Vec<RunId> = rows.iter().map(|row| id(row, 0)).collect::<Result<_, _>>()?;
         claimed.sort();
         Ok(claimed)

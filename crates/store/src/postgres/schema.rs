@@ -1,27 +1,95 @@
 //! The schema: whether this database can be worked with, and the numbered migrations, applied in order and never
 //! changed once released. `version` in `meta` is the number of the last one.
 //!
-//! Nodes open at the same time: one lock, held for one transaction, lets them do it one after the other.
+//! Nodes open at the same time: one lock, held for one transaction, lets them do it one after the other. Nodes of
+//! several versions may share a database for as long as no migration breaks the older ones: `least` in `meta` says which
+//! versions can work with it, and a node never makes a database that another one, which lives, can not work with.
 
 use deadpool_postgres::Transaction;
 
 use super::column::{get, number};
 use super::error::Unsupported;
+use super::home::Home;
 use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 9] = [
-    include_str!("../../migrations/postgres/0001_journal.sql"),
-    include_str!("../../migrations/postgres/0002_sessions.sql"),
-    include_str!("../../migrations/postgres/0003_chain.sql"),
-    include_str!("../../migrations/postgres/0004_rows.sql"),
-    include_str!("../../migrations/postgres/0005_appends.sql"),
-    include_str!("../../migrations/postgres/0006_bodies.sql"),
-    include_str!("../../migrations/postgres/0007_usage.sql"),
-    include_str!("../../migrations/postgres/0008_answers.sql"),
-    include_str!("../../migrations/postgres/0009_assigned.sql"),
+/// What a migration does to binaries of the version before it, which may still run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// They go on: new tables, functions beside theirs, columns that they neither need nor write over.
+    Expands,
+    /// They can not: anything else. A column of the rows is one of these, for they would empty it.
+    Breaks,
+}
+use Step::{Breaks, Expands};
+
+/// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
+/// node tells a run that a newer one wrote from a damaged one.
+const MIGRATIONS: [(Step, &str); 10] = [
+    (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0004_rows.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0005_appends.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0006_bodies.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0007_usage.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0008_answers.sql")),
+    (Breaks, include_str!("../../migrations/postgres/0009_assigned.sql")),
+    (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
 ];
+/// From this version on nodes say what they know.
+const TELLS: u32 = 10;
+
+/// A binary of another version, as tests play it: one that knows fewer migrations, or more, which do nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Played {
+    pub knows: u32,
+    /// Older ones can not work with its last migration.
+    pub breaks: bool,
+}
+
+/// What a binary knows of the schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Its last migration.
+    pub(super) version: u32,
+    played: Option<Played>,
+}
+
+impl Known {
+    pub(super) fn of(played: Option<Played>) -> Self {
+        let version = played.map_or(u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX), |it| it.knows);
+        Self { version, played }
+    }
+
+    /// The migrations after `version`, with their numbers.
+    fn after(self, version: u32) -> impl Iterator<Item = (u32, Step, &'static str)> {
+        let of = move |number: u32| {
+            let real = MIGRATIONS.get(number as usize - 1);
+            let breaks = self.played.is_some_and(|it| it.breaks && it.knows == number);
+            let played = (if breaks { Breaks } else { Expands }, "");
+            let (step, sql) = real.copied().unwrap_or(played);
+            (number, step, sql)
+        };
+        (version + 1..=self.version).map(of)
+    }
+}
+
+/// The versions that a database tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) version: u32,
+    /// The oldest version whose binaries can work with it.
+    pub(super) least: u32,
+}
+
+impl Found {
+    /// Whether a binary that knows this can work with it.
+    pub(super) fn admits(self, known: u32) -> Result<(), Error> {
+        if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
+    }
+}
 
 /// Any number that no other program in the same database locks by.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
@@ -29,28 +97,72 @@ pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 /// The first that has everything used here and still gets fixes.
 const OLDEST: u32 = 14;
 
-/// Brings the schema up to date.
-pub(super) async fn migrate(pool: &Pool) -> Result<(), Error> {
+/// Brings the schema up to date. Whether it came from elsewhere: the journal was restored from a dump.
+pub(super) async fn migrate(pool: &Pool, known: Known, home: Home) -> Result<bool, Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
     // Opening may wait for a node that migrates, however long that takes.
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    let version = version(&transaction).await?;
-    for (number, sql) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
+    let found = found(&transaction).await?;
+    found.admits(known.version)?;
+    let breaks = |(number, step, _): (u32, Step, _)| (step == Breaks).then_some(number);
+    let least = known.after(found.version).filter_map(breaks).last();
+    if let Some(least) = least
+        && let Some(others) = older(&transaction, found.version, least).await?
+    {
+        return Err(Error::OlderNodes { others, least });
+    }
+    for (number, _, sql) in known.after(found.version) {
         transaction.batch_execute(sql).await?;
-        transaction
-            .execute("UPDATE meta SET value = $1 WHERE name = 'version'", &[&i64::from(number)])
-            .await?;
+        set(&transaction, "version", number).await?;
         tracing::info!(version = number, "the database has a new schema version");
     }
-    if version < u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX) {
+    if let Some(least) = least.filter(|_| known.version >= TELLS) {
+        set(&transaction, "least", least).await?;
+    }
+    if found.version < known.version {
         // A new column of a row comes with a migration, so what writes it is made after one.
         transaction.batch_execute(&rows::function()).await?;
     }
     raise_base(&transaction).await?;
-    Ok(transaction.commit().await?)
+    let is_restored = home.is_another(&transaction).await?;
+    transaction.commit().await?;
+    Ok(is_restored)
+}
+
+async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<(), Error> {
+    let sql = "UPDATE meta SET value = $2 WHERE name = $1";
+    transaction.execute(sql, &[&name, &i64::from(value)]).await?;
+    Ok(())
+}
+
+/// The nodes that live and know less than this, by name. One that does not say what it knows is older.
+async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
+    if version == 0 {
+        return Ok(None);
+    }
+    let knows = if version >= TELLS { "coalesce(n.knows, 0)" } else { "0::bigint" };
+    let sql = format!(
+        "SELECT string_agg(n.name, ', ' ORDER BY n.node) FROM nodes n
+         WHERE n.alive_until > clock_timestamp() AND {knows} < $1"
+    );
+    get(&transaction.query_one(&sql, &[&i64::from(least)]).await?, 0)
+}
+
+/// What the database tells now, as a node that is open looks at it.
+pub(super) async fn look(pool: &Pool) -> Result<Found, Error> {
+    let sql = "SELECT name, value FROM meta WHERE name IN ('version', 'least')";
+    let mut found = Found { version: 0, least: 0 };
+    for row in pool.query(sql, &[]).await? {
+        let value = u32::try_from(number(&row, 1)?).unwrap_or(u32::MAX);
+        match get::<&str>(&row, 0)? {
+            "version" => found.version = value,
+            _ => found.least = value,
+        }
+    }
+    Ok(found)
 }
 
 /// Whether the journal can be read as it is. Changes nothing.
@@ -58,12 +170,13 @@ pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
-    let (found, known) = (version(&transaction).await?, u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX));
-    if found == 0 {
+    let (found, known) = (found(&transaction).await?, Known::of(None).version);
+    found.admits(known)?;
+    if found.version == 0 {
         return Err(Unsupported::NoJournal.into());
     }
-    if found < known {
-        return Err(Error::Outdated { found, known });
+    if found.version < known {
+        return Err(Error::Outdated { found: found.version, known });
     }
     // Reads by position would not see them.
     let row = transaction.query_one(&format!("SELECT coalesce(({BEYOND}) > 0, false)"), &[]).await?;
@@ -83,16 +196,17 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
 }
 
-/// The version of the schema in the database, if this binary knows it; 0 in an empty one.
-async fn version(transaction: &Transaction<'_>) -> Result<u32, Error> {
-    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+/// The versions of the schema in the database; 0 in an empty one. One that says nothing of older binaries breaks all.
+async fn found(transaction: &Transaction<'_>) -> Result<Found, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {
-        return Ok(0);
+        return Ok(Found { version: 0, least: 0 });
     }
-    let row = transaction.query_one("SELECT value FROM meta WHERE name = 'version'", &[]).await?;
-    let found = u32::try_from(number(&row, 0)?).unwrap_or(u32::MAX);
-    if found > known { Err(Error::FromTheFuture { found, known }) } else { Ok(found) }
+    let sql = "SELECT v.value, coalesce(l.value, v.value) FROM meta v LEFT JOIN meta l ON l.name = 'least'
+               WHERE v.name = 'version'";
+    let row = transaction.query_one(sql, &[]).await?;
+    let version = |column| Ok::<_, Error>(u32::try_from(number(&row, column)?).unwrap_or(u32::MAX));
+    Ok(Found { version: version(0)?, least: version(1)? })
 }
 
 /// By how much the positions that there are exceed those that the transactions of this cluster give.

@@ -60,6 +60,7 @@ pub(super) fn again(error: &Error) -> Error {
         Error::InUse => Error::InUse,
         Error::Nodes(names) => Error::Nodes(names.clone()),
         Error::FromTheFuture { found, known } => Error::FromTheFuture { found: *found, known: *known },
+        Error::OlderNodes { others, least } => Error::OlderNodes { others: others.clone(), least: *least },
         Error::Outdated { found, known } => Error::Outdated { found: *found, known: *known },
         Error::Corrupt(what) => Error::Corrupt(what.clone()),
         Error::Io(source) => Error::Io(source.to_string().into()),

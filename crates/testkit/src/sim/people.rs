@@ -480,7 +480,10 @@ impl Deed {
                 Error::Store(_) | Error::Busy if patient => {
                     node.driver.clock().sleep(Duration::from_secs(1)).await;
                 }
-                Error::Damaged { .. } | Error::NoDefinition { .. } | Error::Internal(_) => {
+                Error::Damaged { .. }
+                | Error::NoDefinition { .. }
+                | Error::NewDefinition { .. }
+                | Error::Internal(_) => {
                     lock(&site).witness.note(Err(format!("a driver answers: {error}")));
                     return;
                 }

@@ -26,6 +26,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of the terminal", &["cli/src/limits.rs"]),
     ("Of training data", &["training/src/limits.rs"]),
     ("Of reports", &["report/src/limits.rs"]),
+    ("Of traces", &["telemetry/src/limits.rs"]),
 ];
 /// Its rows are the defaults of a type.
 const OF_WORKFLOWS: &str = "Of a workflow";

@@ -50,6 +50,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod swarm;
+mod traces;
 mod trials;
 mod tried;
 mod undo;

@@ -5,10 +5,12 @@
 mod audited;
 mod broken;
 mod conversation;
+mod dumped;
 mod load;
 mod moved;
 mod outage;
 mod proxy;
+mod rolling;
 mod takeover;
 mod together;
 

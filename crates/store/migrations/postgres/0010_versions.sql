@@ -1,0 +1,34 @@
+-- Nodes of several versions over one database. `knows`: the version of the schema that a node's binary knows; a node from
+-- before this was written down has none.
+ALTER TABLE nodes ADD COLUMN knows bigint;
+
+-- The oldest version whose binaries can work with this schema: that of the last migration that breaks them.
+INSERT INTO meta (name, value) VALUES ('least', 9);
+
+-- As the one before it, but for runs that this node can not read: they are left to others.
+CREATE FUNCTION holdshort_claim(p_node bigint, p_limit bigint, p_except text[])
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    candidates text[];
+BEGIN
+    SELECT array_agg(run) INTO candidates FROM (
+        SELECT l.run FROM leases l
+        WHERE l.run <> ALL (p_except) AND (
+            l.node IS NULL OR (l.node = p_node AND l.woken) OR l.node <> ALL (ARRAY(
+                SELECT n.node FROM nodes n WHERE n.alive_until > clock_timestamp()
+            ))
+        )
+        ORDER BY l.run LIMIT p_limit FOR UPDATE OF l SKIP LOCKED
+    ) free;
+    IF candidates IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY UPDATE leases l SET node = p_node, woken = false, since = clock_timestamp()
+    WHERE l.run = ANY (candidates) AND (
+        l.node IS NULL OR (l.node = p_node AND l.woken) OR NOT EXISTS (
+            SELECT FROM nodes n WHERE n.node = l.node AND n.alive_until > clock_timestamp()
+        )
+    )
+    RETURNING l.run;
+END
+$$;

@@ -1,0 +1,69 @@
+//! Which database the journal lives in: a dump that was restored is another one, and what happened since it was made is
+//! not in it.
+//!
+//! The cluster and the database are remembered by the numbers that PostgreSQL gives them. A standby that is promoted, and
+//! a copy of the cluster's files, have the same; a database that `pg_restore`, `createdb --template` or `pg_upgrade`
+//! made has others.
+
+use deadpool_postgres::Transaction;
+
+use super::column::number;
+use super::pool::Pool;
+use crate::journal::Error;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Home {
+    /// 0 where PostgreSQL does not tell it.
+    cluster: i64,
+    database: i64,
+}
+
+const CLUSTER: &str = "cluster";
+const DATABASE: &str = "database";
+
+impl Home {
+    pub(super) async fn of(pool: &Pool) -> Result<Self, Error> {
+        // Whoever runs PostgreSQL may not want everybody to know it.
+        let told = pool.read("SELECT system_identifier FROM pg_control_system()", &[]).await;
+        let cluster = match told.as_deref() {
+            Ok([row]) => super::column::get(row, 0)?,
+            Ok(_) | Err(_) => 0,
+        };
+        let sql = "SELECT oid::bigint FROM pg_database WHERE datname = current_database()";
+        let rows = pool.read(sql, &[]).await?;
+        let database = number(rows.first().ok_or(Error::Closed)?, 0)?.cast_signed();
+        Ok(Self { cluster, database })
+    }
+
+    /// Whether the journal was written in another database so far. One that does not say is at home here.
+    pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
+        let sql = "SELECT value FROM meta WHERE name = $1";
+        for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
+            match transaction.query_opt(sql, &[&name]).await? {
+                Some(row) if here != 0 && super::column::get::<i64>(&row, 0)? != here => return Ok(true),
+                Some(_) => {}
+                None => self.write(transaction, name, here).await?,
+            }
+        }
+        Ok(false)
+    }
+
+    async fn write(self, transaction: &Transaction<'_>, name: &str, here: i64) -> Result<(), Error> {
+        if here != 0 {
+            let sql = "INSERT INTO meta (name, value) VALUES ($1, $2)
+                       ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+            transaction.execute(sql, &[&name, &here]).await?;
+        }
+        Ok(())
+    }
+
+    /// From here on the journal is at home here.
+    pub(super) async fn take_up(self, pool: &Pool) -> Result<(), Error> {
+        let mut client = pool.client().await?;
+        let transaction = client.transaction().await?;
+        for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
+            self.write(&transaction, name, here).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+}

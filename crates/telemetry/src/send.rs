@@ -1,0 +1,67 @@
+//! One request to a collector, and what its answer means (OTLP 1.9, "OTLP/HTTP Response").
+
+use std::time::Duration;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use prost::Message;
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode, Url};
+
+use crate::limits::EXPORT_ANSWER_BYTES;
+
+/// Why a request brought nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// It may go through later; `after`: not before that.
+    Later { why: String, after: Option<Duration> },
+    /// The collector wants no such request.
+    Never(String),
+}
+
+/// Answers with how many spans the collector did not take.
+pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result<u64, Failure> {
+    let request = http.post(endpoint.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
+    // Without its address, which is in the configuration.
+    let later = |error: reqwest::Error| Failure::Later { why: root(&error.without_url()), after: None };
+    let response = request.send().await.map_err(later)?;
+    let status = response.status();
+    if status.is_success() {
+        let body = answer(response).await.map_err(later)?;
+        let said = ExportTraceServiceResponse::decode(&*body).ok().and_then(|said| said.partial_success);
+        return Ok(said.map_or(0, |said| u64::try_from(said.rejected_spans).unwrap_or_default()));
+    }
+    let why = format!("the collector answers {status}");
+    let is_passing = matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    );
+    if !is_passing {
+        return Err(Failure::Never(why));
+    }
+    let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    Err(Failure::Later { why, after: after.map(Duration::from_secs) })
+}
+
+/// As much as is looked at.
+async fn answer(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > EXPORT_ANSWER_BYTES {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// The innermost cause: what a connection failed of.
+fn root(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

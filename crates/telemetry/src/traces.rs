@@ -1,0 +1,289 @@
+//! Tells a collector of runs that have ended, for as long as the server lives: some at once, again after a while where
+//! that fails, and never so that a run waits for it.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use holdshort_core::event::{self, Chain};
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_engine::{Clock, Driver, Ends, Executor};
+use holdshort_store::Journal;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use tokio::sync::Notify;
+
+use crate::limits::{
+    EXPORT_LAST_TIME, EXPORT_PAUSE, EXPORT_PAUSE_MOST, EXPORT_SPANS, EXPORT_TIME, TRACES_AT_ONCE,
+};
+use crate::otlp;
+use crate::send::{Failure, send};
+use crate::spans::{Builder, Trace};
+use crate::waiting::Waiting;
+
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// Where traces go.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The base, such as `http://localhost:4318`.
+    pub endpoint: Url,
+    /// Marked as sensitive: what lets this server in there.
+    pub headers: HeaderMap,
+    /// What this server is called among others.
+    pub node: Option<String>,
+}
+
+/// Why there are no traces. The server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the file of traces that wait can not be opened in the data folder: {0}")]
+    Waiting(#[from] io::Error),
+    #[error("no client for the collector of traces can be made: {0}")]
+    Client(#[source] reqwest::Error),
+}
+
+pub struct Traces {
+    http: Client,
+    /// Where they are posted.
+    endpoint: Url,
+    node: Option<String>,
+    waiting: Mutex<Waiting>,
+    /// Rung when there is something to tell.
+    changed: Notify,
+    /// The last request failed.
+    is_down: AtomicBool,
+    registry: Registry,
+    told: Counter,
+    failed: Counter,
+    dropped: Family<[(&'static str, &'static str); 1], Counter>,
+    left: Gauge,
+}
+
+impl std::fmt::Debug for Traces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Traces").field("waiting", &self.waiting().len()).finish_non_exhaustive()
+    }
+}
+
+impl Traces {
+    pub fn new(settings: Settings) -> Result<Arc<Self>, Error> {
+        let Settings { endpoint, headers, node } = settings;
+        let http = holdshort_http::client()
+            .default_headers(headers)
+            .redirect(Policy::none())
+            .timeout(EXPORT_TIME)
+            .build()
+            .map_err(Error::Client)?;
+        let mut registry = Registry::with_prefix("holdshort");
+        let (told, failed, left) = (Counter::default(), Counter::default(), Gauge::default());
+        let dropped = Family::default();
+        registry.register("traces_exported", "Traces that a collector took", told.clone());
+        registry.register("trace_export_failures", "Requests to a collector that failed", failed.clone());
+        registry.register("traces_dropped", "Traces that no collector gets, by why", dropped.clone());
+        registry.register("traces_waiting", "Traces that wait for a collector", left.clone());
+        let waiting = Mutex::default();
+        let endpoint = posted_to(endpoint);
+        let (changed, is_down) = (Notify::new(), AtomicBool::new(false));
+        Ok(Arc::new(Self {
+            http,
+            endpoint,
+            node,
+            waiting,
+            changed,
+            is_down,
+            registry,
+            told,
+            failed,
+            dropped,
+            left,
+        }))
+    }
+
+    /// The data folder holds what waits, from here on: once it is this server's alone.
+    pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
+        self.waiting().keep_in(folder)?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// What is counted of them.
+    pub fn registry(&self) -> &Registry {
+        self.left.set(i64::try_from(self.waiting().len()).unwrap_or(i64::MAX));
+        &self.registry
+    }
+
+    /// Runs until it is dropped.
+    pub async fn keep_telling<J: Journal, C: Clock, E: Executor>(
+        self: Arc<Self>,
+        driver: Arc<Driver<J, C, E>>,
+    ) {
+        let mut pause = EXPORT_PAUSE;
+        loop {
+            let runs = self.waiting().first(TRACES_AT_ONCE);
+            if runs.is_empty() {
+                self.changed.notified().await;
+                continue;
+            }
+            let told = Box::pin(self.tell(&*driver, &runs)).await;
+            self.is_down.store(told.is_err(), Ordering::Release);
+            match told {
+                Ok(told) => {
+                    self.told.inc_by(told);
+                    pause = EXPORT_PAUSE;
+                    self.settled(&runs);
+                }
+                Err(Failure::Never(why)) => {
+                    tracing::warn!(why, runs = runs.len(), "traces are dropped");
+                    self.failed.inc();
+                    self.drop_some("refused", runs.len());
+                    self.settled(&runs);
+                }
+                Err(Failure::Later { why, after }) => {
+                    self.failed.inc();
+                    // Longer than what a collector asks for is not waited: it is asked again, and says so again.
+                    let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
+                    tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for their collector");
+                    driver.clock().sleep(jittered(wait)).await;
+                    pause = (pause * 2).min(EXPORT_PAUSE_MOST);
+                }
+            }
+        }
+    }
+
+    /// Waits until nothing is left to tell, for a moment, and not at all for a collector that is down. What is left then is told after the next start.
+    pub async fn drained(&self) {
+        const LOOK: Duration = Duration::from_millis(20);
+        let drained = async {
+            while self.waiting().len() > 0 && !self.is_down.load(Ordering::Acquire) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(EXPORT_LAST_TIME, drained).await;
+    }
+
+    /// How many traces were told of.
+    async fn tell<J: Journal, C: Clock, E: Executor>(
+        &self,
+        driver: &Driver<J, C, E>,
+        runs: &[RunId],
+    ) -> Result<u64, Failure> {
+        let mut traces = Vec::new();
+        for run in runs {
+            match read(driver, run).await {
+                Ok(trace) => traces.extend(trace),
+                Err(holdshort_engine::Error::Store(error)) => {
+                    return Err(Failure::Later { why: error.to_string(), after: None });
+                }
+                Err(error) => {
+                    tracing::warn!(%run, %error, "a run can not be told as a trace");
+                    self.drop_some("unreadable", 1);
+                }
+            }
+        }
+        let count = traces.len() as u64;
+        for spans in otlp::spans(traces).chunks(EXPORT_SPANS) {
+            let body = otlp::request(spans, self.node.as_deref());
+            match send(&self.http, &self.endpoint, body).await? {
+                0 => {}
+                rejected => tracing::warn!(rejected, "a collector did not take all spans"),
+            }
+        }
+        Ok(count)
+    }
+
+    fn settled(&self, runs: &[RunId]) {
+        if let Err(error) = self.waiting().settled(runs) {
+            tracing::warn!(%error, "what was told can not be written down, and is told again after a restart");
+        }
+    }
+
+    fn drop_some(&self, why: &'static str, count: usize) {
+        self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
+    }
+
+    /// A poisoned lock guards plain lists: what they hold is still right.
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ends for Traces {
+    fn ending(&self, run: &RunId) {
+        if let Err(error) = self.waiting().ending(run) {
+            tracing::warn!(%error, "a trace that is to be told is not written down: a crash would forget it");
+        }
+    }
+
+    fn ended(&self, run: &RunId) {
+        let forgotten = self.waiting().ended(run);
+        if forgotten > 0 {
+            self.drop_some("too_many", forgotten);
+        }
+        self.changed.notify_one();
+    }
+}
+
+/// `None`: it has not ended.
+async fn read<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    run: &RunId,
+) -> Result<Option<Trace>, holdshort_engine::Error> {
+    let stream = StreamId::Run(run.clone());
+    let (mut chain, mut builder) = (Chain::START, Builder::new(run));
+    loop {
+        let page = driver.journal().read(&stream, chain.seq, PAGE).await?;
+        let is_last = page.len() < PAGE;
+        for sealed in &page {
+            let event = event::open(sealed, &mut chain)
+                .map_err(|source| holdshort_engine::Error::Damaged { run: run.to_string(), source })?;
+            builder.apply(chain.seq, &event);
+        }
+        if is_last {
+            return Ok(builder.trace());
+        }
+    }
+}
+
+/// The path of traces below the base (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
+fn posted_to(mut endpoint: Url) -> Url {
+    const PATH: &str = "/v1/traces";
+    let base = endpoint.path().trim_end_matches('/').to_owned();
+    if !base.ends_with(PATH) {
+        endpoint.set_path(&format!("{base}{PATH}"));
+    }
+    endpoint
+}
+
+/// Up to a quarter less, so that nodes that lost the same collector do not all come back at once.
+fn jittered(wait: Duration) -> Duration {
+    let spread = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.subsec_nanos() % 250);
+    wait * (1_000 - spread) / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_are_posted_below_the_base() {
+        for (base, expected) in [
+            ("http://localhost:4318", "http://localhost:4318/v1/traces"),
+            ("http://localhost:4318/", "http://localhost:4318/v1/traces"),
+            ("https://otel.example/otlp/", "https://otel.example/otlp/v1/traces"),
+            ("https://otel.example/otlp/v1/traces", "https://otel.example/otlp/v1/traces"),
+        ] {
+            assert_eq!(posted_to(Url::parse(base).unwrap()).as_str(), expected);
+        }
+    }
+}

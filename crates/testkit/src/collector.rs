@@ -1,0 +1,124 @@
+//! A collector of traces: a real HTTP server on loopback that takes OTLP, decodes it, keeps it, and can be told to answer
+//! otherwise.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Dropped with the test.
+#[derive(Debug)]
+pub struct Collector {
+    base: String,
+    kept: Arc<Mutex<Kept>>,
+    serving: JoinHandle<()>,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Export {
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub request: ExportTraceServiceRequest,
+    /// What it was answered with.
+    pub status: u16,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    exports: Vec<Export>,
+    /// `None`: it takes them.
+    refuses: Option<u16>,
+}
+
+impl Collector {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("its address"));
+        let kept = Arc::new(Mutex::new(Kept::default()));
+        let router = Router::new().route("/v1/traces", post(take)).with_state(kept.clone());
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { base, kept, serving }
+    }
+
+    /// What `--otlp-endpoint` takes.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// From here on it answers with this status; `None`: it takes them.
+    pub fn refuse(&self, status: Option<u16>) {
+        lock(&self.kept).refuses = status;
+    }
+
+    /// Everything that came, also what was refused.
+    pub fn exports(&self) -> Vec<Export> {
+        lock(&self.kept).exports.clone()
+    }
+
+    /// The spans that it took.
+    pub fn spans(&self) -> Vec<Span> {
+        let taken = self.exports().into_iter().filter(|export| export.status == 200);
+        let resources = taken.flat_map(|export| export.request.resource_spans);
+        resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
+    }
+
+    /// Those of the run, once it is told of.
+    pub fn of_run(&self, run: &str) -> Vec<Span> {
+        let spans = self.spans();
+        let root =
+            spans.iter().find(|span| attributes(span).get("holdshort.run.id").is_some_and(|id| id == run));
+        let Some(trace) = root.map(|root| root.trace_id.clone()) else { return Vec::new() };
+        spans.into_iter().filter(|span| span.trace_id == trace).collect()
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// The attributes of a span, as text.
+pub fn attributes(span: &Span) -> BTreeMap<String, String> {
+    span.attributes.iter().map(text).collect()
+}
+
+/// One attribute, as text.
+pub fn text(attribute: &KeyValue) -> (String, String) {
+    let value = match &attribute.value {
+        Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),
+        Some(AnyValue { value: Some(Value::IntValue(number)) }) => number.to_string(),
+        other => format!("{other:?}"),
+    };
+    (attribute.key.clone(), value)
+}
+
+async fn take(
+    State(kept): State<Arc<Mutex<Kept>>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, Vec<u8>) {
+    let request = ExportTraceServiceRequest::decode(body.clone()).expect("it is OTLP");
+    let mut kept = lock(&kept);
+    let status = kept.refuses.unwrap_or(200);
+    kept.exports.push(Export { headers, body, request, status });
+    (StatusCode::from_u16(status).expect("a status"), ExportTraceServiceResponse::default().encode_to_vec())
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,184 @@
+//! Nodes of several versions over one database: what an update looks like while it is under way, and what an older node does
+//! when it meets what a newer one wrote. Newer binaries are played by one that knows a later version of the schema.
+
+use std::time::Duration;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::Sealed;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::json;
+use holdshort_store::postgres::{Config, Played};
+use holdshort_store::{Append, Leases, Log, Postgres, Rows, StreamAppend, Tables};
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::{Setup, TestServer, aborting, eventually};
+use serde_json::{Value, json};
+
+use super::{database, setup, sql};
+use crate::play::{ask, done, one};
+
+/// The version of this binary, and the next one.
+const THIS: &str = "10";
+const NEXT: &str = "11";
+const BREAKS: &str = "11 breaks";
+
+fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
+    setup(model).database(url, name).lease(Duration::from_secs(2))
+}
+
+/// A node of another version.
+fn plays(model: &ScriptedModel, url: &str, name: &str, schema: &str) -> Setup {
+    node(model, url, name).program(aborting()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
+}
+
+async fn version(url: &str) -> String {
+    sql(url, "SELECT value FROM meta WHERE name = 'version'").await
+}
+
+async fn answer(server: &TestServer, run: &str) {
+    let question = server.wait_one(run).await;
+    server.decide(&question, &json!({ "option": "answer", "text": "This." })).await.ok();
+    server.wait_status(run, &["completed"]).await;
+}
+
+async fn asking() -> ScriptedModel {
+    let model = ScriptedModel::start().await;
+    model.script("solo", [one(ask("Which?")), done()]);
+    model
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_node_goes_on_beside_a_newer_one() {
+    let (model, url) = (asking().await, database().await);
+    let mut older = node(&model, &url, "older").start().await;
+    let run = older.start_run("solo", "wait").await;
+    older.wait_one(&run).await;
+    assert_eq!(version(&url).await, THIS);
+    let newer = plays(&model, &url, "newer", NEXT).start().await;
+    assert_eq!(version(&url).await, NEXT);
+
+    // Both serve, and the older one is started again where it must be: that is how an update is taken back.
+    answer(&newer, &run).await;
+    for _ in 0..2 {
+        let (one, other) = (older.start_run("solo", "ask").await, newer.start_run("solo", "ask").await);
+        answer(&newer, &one).await;
+        answer(&older, &other).await;
+        assert_eq!(older.get("/readyz").await.status, 200);
+        older.stop().await;
+        older.start().await;
+    }
+    assert_eq!(newer.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
+    let (model, url) = (asking().await, database().await);
+    let mut older = node(&model, &url, "older").start().await;
+    let run = older.start_run("solo", "wait").await;
+    older.wait_one(&run).await;
+
+    let mut newer = plays(&model, &url, "newer", BREAKS).stopped();
+    newer.try_start().await.unwrap_err();
+    let said = newer.stderr();
+    assert!(
+        said.contains("older still work with this database") && said.contains("stop them first"),
+        "{said}"
+    );
+    assert_eq!(version(&url).await, THIS, "nothing was changed");
+    assert_eq!(older.get("/readyz").await.status, 200);
+
+    older.stop().await;
+    newer.start().await;
+    assert_eq!(version(&url).await, NEXT);
+    answer(&newer, &run).await;
+    // There is no way back from here but a backup.
+    older.try_start().await.unwrap_err();
+    let said = older.stderr();
+    assert!(said.contains("schema version 11; this binary knows 10: update it"), "{said}");
+}
+
+/// It was taken for gone while the database was changed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_node_that_wakes_up_too_late_ends() {
+    let (model, url) = (asking().await, database().await);
+    let mut older = node(&model, &url, "older").start().await;
+    let run = older.start_run("solo", "wait").await;
+    older.wait_one(&run).await;
+    older.signal("STOP");
+    let mut newer = plays(&model, &url, "newer", BREAKS).stopped();
+    // It is refused until the lease of the silent one ends.
+    let mut tries = 0;
+    while newer.try_start().await.is_err() {
+        tries += 1;
+        assert!(tries < 60, "the newer one does not start: {}", newer.stderr());
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    older.signal("CONT");
+    assert!(!older.wait_until_ended().await.success());
+    let said = older.stderr();
+    assert!(said.contains("schema version 11; this binary knows 10: update it"), "{said}");
+    answer(&newer, &run).await;
+    assert_eq!(newer.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// What a newer node appends to a run: an event of a type that is not there yet.
+async fn append_unknown(newer: &Postgres, run: &RunId) {
+    let stream = StreamId::Run(run.clone());
+    let chain = newer.chain(&stream).await.unwrap();
+    let last = newer.read(&stream, chain.seq - 1, 1).await.unwrap().remove(0);
+    let mut head: Value = serde_json::from_slice(&last.head).unwrap();
+    head["type"] = "run_teleported".into();
+    head["facts"] = json!({ "to": "the moon" });
+    head["seq"] = (chain.seq + 1).into();
+    head.as_object_mut().unwrap().remove("content_digest");
+    let head = json::canonical(&head);
+    let hash = Digest::of_parts(&[chain.hash.as_bytes(), &head]);
+    let event = Sealed { stream: stream.clone(), seq: chain.seq + 1, head, content: None, hash };
+    let mut row = newer.run(run).await.unwrap().unwrap();
+    (row.seq, row.runnable) = (chain.seq + 1, true);
+    let append = Append {
+        streams: vec![StreamAppend { stream, expected: chain.seq, events: vec![event] }],
+        rows: Rows { run: Some(row), ..Rows::default() },
+        drives: true,
+        ..Append::default()
+    };
+    newer.append(append).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
+    let (model, url) = (asking().await, database().await);
+    let older = node(&model, &url, "older").start().await;
+    let run = older.start_run("solo", "wait").await;
+    older.wait_one(&run).await;
+    let config =
+        || Config { played: Some(Played { knows: 11, breaks: false }), ..Config::new(&url, "newer") };
+    let newer = Postgres::open(config()).await.unwrap();
+    let id: RunId = run.parse().unwrap();
+    append_unknown(&newer, &id).await;
+    assert_eq!(older.get("/readyz").await.status, 200, "it has met nothing of it yet");
+    // The newer one stops, and the older one takes the run over as it would any other.
+    newer.close().await.unwrap();
+    eventually("it meets what it can not read", async || {
+        (older.get("/readyz").await.refusal() == (503, "outdated")).then_some(())
+    })
+    .await;
+    let detail = older.get("/readyz").await.body["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("version 11"), "{detail}");
+    let said = older.stderr();
+    assert!(said.contains("a run can not go on") && said.contains("run_teleported"), "{said}");
+
+    // It has written nothing, holds nothing, and does not take it again; it serves whatever it can read.
+    let lease = format!("SELECT node IS NULL FROM leases WHERE run = '{run}'");
+    assert_eq!(sql(&url, &lease).await, "t");
+    let another = older.start_run("solo", "ask").await;
+    answer(&older, &another).await;
+    assert_eq!(sql(&url, &lease).await, "t");
+    let told = older.stderr().matches("a run can not go on").count();
+    assert!(told <= 2, "{told} times: {}", older.stderr());
+
+    let newer = Postgres::open(config()).await.unwrap();
+    assert_eq!(newer.claim(10).await.unwrap(), std::slice::from_ref(&id));
+    let chain = newer.chain(&StreamId::Run(id.clone())).await.unwrap();
+    assert_eq!(newer.run(&id).await.unwrap().unwrap().seq, chain.seq);
+    newer.close().await.unwrap();
+}

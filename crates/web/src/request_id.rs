@@ -1,0 +1,101 @@
+//! The id of a request: whoever asked reads it in `X-Request-Id`, and each line of the log that the request caused has it.
+//!
+//! A caller may bring one of their own, such as a proxy that has one already. It is task-local while the request is
+//! served, so that a refusal (`problem.rs`) can name it.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use data_encoding::HEXLOWER;
+
+use crate::limits::REQUEST_ID_CHARS;
+
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+tokio::task_local! {
+    static CURRENT: RequestId;
+}
+
+/// Sets this process apart from others, and from itself before a restart.
+static PROCESS: LazyLock<String> = LazyLock::new(|| {
+    let mut drawn = [0; 6];
+    // Without randomness ids are those of a process that could not draw: they count on, and nothing else depends on them.
+    let _ = getrandom::fill(&mut drawn);
+    HEXLOWER.encode(&drawn)
+});
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// The caller's, where it brought exactly one that is fit for a log; a new one otherwise.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(HEADER).iter();
+        let (first, second) = (values.next(), values.next());
+        let own = first.filter(|_| second.is_none()).and_then(|value| value.to_str().ok());
+        match own.filter(|id| is_fit(id)) {
+            Some(id) => Self(id.into()),
+            None => Self::new(),
+        }
+    }
+
+    fn new() -> Self {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+        Self(format!("{}-{count}", *PROCESS).into())
+    }
+
+    /// As a header of the answer.
+    pub(crate) fn value(&self) -> Option<HeaderValue> {
+        // What is fit for a log is fit for a header.
+        HeaderValue::from_str(&self.0).ok()
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn is_fit(id: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=REQUEST_ID_CHARS).contains(&id.len()) && id.bytes().all(fits)
+}
+
+/// Serves a request of this id.
+pub(crate) fn serving<F: Future>(id: RequestId, request: F) -> impl Future<Output = F::Output> {
+    CURRENT.scope(id, request)
+}
+
+/// The id of the request that is being served.
+pub(crate) fn current() -> Option<RequestId> {
+    CURRENT.try_with(Clone::clone).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&str]) -> String {
+        let values = values.iter().map(|value| (HEADER, HeaderValue::from_str(value).unwrap()));
+        RequestId::of(&values.collect()).to_string()
+    }
+
+    #[test]
+    fn a_callers_own_counts_where_it_is_one_and_fit_for_a_log() {
+        let longest = "x".repeat(REQUEST_ID_CHARS);
+        for id in ["a", "0b2e7c.A_z-9", &longest] {
+            assert_eq!(of(&[id]), id);
+        }
+        let too_long = format!("{longest}x");
+        for ids in [&[][..], &[""], &["a b"], &["a\"b"], &["a/b"], &["a\u{e9}"], &[&*too_long], &["a", "a"]] {
+            let made = of(ids);
+            assert!(is_fit(&made) && made.starts_with(&*PROCESS), "{ids:?}: {made}");
+        }
+        assert_ne!(of(&[]), of(&[]));
+    }
+}
