@@ -208,6 +208,10 @@ refuses! {
     EntersByProvider: BODY, CHANGE,
         &[Code::SignInFailed, Code::ForbiddenRole, Code::Unauthenticated, Code::NotFound, Code::IdentityUnavailable,
           Code::WrongHost, Code::Internal, Code::StoreFailed];
+    /// Of notices of an identity provider.
+    NoticesLogout: BODY, CHANGE,
+        &[Code::LogoutTokenRefused, Code::NotFound, Code::IdentityUnavailable, Code::WrongHost, Code::Internal,
+          Code::StoreFailed];
     Links: ANY, BODY, CHANGE, OF_A_RUN, &[Code::AlreadyResolved];
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];

@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
+use crate::accept::prefers_html;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::front::{Forwarded, Front, Proxies, PublicUrl};
@@ -95,9 +96,12 @@ impl Names {
     }
 }
 
+/// Draws a refusal for a person who looks at it in a browser.
+pub type Page = fn(&Refused) -> Response;
+
 /// Around every handler, as one layer: each more would copy the service once more for each request.
 pub async fn check_origin(
-    State((names, auth)): State<(Arc<Names>, AuthState)>,
+    State((names, auth, pages)): State<(Arc<Names>, AuthState, Page)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -112,6 +116,9 @@ pub async fn check_origin(
         Ok(()) => {
             request.extensions_mut().insert(meter.clone());
             next.run(request).await
+        }
+        Err(refused) if refused.code() == Code::TooManyRequests && prefers_html(request.headers()) => {
+            pages(&refused)
         }
         Err(refused) => refused.into_response(),
     };

@@ -66,6 +66,8 @@ pub struct Driver<J, C, E> {
     pub(crate) changed: AtomicBool,
     /// People changed, and open asks that name them may not have been looked at since: also before this process began.
     relook: AtomicBool,
+    /// What is asked about is to be compared with the rules again.
+    rules_changed: AtomicBool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -85,6 +87,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             others: Notify::new(),
             changed: AtomicBool::new(false),
             relook: AtomicBool::new(true),
+            rules_changed: AtomicBool::new(false),
         })
     }
 

@@ -535,6 +535,22 @@ gates:
         ],
     },
     Case {
+        about: "what is withheld",
+        text: "\
+name: a
+agents: {solo: {instructions: Work.}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates:
+  withhold:
+    - {from: [reviewer], fields: [/a/*/b, a/b, /a~, /]}
+    - {from: [operator, reviewr], fields: []}
+    - {fields: [/a], form: [reviewer]}
+",
+        says: &[
+            "workflow.yaml:6:41: gates.withhold[0].fields[1]: `a/b` is no JSON pointer into the payload: it begins with `/`",
+        ],
+    },
+    Case {
         about: "grants",
         text: "
 name: a
