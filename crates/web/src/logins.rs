@@ -379,7 +379,9 @@ mod tests {
     }
 
     fn known(ids: &[&str]) -> System {
-        System { people: people(ids), ..System::default() }
+        let mut known = System::default();
+        known.people.clone_from(&people(ids));
+        known
     }
 
     fn sign_in(logins: &Logins) -> (String, String, Timestamp) {
