@@ -150,7 +150,7 @@ async fn no_byte_of_it_is_on_the_page_of_a_link() {
     let path = text(&made, "url").strip_prefix(&origin).expect("an address here").to_owned();
     assert!(bytes(&served.api(None), &path).await.contains(SECRET));
     served.set("dora", &["reviewer"], &["legal"]).await;
-    let page = bytes(&served.api(None), &path).await;
+    let page = bytes(&served.api(None), &path).await.replace("&#x2f;", "/");
     assert!(page.contains("Withheld from you: /arguments/iban"), "{page}");
     assert!(!page.contains(SECRET), "{page}");
     let form = served

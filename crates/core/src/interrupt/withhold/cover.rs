@@ -77,7 +77,7 @@ impl Interrupt {
     /// The interrupt as whoever sees as this role is shown it; `None`: as it is.
     pub fn covered(&self, sees: Role) -> Option<Covered> {
         let patterns = self.withheld_from(sees);
-        let cover = self.cover(&patterns);
+        let mut cover = self.cover(&patterns);
         let edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
         let is_edit =
             |edit: &Value| !places(&self.as_payload(edit.clone()), &patterns, &cover.words).is_empty();
@@ -87,6 +87,9 @@ impl Interrupt {
         let mut shown = self.clone();
         cover_opened(&mut shown.opened);
         shown.content = cover.content(self);
+        // What is not shown at all is not listed.
+        let payload = shown.content.get("payload");
+        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
         for vote in &mut shown.votes {
             vote.text = vote.text.as_deref().map(|text| cover.text(text));
             vote.edit = self.covered_edit(&cover, &patterns, &vote.option, &vote.edit, vote.seq);
