@@ -308,7 +308,7 @@ export interface paths {
         put?: never;
         /**
          * Ask what has become of the sign-in of a terminal.
-         * @description The token comes once.
+         * @description Within a minute the same answer comes again: whoever missed it asks once more.
          */
         post: operations["read_device_login"];
         delete?: never;
@@ -805,6 +805,28 @@ export interface paths {
          *     that it leads to redeems it. Without a `person` it signs in whoever makes it.
          */
         post: operations["make_login_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login/backchannel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a notice that somebody has signed out at the identity provider.
+         * @description Back-channel logout of OpenID Connect, for the provider alone: it is registered there as `backchannel_logout_uri`. The
+         *     logins that came from the session that the token names end, at every node, and what is open with one; without a session,
+         *     all of its subject. The same notice once more changes nothing.
+         */
+        post: operations["sign_out_by_provider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1736,6 +1758,8 @@ export interface components {
              * @description For how long an approval can be used, from the decision on. Without it: for ever.
              */
             usable_ms?: number | null;
+            /** @description What is withheld from whom. */
+            withhold?: components["schemas"]["Withhold"][];
             /** @description Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too. */
             working_time?: boolean;
         };
@@ -1902,7 +1926,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "logout_token_refused" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "withheld" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2072,6 +2096,8 @@ export interface components {
          *     }
          */
         DeviceProgress: {
+            /** @description The handle to ask with from here on, where the provider wants to be asked less often. */
+            device?: string | null;
             login?: components["schemas"]["TokenLogin"] | null;
             /**
              * Format: int64
@@ -2517,6 +2543,15 @@ export interface components {
             votes?: components["schemas"]["Vote"][];
             /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
+            /**
+             * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
+             *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
+             *     there.
+             * @example [
+             *       "/arguments/customer/email"
+             *     ]
+             */
+            withheld?: string[];
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
@@ -2824,6 +2859,15 @@ export interface components {
                 votes?: components["schemas"]["Vote"][];
                 /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
+                /**
+                 * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
+                 *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
+                 *     there.
+                 * @example [
+                 *       "/arguments/customer/email"
+                 *     ]
+                 */
+                withheld?: string[];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
                 you?: components["schemas"]["You"] | null;
@@ -3188,6 +3232,16 @@ export interface components {
             sign_in: string;
             /** @description A page that signs out there, too. */
             sign_out: string;
+        };
+        /**
+         * @description A notice of the identity provider that somebody has signed out there.
+         * @example {
+         *       "logout_token": "eyJ…"
+         *     }
+         */
+        LogoutNotice: {
+            /** @description A token of the provider. More fields may be there. */
+            logout_token: string;
         };
         /**
          * @description A key to be made.
@@ -4192,6 +4246,27 @@ export interface components {
         };
         /** @enum {string} */
         WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
+        /**
+         * @description Places of a payload that are withheld from some roles.
+         * @example {
+         *       "from": [
+         *         "reviewer"
+         *       ],
+         *       "fields": [
+         *         "/arguments/customer/email",
+         *         "/arguments/items/*\/iban"
+         *       ]
+         *     }
+         */
+        Withhold: {
+            /**
+             * @description JSON pointers into the payload; `*` is any one member or element. A value there gives way to
+             *     `{"withheld": POINTER}`, and whatever is made of it is not shown.
+             */
+            fields: string[];
+            /** @description `reviewer`: whoever sees all runs sees this too, and an agent wrote it. */
+            from: components["schemas"]["Role"][];
+        };
         /** @description A step of a run that is at work or waits, or a phase that has not begun. */
         Work: {
             /** @description Left out where no single agent will begin with the phase. */
@@ -4602,6 +4677,19 @@ export interface components {
             };
         };
         /**
+         * @description `malformed_json`: The body is not JSON that every reader understands alike.
+         *
+         *     `logout_token_refused`: The notice of the identity provider does not count.
+         */
+        "malformed_json-or-logout_token_refused": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description `name_taken`: Somebody else is called so.
          *
          *     `limit_reached`: A limit is reached.
@@ -4930,6 +5018,15 @@ export interface components {
         };
         /** @description `wrong_host`: The request is addressed to another host. */
         wrong_host: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `wrong_origin`: The request comes from a page of another origin. */
+        wrong_origin: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6594,6 +6691,39 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    sign_out_by_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["LogoutNotice"];
+            };
+        };
+        responses: {
+            /** @description They are signed out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["malformed_json-or-logout_token_refused"];
+            403: components["responses"]["wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
             507: components["responses"]["disk_full"];
         };
     };

@@ -328,10 +328,10 @@ impl System {
             | Input::RevokeKey { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
             // Nobody says so by a request.
-            Input::TakeUp { .. } if actor.role == Role::Engine => return Ok(()),
-            Input::TakeUp { .. } => return Err(Rejection::Role),
-            Input::SignOutByProvider { .. } if actor.role == Role::Engine => return Ok(()),
-            Input::SignOutByProvider { .. } => return Err(Rejection::Role),
+            Input::TakeUp { .. } | Input::SignOutByProvider { .. } if actor.role == Role::Engine => {
+                return Ok(());
+            }
+            Input::TakeUp { .. } | Input::SignOutByProvider { .. } => return Err(Rejection::Role),
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the files of people and rules and identity providers say.

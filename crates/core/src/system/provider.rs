@@ -1,5 +1,5 @@
-//! What an identity provider says has ended: the session of somebody there, or all of them (OpenID Connect Back-Channel
-//! Logout 1.0). By digests, so that the journal names nobody's session.
+//! What an identity provider says has ended: the session of somebody there, or all of them (back-channel logout of
+//! `OpenID` Connect). By digests, so that the journal names nobody's session.
 
 use std::collections::BTreeMap;
 

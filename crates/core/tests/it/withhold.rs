@@ -144,9 +144,12 @@ fn sent(change: impl FnOnce(&mut Value)) -> Value {
     arguments
 }
 
+/// What it is about, the edit that is sent, and what is released, or the places that are refused.
+type Sent<'a> = (&'a str, Value, Result<Value, Vec<&'a str>>);
+
 #[test]
 fn an_edit_keeps_what_is_withheld() {
-    let table: Vec<(&str, Value, Result<Value, Vec<&str>>)> = vec![
+    let table: Vec<Sent<'_>> = vec![
         (
             "another sum",
             sent(|it| it["sum"] = json!(6)),

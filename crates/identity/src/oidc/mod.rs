@@ -97,7 +97,7 @@ pub enum Ended {
     AllOf(String),
 }
 
-/// What such a notice says in `events` (OpenID Connect Back-Channel Logout 1.0).
+/// What such a notice says in `events` (`OpenID` Connect Back-Channel Logout 1.0).
 const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// Why nobody is signed in.

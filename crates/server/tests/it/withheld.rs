@@ -10,7 +10,7 @@ use crate::socket::Socket;
 /// Planted where it is withheld, and in every text that is made of it.
 const SECRET: &str = "DE02-1203-0000";
 
-fn ask(assignment: Value) -> Value {
+fn ask(assignment: &Value) -> Value {
     json!({
         "kind": "tool_approval", "title": "Pay to DE02-1203-0000", "message": "To DE02-1203-0000, as always.",
         "payload": {"note": "see DE02-1203-0000"},
@@ -27,7 +27,7 @@ async fn bytes(api: &Api, path: &str) -> String {
 }
 
 async fn ask_of(served: &Served, assignment: Value) -> Value {
-    created(served.agent().post("/v1/interrupts", &ask(assignment)).await)
+    created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
 /// A socket that follows the inbox as somebody.

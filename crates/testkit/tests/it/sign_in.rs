@@ -482,7 +482,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
         (answer.status().as_u16(), answer.text().await.expect("text"))
     };
     assert_eq!(notify(notice).await.0, 200);
-    let altered = format!("{}x", notice);
+    let altered = format!("{notice}x");
     for token in ["", "x", "e30.e30.e30", &altered] {
         let (status, text) = notify(token).await;
         assert!(status == 400 && text.contains("logout_token_refused"), "{token}: {status} {text}");

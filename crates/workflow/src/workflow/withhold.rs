@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use holdshort_core::actor::Role;
 use holdshort_core::interrupt::Withhold;
-use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
+use holdshort_core::interrupt::withhold::{BLINDED, flaw_of_field, flaw_of_role};
 use holdshort_core::limits;
 use holdshort_core::rights::ROLES;
 
 use crate::bounds;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
+use crate::yaml::Value;
 
 const RULE: Keys = Keys { known: &["from", "fields"], later: &[] };
 
@@ -29,17 +30,17 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Vec<Withhold> {
 }
 
 fn roles(item: &Item<'_>, problems: &mut Problems) -> BTreeSet<Role> {
-    let words = ROLES.map(|role| (role.word(), role));
+    let words = BLINDED.map(|role| (role.word(), role));
     let items = item.list(ROLES.len(), problems).unwrap_or_default();
     if items.is_empty() {
         problems.at(item, "names no role");
     }
     let mut roles = BTreeSet::new();
     for item in items {
-        let Some(role) = item.one_of(&words, problems) else { continue };
-        match flaw_of_role(role) {
+        let is_it = |role: &Role| matches!(&item.node.value, Value::Text(text) if text == role.word());
+        match ROLES.into_iter().find(is_it).and_then(flaw_of_role) {
             Some(why) => problems.at(&item, why),
-            None => drop(roles.insert(role)),
+            None => roles.extend(item.one_of(&words, problems)),
         }
     }
     roles

@@ -547,7 +547,13 @@ gates:
     - {fields: [/a], form: [reviewer]}
 ",
         says: &[
-            "workflow.yaml:6:41: gates.withhold[0].fields[1]: `a/b` is no JSON pointer into the payload: it begins with `/`",
+            "workflow.yaml:6:43: `a/b` is no JSON pointer into the payload: it begins with `/`",
+            "workflow.yaml:6:48: `/a~` is no JSON pointer: `~` is written `~0`, and `/` in a name `~1`",
+            "workflow.yaml:6:53: `/` is the whole payload: nobody could decide on what is left",
+            "workflow.yaml:7:15: `operator` sees everything: only `reviewer` may be named",
+            "workflow.yaml:7:25: expected `reviewer`, found `reviewr` (did you mean `reviewer`?)",
+            "workflow.yaml:7:43: names no field",
+            "workflow.yaml:8:22: unknown key `form` (did you mean `from`?)",
         ],
     },
     Case {

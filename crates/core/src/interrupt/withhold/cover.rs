@@ -120,15 +120,13 @@ impl Interrupt {
             return;
         }
         event.content.text = event.content.text.as_deref().map(|text| cover.text(text));
-        match fact {
-            Fact::InterruptOpened(opened) => {
-                cover_opened(opened);
-                event.content.data = cover.content(self);
-            }
-            Fact::DecisionMade { option, .. } => {
-                event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
-            }
-            _ => event.content.data = cover.value(&event.content.data, &patterns, None),
+        if let Fact::InterruptOpened(opened) = fact {
+            cover_opened(opened);
+            event.content.data = cover.content(self);
+        } else if let Fact::DecisionMade { option, .. } = fact {
+            event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
+        } else {
+            event.content.data = cover.value(&event.content.data, &patterns, None);
         }
     }
 
@@ -164,7 +162,7 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     let mut found: BTreeSet<String> =
         patterns.iter().flat_map(|pattern| place::named(payload, pattern)).collect();
     place::holding("", payload, words, &mut found);
-    place::outermost(found)
+    place::outermost(&found)
 }
 
 fn cover_opened(opened: &mut Opened) {

@@ -39,7 +39,7 @@ pub(super) fn escaped(name: &str) -> String {
 }
 
 /// Without those that are inside of another.
-pub(super) fn outermost(places: BTreeSet<String>) -> BTreeSet<String> {
+pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     let is_inside =
         |place: &String| place.match_indices('/').skip(1).any(|(end, _)| places.contains(&place[..end]));
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
