@@ -253,7 +253,7 @@ refuses! {
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
+        &[Code::Withheld, Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
     Interrupts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::RunEnded, Code::NotInterruptible, Code::IdempotencyKeyReused];

@@ -30,13 +30,12 @@ async fn ask_of(served: &Served, assignment: Value) -> Value {
     created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
-/// A socket that follows the inbox as somebody.
-async fn inbox(served: &Served, api: &Api) -> Socket {
+/// A socket of somebody.
+async fn socket_of(served: &Served, api: &Api) -> Socket {
     let origin = format!("http://localhost:{}", served.address().port());
     let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
     let mut socket = Socket::open(served, &headers).await.expect("it opens");
     socket.ask(&json!({"type": "hello", "secret": api.login().secret})).await;
-    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
     socket
 }
 
@@ -46,7 +45,8 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
     served.set("audrey", &["auditor", "reviewer"], &["legal"]).await;
     let audrey = served.signed_in_as("audrey").await;
-    let mut socket = inbox(&served, &anna).await;
+    let (mut socket, mut deciding) = (socket_of(&served, &anna).await, socket_of(&served, &anna).await);
+    socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
     let asked = ask_of(&served, json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
     assert!(asked.to_string().contains(SECRET), "an agent reads what it wrote");
     let path = format!("/v1/interrupts/{}", text(&asked, "id"));
@@ -67,7 +67,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert_eq!(card["payload"].get("diff"), None);
     sent.push(card.to_string());
     let said = json!({"text": format!("{SECRET} is known")});
-    ok(served.operator().post(&format!("{path}/comments"), &said).await);
+    ok(ben.post(&format!("{path}/comments"), &said).await);
     for way in [
         path.clone(),
         format!("{path}?wait=0"),
@@ -110,7 +110,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     sent.push(refused.1.to_string());
     let decide =
         json!({"type": "decide", "id": "d", "interrupt": asked["id"], "option": "edit", "edit": arguments});
-    let decided = socket.ask(&decide).await;
+    let decided = deciding.ask(&decide).await;
     assert_eq!(decided["interrupt"]["resolution"]["by"], json!(["operator", "anna"]), "{decided}");
     sent.push(decided.to_string());
     let late = ben.decide(&asked, &json!({"option": "reject"})).await;
