@@ -4645,6 +4645,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `invalid_request`: The request does not fit.
+         *
+         *     `withheld`: The edit changes what is withheld from you.
+         */
+        "invalid_request-or-withheld": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `key_ended`: The key was revoked or has expired. */
         key_ended: {
             headers: {
@@ -6157,7 +6170,7 @@ export interface operations {
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request"];
+            422: components["responses"]["invalid_request-or-withheld"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
