@@ -333,6 +333,7 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   await box.first().waitFor();
   await box.first().fill((await box.first().inputValue()).replace("5", "6"));
   await anna.keyboard.press("Control+Enter");
+  await anna.getByRole("dialog").getByRole("button", { name: text("card.edit.send.call"), exact: true }).click();
   await outcome(anna, /approved .* by anna/).waitFor();
   const stands = await server.api("GET", `/v1/interrupts/${asked.id}`);
   assert.deepEqual(stands.resolution.edit, { iban: secret, sum: 6 });
