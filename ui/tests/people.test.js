@@ -314,3 +314,27 @@ test("a card says what comes while nobody decides, and is put off for oneself al
   await button(card(anna), "assigned.unsnooze").click();
   await inbox(anna).getByText(asked.title).waitFor();
 });
+
+test("what is withheld from a reviewer is marked, and an edit keeps it", async (t) => {
+  const server = await servePeople(t);
+  const secret = "DE02-1203-0000";
+  const call = { tool: "pay", arguments: { iban: secret, sum: 5 }, workspace: "/srv/pay" };
+  const withhold = [{ from: ["reviewer"], fields: ["/arguments/iban"] }];
+  const asked = await ask(server, { groups: ["legal"] }, { title: `Pay to ${secret}`, call, withhold });
+  const anna = await as(t, server, "anna");
+  await visitCard(anna, asked);
+  await card(anna).getByText(text("card.withheld")).waitFor();
+  await card(anna).getByText("/arguments/iban", { exact: true }).first().waitFor();
+  assert(!(await anna.content()).includes(secret), "it is nowhere in the page");
+  await assertSound(anna, "a card of which something is withheld");
+
+  const box = card(anna).locator("textarea.code, textarea[spellcheck=false]");
+  await option(anna, asked.options.find(({ id }) => id === "edit").label).click();
+  await box.first().waitFor();
+  await box.first().fill((await box.first().inputValue()).replace("5", "6"));
+  await anna.keyboard.press("Control+Enter");
+  await anna.getByRole("dialog").getByRole("button", { name: text("card.edit.send.call"), exact: true }).click();
+  await outcome(anna, /approved .* by anna/).waitFor();
+  const stands = await server.api("GET", `/v1/interrupts/${asked.id}`);
+  assert.deepEqual(stands.resolution.edit, { iban: secret, sum: 6 });
+});

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::asking::Asking;
 use crate::digest::Digest;
 use crate::gate::smart;
-use crate::interrupt::Kind;
+use crate::interrupt::{Kind, Withhold};
 pub use crate::kind_gate::KindGate;
 use crate::pricing::ModelTerms;
 use crate::routing;
@@ -364,6 +364,9 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
+    /// What is withheld from whom of every interrupt that shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withhold: Vec<Withhold>,
 }
 
 /// What a person gives who allows a call for the session.

@@ -43,6 +43,10 @@ pub const KEYS_REVOKED: usize = 1_000;
 /// The name of a key.
 pub const KEY_NAME_BYTES: usize = 64;
 
+/// What a provider says has ended that is remembered, and for how long: no login lasts longer than 30 days.
+pub const PROVIDER_SIGN_OUTS: usize = 100_000;
+pub const PROVIDER_SIGN_OUTS_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// How long the secret before a rotation may go on counting: 30 days.
 pub const KEY_OVERLAP_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
@@ -184,6 +188,11 @@ pub const STAGES: usize = 10;
 
 /// People and groups that one stage of an assignment names.
 pub const ASSIGNED: usize = 100;
+
+/// Rules of one workflow, or of one ask, that withhold something; the places that one of them names, and one of those.
+pub const WITHHOLD_RULES: usize = 20;
+pub const WITHHELD_FIELDS: usize = 100;
+pub const WITHHELD_BYTES: usize = 500;
 
 /// Texts of one interrupt whose words raise its risk.
 pub const RISK_TEXTS: usize = 1_000;

@@ -29,14 +29,17 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     );
 }
 
-/// Between two looks at assignments that were not looked at when people changed.
+/// Between two looks at what is open and was not looked at when people or rules changed.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Whoever changed people may have stopped, or found no store, before the assignments were looked at that name them.
+/// Whoever changed people or rules may have stopped, or found no store, before what is open was looked at.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.make_up_for_looks()).await {
             tracing::warn!(%error, "assignments can not be looked at");
+        }
+        if let Err(error) = Box::pin(driver.make_up_for_votes()).await {
+            tracing::warn!(%error, "what is asked about can not be compared with the rules");
         }
         driver.clock().sleep(LOOK).await;
     }

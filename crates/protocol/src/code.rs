@@ -78,6 +78,8 @@ codes! {
         "`holdshort login` prints a fresh link.";
     SignInFailed = "sign_in_failed", 403, "The sign-in at the provider did not come to its end",
         "Begin again, and stay in one browser; the detail says what was wrong.";
+    LogoutTokenRefused = "logout_token_refused", 400, "The notice of the identity provider does not count",
+        "Register this server's `/v1/login/backchannel` at the provider; the detail says what is wrong with its token.";
     WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",
         "Call the API from no browser, or from a page that this server gave out.";
     NotFound = "not_found", 404, "There is nothing under this address",
@@ -138,6 +140,8 @@ codes! {
         "Use the address that the server printed: a loopback name with its port.";
     InvalidRequest = "invalid_request", 422, "The request does not fit",
         "Correct what `errors` names; each `pointer` is a place in the body.";
+    Withheld = "withheld", 422, "The edit changes what is withheld from you",
+        "Send each `{\"withheld\": …}` back where it stands, and read the interrupt again; who sees all of it may change it.";
     UnknownWorkflow = "unknown_workflow", 422, "There is no workflow of this name",
         "Choose one of `known`, or start the server with --workflows DIR.";
     UnknownSession = "unknown_session", 422, "There is no session with this id",

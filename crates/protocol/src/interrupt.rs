@@ -11,6 +11,7 @@ use crate::effect::CommandEffect;
 use crate::policy::ForeignCall;
 use crate::timing::{AskEscalation, AskReminders, NextEscalation};
 use crate::warning::Warning;
+use crate::withhold::Withhold;
 
 /// One pause that a person ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -104,6 +105,12 @@ pub struct Interrupt {
     /// What could deceive the person who decides: show it beside the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
+    /// `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
+    /// there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["/arguments/customer/email"]))]
+    pub withheld: Vec<String>,
     /// Who is at it. That keeps nobody from deciding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
@@ -372,6 +379,9 @@ pub struct Ask {
     /// Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
+    /// What is withheld from whom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withhold: Vec<Withhold>,
 }
 
 /// An option, by its id and perhaps with a label of its own.

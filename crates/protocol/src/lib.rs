@@ -35,6 +35,7 @@ mod timing;
 mod trial;
 mod usage;
 mod warning;
+mod withhold;
 mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
@@ -60,7 +61,7 @@ pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{
     DeviceHandle, DeviceLogin, DeviceProgress, Identity, Link, LinkRequest, Login, LoginLinkRequest,
-    LoginProvider, Redeem, TokenLogin,
+    LoginProvider, LogoutNotice, Redeem, TokenLogin,
 };
 pub use marked::LookAlikes;
 pub use person::{Away, Person, PersonRole, PersonSource, SetPerson};
@@ -86,6 +87,7 @@ pub use timing::{AskEscalation, AskReminders, Group, Hours, NextEscalation, Snoo
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};
+pub use withhold::{Withhold, withheld_words};
 pub use work::{Work, WorkState};
 
 /// Names of headers of the native API that no standard holds in one place.

@@ -95,6 +95,14 @@ pub struct DeviceHandle {
     pub device: String,
 }
 
+/// A notice of the identity provider that somebody has signed out there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"logout_token": "eyJ…"}))]
+pub struct LogoutNotice {
+    /// A token of the provider. More fields may be there.
+    pub logout_token: String,
+}
+
 /// What has become of the sign-in of a terminal: one of the two is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"wait_ms": 5000}))]
@@ -102,6 +110,9 @@ pub struct DeviceProgress {
     /// Nobody has signed in yet: ask again after so long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
+    /// The handle to ask with from here on, where the provider wants to be asked less often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<TokenLogin>,
 }

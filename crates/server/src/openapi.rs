@@ -208,6 +208,10 @@ refuses! {
     EntersByProvider: BODY, CHANGE,
         &[Code::SignInFailed, Code::ForbiddenRole, Code::Unauthenticated, Code::NotFound, Code::IdentityUnavailable,
           Code::WrongHost, Code::Internal, Code::StoreFailed];
+    /// Of notices of an identity provider.
+    NoticesLogout: BODY, CHANGE,
+        &[Code::LogoutTokenRefused, Code::NotFound, Code::IdentityUnavailable, Code::WrongHost, Code::Internal,
+          Code::StoreFailed];
     Links: ANY, BODY, CHANGE, OF_A_RUN, &[Code::AlreadyResolved];
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
@@ -249,7 +253,7 @@ refuses! {
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
+        &[Code::Withheld, Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
     Interrupts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::RunEnded, Code::NotInterruptible, Code::IdempotencyKeyReused];

@@ -389,7 +389,8 @@ impl Server {
     /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
     /// Whoever starts the server has its tokens: the journal says nothing of it.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
-        let (code, _) = self.app.logins.invite(LOCAL_OPERATOR, self.app.now())?;
+        let (code, _) =
+            self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 

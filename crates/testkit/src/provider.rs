@@ -52,6 +52,20 @@ impl Provider {
         assert_eq!(status.as_u16(), 204);
     }
 
+    /// These servers are told from here on who has signed out.
+    pub async fn notifies(&self, servers: &[&str]) {
+        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
+        assert_eq!(request.send().await.expect("an answer").status().as_u16(), 204);
+    }
+
+    /// The logout tokens that it has sent.
+    pub async fn notices(&self) -> Vec<String> {
+        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let answer = http.get(format!("{}/notices", self.issuer)).send().await.expect("an answer");
+        answer.json().await.expect("a list")
+    }
+
     /// It is away.
     pub fn stop(&mut self) {
         drop(self.child.kill());

@@ -106,7 +106,7 @@ pub fn draw() -> Result<(String, Digest), secrets::Error> {
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
     let people = &system.people;
-    if people.is_signed_out(&login.person, login.created_at) {
+    if login.is_over(&system) {
         return Ok(None);
     }
     let is = Standing::of(people, &login.person);
@@ -149,9 +149,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
             let signed_out = async { logins.wait_for(|logins| !logins.contains(login)).await.is_ok() };
             // Whoever may do something else than before is looked at anew.
             let changed = changes(app, *since, |system| {
-                let people = &system.people;
-                people.is_signed_out(&login.person, login.created_at)
-                    || Standing::of(people, &login.person) != *is
+                login.is_over(system) || Standing::of(&system.people, &login.person) != *is
             });
             tokio::select! {
                 // A sender that is gone ends with the process.
@@ -230,7 +228,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
             Ok(system) => {
                 let (logins, known) = (app.clone(), system.clone());
                 // They are let in no more anyway; the next change tries again.
-                if blocking(move || logins.logins.purge(&known.people)).await.is_err() {
+                if blocking(move || logins.logins.purge(&known)).await.is_err() {
                     tracing::error!("who has left stands in the file of logins");
                 }
                 tell.send_if_modified(|known| {

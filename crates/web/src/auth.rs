@@ -32,7 +32,7 @@ use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::quota::Meter;
 use crate::view::assignment::Reader;
-use crate::{connections, links, view};
+use crate::{connections, view};
 
 /// The router's state. The extractors read the [`App`] out of it for callers that have a token.
 #[derive(Clone)]
@@ -119,13 +119,13 @@ impl AuthState {
         let people = &app.driver.system().await?.people;
         let role = rights::acting(&people.roles(&claim.person), Permission::Decide);
         // Whoever left and came back is given links anew.
-        let has_left = claim.made_at.is_some_and(|made_at| people.has_left(&claim.person, made_at));
+        let has_left = claim.since().is_some_and(|since| people.has_left(&claim.person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&claim.person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
-        let interrupt = view::now::interrupt(&app, &asked, Some(&Reader::of(&app, &actor).await?)).await?;
-        if links::subject(&interrupt) != claim.subject {
+        let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
+        if view::interrupt::bound(&app, &asked).await? != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
         Ok(Holder { app, actor, asked, interrupt })
@@ -137,7 +137,7 @@ impl AuthState {
         let began = app.sign_ins.began(headers);
         let system = app.driver.system().await?;
         let known = system.clone();
-        let issued = blocking(move || app.logins.redeem(&code, &began, &known.people, app.now())).await?;
+        let issued = blocking(move || app.logins.redeem(&code, &began, &known, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
         let roles = system.people.signs_in(&issued.person);
         // Whoever has left since may do nothing.
@@ -247,6 +247,11 @@ impl Caller {
     /// Counts another frame of a socket against the rates of agents. People have none.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
+    }
+
+    /// Counts a decision that comes in over a socket against their rate.
+    pub fn decides(&self) -> Answer<()> {
+        self.app.allowances.decides(&self.principal.id, None)
     }
 
     /// The same caller where something else is needed.

@@ -18,23 +18,27 @@ pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) 
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
     let decision = interrupt::Decision { option, text, edit, version, from };
+    let reader = Reader::of(app, &actor).await?;
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
-    match app.send(&asked.run, input, actor.clone()).await.map_err(Refused::from) {
+    match app.send(&asked.run, input, actor).await.map_err(Refused::from) {
         Ok(run) => {
-            let reader = Reader::of(app, &actor).await?;
-            let shown = view::interrupt::of_run_for(&run, &asked.interrupt, &reader);
+            let shown = view::interrupt::of_run(&run, &asked.interrupt, &reader);
             shown.ok_or_else(|| Refused::not_found("interrupt"))
         }
         Err(refused) if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) => {
-            Err(standing(app, asked, refused).await?)
+            Err(standing(app, asked, &reader, refused).await?)
+        }
+        Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
+            let row = app.interrupt_row(&asked.interrupt).await?;
+            Err(view::interrupt::covered_refusal(app, &row, &reader, refused).await?)
         }
         Err(refused) => Err(refused),
     }
 }
 
 /// The same refusal with what was decided instead.
-pub async fn standing(app: &App, asked: &Asked, mut refused: Refused) -> Answer<Refused> {
+pub async fn standing(app: &App, asked: &Asked, reader: &Reader, mut refused: Refused) -> Answer<Refused> {
     let row = app.interrupt_row(&asked.interrupt).await?;
-    refused.0.resolution = view::interrupt::standing(app, &row).await?;
+    refused.0.resolution = view::interrupt::standing(app, &row, reader).await?;
     Ok(refused)
 }

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 use tracing::Instrument;
 
+use crate::accept::prefers_html;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::front::{Forwarded, Front, Proxies, PublicUrl};
@@ -97,9 +98,12 @@ impl Names {
     }
 }
 
+/// Draws a refusal for a person who looks at it in a browser.
+pub type Page = fn(&Refused) -> Response;
+
 /// Around every handler, as one layer: each more would copy the service once more for each request.
 pub async fn check_origin(
-    State((names, auth)): State<(Arc<Names>, AuthState)>,
+    State((names, auth, pages)): State<(Arc<Names>, AuthState, Page)>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -107,14 +111,20 @@ pub async fn check_origin(
     // At the level of an error: whatever is logged of the request has it.
     let span = tracing::error_span!("request", request_id = %id);
     let mut response =
-        request_id::serving(id.clone(), answer(names, auth, request, next)).instrument(span).await;
+        request_id::serving(id.clone(), answer(names, auth, pages, request, next)).instrument(span).await;
     if let Some(id) = id.value() {
         response.headers_mut().insert(request_id::HEADER, id);
     }
     response
 }
 
-async fn answer(names: Arc<Names>, auth: AuthState, mut request: Request, next: Next) -> Response {
+async fn answer(
+    names: Arc<Names>,
+    auth: AuthState,
+    pages: Page,
+    mut request: Request,
+    next: Next,
+) -> Response {
     // Every request comes over a connection; one without would have no proxy to speak for it.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
@@ -126,6 +136,9 @@ async fn answer(names: Arc<Names>, auth: AuthState, mut request: Request, next: 
         Ok(()) => {
             request.extensions_mut().insert(meter.clone());
             next.run(request).await
+        }
+        Err(refused) if refused.code() == Code::TooManyRequests && prefers_html(request.headers()) => {
+            pages(&refused)
         }
         Err(refused) => refused.into_response(),
     };

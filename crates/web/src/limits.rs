@@ -126,6 +126,10 @@ pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
 /// Sign-ins that are remembered as done, so that none is done twice. The provider takes no code twice, either.
 pub const SIGN_INS: usize = 10_000;
+/// Sign-ins that one browser has begun and not brought to an end, such as in several tabs.
+pub const SIGN_INS_OF_BROWSER: usize = 5;
+/// How long a terminal that signed in is told so again, if it missed it: a minute.
+pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
 /// A place of this server that somebody goes to after a sign-in.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 

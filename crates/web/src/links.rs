@@ -4,10 +4,9 @@
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, KeyId};
+use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
-use holdshort_protocol::Interrupt;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::seal::Seal;
 
@@ -21,7 +20,7 @@ pub struct Claim {
     /// In whose name it decides.
     #[serde(rename = "p")]
     pub person: String,
-    /// Of what is decided: see `subject`.
+    /// Of what is decided: see `view::interrupt::bound`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
@@ -32,6 +31,16 @@ pub struct Claim {
     /// When it was made: it ends when its person leaves. Links of earlier versions do not say it.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
+    /// The last event of the installation's stream that was known then.
+    #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+}
+
+impl Claim {
+    /// When it was made, where it says that.
+    pub fn since(&self) -> Option<Since> {
+        self.made_at.map(|at| Since { at, seq: self.seq })
+    }
 }
 
 impl Links {
@@ -49,12 +58,6 @@ impl Links {
     }
 }
 
-/// What a link is bound to: what will run, or where nothing does, what the person is shown.
-pub fn subject(interrupt: &Interrupt) -> Digest {
-    let action = interrupt.action_digest.clone().and_then(|digest| Digest::try_from(digest).ok());
-    action.unwrap_or_else(|| Digest::of_json(&json!([interrupt.title, interrupt.payload])))
-}
-
 #[cfg(test)]
 mod tests {
     use data_encoding::BASE64URL_NOPAD;
@@ -69,6 +72,7 @@ mod tests {
             expires_at: Timestamp::from_millis(1_000),
             key: None,
             made_at: Some(Timestamp::from_millis(10)),
+            seq: Some(7),
         }
     }
 

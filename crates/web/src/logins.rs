@@ -13,7 +13,8 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::digest::Digest;
-use holdshort_core::system::people::People;
+use holdshort_core::system::System;
+use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -44,7 +45,7 @@ pub struct Logins {
 struct Code {
     digest: Digest,
     invited: Invited,
-    made_at: Timestamp,
+    since: Since,
     expires_at: Timestamp,
 }
 
@@ -58,12 +59,16 @@ pub struct Invited {
     pub to: Option<String>,
     /// Of the sign-in that it comes from: only the browser that began it has its cookie.
     pub bound: Option<Digest>,
+    /// The last event of the installation's stream that was known when they were.
+    pub seq: u64,
+    /// What ends it where the identity provider says so, by digest.
+    pub there: Vec<Digest>,
 }
 
 impl Invited {
     /// By a link.
-    pub fn of(person: &str) -> Self {
-        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None, bound: None }
+    pub fn of(person: &str, seq: u64) -> Self {
+        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new() }
     }
 }
 
@@ -79,7 +84,26 @@ pub struct Login {
     cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
+    /// The last event of the installation's stream that was known then; files of earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    /// What ends it where the identity provider says so, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    there: Vec<Digest>,
     pub expires_at: Timestamp,
+}
+
+impl Login {
+    /// Whether they are signed in no more, as far as the installation knows.
+    pub fn is_over(&self, known: &System) -> bool {
+        known.people.is_signed_out(&self.person, self.since())
+            || known.signed_out_there.has_ended(&self.there, self.since())
+    }
+
+    /// When they came in.
+    pub fn since(&self) -> Since {
+        Since { at: self.created_at, seq: self.seq }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,6 +126,7 @@ pub struct Issued {
 }
 
 /// A new login of a terminal.
+#[derive(Clone)]
 pub struct Token {
     pub token: String,
     pub expires_at: Timestamp,
@@ -126,8 +151,9 @@ impl Logins {
     }
 
     /// A code that signs one browser in as somebody, once.
-    pub fn invite(&self, person: &str, now: Timestamp) -> Result<(String, Timestamp), Error> {
-        self.invite_as(Invited::of(person), now, LOGIN_CODE_MS)
+    /// `seq`: the last event of the installation's stream that is known.
+    pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
+        self.invite_as(Invited::of(person, seq), now, LOGIN_CODE_MS)
     }
 
     /// The same, with how they are signed in, and for how long the code can be redeemed.
@@ -149,7 +175,8 @@ impl Logins {
         if codes.len() >= LOGIN_CODES {
             codes.pop_front();
         }
-        codes.push_back(Code { digest, invited, made_at: now, expires_at });
+        let since = Since { at: now, seq: Some(invited.seq) };
+        codes.push_back(Code { digest, invited, since, expires_at });
         Ok((code, expires_at))
     }
 
@@ -160,7 +187,7 @@ impl Logins {
         &self,
         code: &str,
         began: &[Digest],
-        people: &People,
+        known: &System,
         now: Timestamp,
     ) -> Result<Option<Issued>, Error> {
         let digest = Digest::of(code.as_bytes());
@@ -170,10 +197,12 @@ impl Logins {
         drop(codes);
         let counts = |code: &Code| {
             code.expires_at > now
-                && !people.is_signed_out(&code.invited.person, code.made_at)
+                && !known.people.is_signed_out(&code.invited.person, code.since)
+                && !known.signed_out_there.has_ended(&code.invited.there, code.since)
                 && code.invited.bound.is_none_or(|bound| began.contains(&bound))
         };
-        let Some(Code { invited, .. }) = found.filter(counts) else { return Ok(None) };
+        let Some(Code { mut invited, .. }) = found.filter(counts) else { return Ok(None) };
+        invited.seq = known.seq;
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
         let digest = Digest::of(cookie.as_bytes());
         let expires_at = self.keep(&invited, Some(digest), Digest::of(secret.as_bytes()), now)?;
@@ -208,6 +237,8 @@ impl Logins {
                 cookie,
                 secret,
                 created_at: now,
+                seq: Some(invited.seq),
+                there: invited.there.clone(),
                 expires_at,
             });
             let over = logins.len().saturating_sub(LOGINS);
@@ -245,9 +276,9 @@ impl Logins {
     }
 
     /// Signs out those who have left, and takes back what they were invited with. Writes only where there is somebody.
-    pub fn purge(&self, people: &People) -> Result<(), Error> {
-        lock(&self.codes).retain(|code| !people.is_signed_out(&code.invited.person, code.made_at));
-        let is_out = |login: &Login| people.is_signed_out(&login.person, login.created_at);
+    pub fn purge(&self, known: &System) -> Result<(), Error> {
+        lock(&self.codes).retain(|code| !known.people.is_signed_out(&code.invited.person, code.since));
+        let is_out = |login: &Login| login.is_over(known);
         if self.kept.borrow().iter().any(is_out) {
             self.change(|logins| logins.retain(|it| !is_out(it)))
         } else {
@@ -270,7 +301,7 @@ impl Logins {
     }
 
     fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
-        cookies(headers, &self.cookie)
+        cookies(headers, |name| name == self.cookie)
     }
 
     /// The name of another cookie of this server.
@@ -299,11 +330,14 @@ pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64,
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// The cookies of a name that a request brings.
-pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+/// The values of the cookies with such a name that a request brings.
+pub(crate) fn cookies<'a>(
+    headers: &'a HeaderMap,
+    is_it: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(each, _)| *each == name).map(|(_, value)| value)
+    pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -318,7 +352,7 @@ fn operator() -> String {
 mod tests {
     use axum::http::HeaderValue;
     use holdshort_core::actor::Role;
-    use holdshort_core::system::people::{PeopleSource, Person};
+    use holdshort_core::system::people::{People, PeopleSource, Person};
 
     use super::*;
 
@@ -344,14 +378,20 @@ mod tests {
         People::of(&ids.iter().map(|id| ((*id).to_owned(), person.clone())).collect::<Vec<_>>())
     }
 
+    fn known(ids: &[&str]) -> System {
+        let mut known = System::default();
+        known.people.clone_from(&people(ids));
+        known
+    }
+
     fn sign_in(logins: &Logins) -> (String, String, Timestamp) {
         sign_in_as(logins, "anna")
     }
 
     /// A login: the cookie's value, the secret, the end.
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
-        let (code, _) = logins.invite(id, NOW).unwrap();
-        let issued = logins.redeem(&code, &[], &people(&[id]), NOW).unwrap().unwrap();
+        let (code, _) = logins.invite(id, 0, NOW).unwrap();
+        let issued = logins.redeem(&code, &[], &known(&[id]), NOW).unwrap().unwrap();
         let Issued { person, cookie, secret, expires_at, .. } = issued;
         assert_eq!(person, id);
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
@@ -367,27 +407,27 @@ mod tests {
     fn a_code_works_once_and_not_for_long() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let people = people(&["anna", "ben"]);
-        let redeem = |code: &str, now| logins.redeem(code, &[], &people, now).unwrap().is_some();
+        let known = known(&["anna", "ben"]);
+        let redeem = |code: &str, now| logins.redeem(code, &[], &known, now).unwrap().is_some();
 
-        let (code, expires_at) = logins.invite("anna", NOW).unwrap();
+        let (code, expires_at) = logins.invite("anna", 0, NOW).unwrap();
         assert!(!redeem("", NOW) && !redeem(&code[1..], NOW), "nothing that is nearly a code");
         assert_eq!([redeem(&code, NOW), redeem(&code, NOW)], [true, false]);
 
-        let (code, _) = logins.invite("anna", NOW).unwrap();
+        let (code, _) = logins.invite("anna", 0, NOW).unwrap();
         assert!(!redeem(&code, expires_at), "too old");
 
-        let of_ben = logins.invite("ben", NOW).unwrap().0;
+        let of_ben = logins.invite("ben", 0, NOW).unwrap().0;
         let codes: Vec<String> =
-            (0..=LOGIN_CODES_OF_PERSON).map(|_| logins.invite("anna", NOW).unwrap().0).collect();
+            (0..=LOGIN_CODES_OF_PERSON).map(|_| logins.invite("anna", 0, NOW).unwrap().0).collect();
         let work: Vec<bool> = codes.iter().map(|code| redeem(code, NOW)).collect();
         assert_eq!(work.iter().position(|works| *works), Some(1), "the oldest went");
         assert!(redeem(&of_ben, NOW), "and nobody else's");
 
         let codes: Vec<String> =
-            (0..=LOGIN_CODES).map(|n| logins.invite(&format!("p{n}"), NOW).unwrap().0).collect();
+            (0..=LOGIN_CODES).map(|n| logins.invite(&format!("p{n}"), 0, NOW).unwrap().0).collect();
         let everybody: Vec<String> = (0..=LOGIN_CODES).map(|n| format!("p{n}")).collect();
-        let everybody = self::people(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
+        let everybody = self::known(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
         let mut work = codes.iter().map(|code| logins.redeem(code, &[], &everybody, NOW).unwrap().is_some());
         assert_eq!((work.next(), work.next()), (Some(false), Some(true)), "the oldest of all went");
     }
@@ -398,10 +438,10 @@ mod tests {
         let logins = open(data.path());
         let of_ben = sign_in_as(&logins, "ben");
         sign_in(&logins);
-        let codes = ["anna", "ben"].map(|person| logins.invite(person, NOW).unwrap().0);
-        logins.purge(&people(&["anna", "ben"])).unwrap();
+        let codes = ["anna", "ben"].map(|person| logins.invite(person, 0, NOW).unwrap().0);
+        logins.purge(&known(&["anna", "ben"])).unwrap();
         assert_eq!(logins.follow().borrow().len(), 2);
-        logins.purge(&people(&["ben"])).unwrap();
+        logins.purge(&known(&["ben"])).unwrap();
         let find = |logins: &Logins, (own, secret, _): &(String, String, Timestamp)| {
             logins.find(&cookie(&format!("holdshort_4100={own}")), secret, NOW).is_some()
         };
@@ -411,7 +451,7 @@ mod tests {
         }
         // Also where somebody of the name is there again.
         let redeemed =
-            codes.map(|code| logins.redeem(&code, &[], &people(&["anna", "ben"]), NOW).unwrap().is_some());
+            codes.map(|code| logins.redeem(&code, &[], &known(&["anna", "ben"]), NOW).unwrap().is_some());
         assert_eq!(redeemed, [false, true]);
     }
 

@@ -272,6 +272,12 @@ impl From<DecisionRefusal> for Refused {
                 refused
             }
             DecisionRefusal::Invalid(problems) => Self::invalid(problems),
+            DecisionRefusal::Withheld(problems) => {
+                let mut refused = Self::invalid(problems);
+                (refused.0.code, refused.0.kind) = (Code::Withheld, Code::Withheld.page());
+                Code::Withheld.title().clone_into(&mut refused.0.title);
+                refused
+            }
         }
     }
 }

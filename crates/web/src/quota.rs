@@ -131,8 +131,10 @@ impl Quota {
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));
             if each.len() >= RATED {
-                // Nobody is kept out because many others come.
-                each.clear();
+                // Nobody is kept out because many others come, and nobody gets more by having many come: who has the
+                // least to lose is forgotten.
+                let rested = each.iter().min_by_key(|(_, rate)| rate.full(now)).map(|(key, _)| key.clone());
+                rested.and_then(|key| each.remove(&key));
             }
         }
         let interval = WINDOW / self.per_minute.max(1);
@@ -183,6 +185,18 @@ mod tests {
         assert_eq!(count("b", 5), (2, 20, None), "others have their own");
         assert_eq!(count("a", 20), (0, 60, None));
         assert_eq!(count("a", 200), (2, 20, None));
+    }
+
+    /// Whoever has used up theirs does not get it back because many others come.
+    #[test]
+    fn those_who_rest_longest_are_forgotten_first() {
+        let quota = Quota { name: "sign-in", per_minute: 2, each: Mutex::default() };
+        let now = Instant::now();
+        let refused = |key: &str| quota.count(key, now).refused.is_some();
+        assert_eq!([refused("greedy"), refused("greedy"), refused("greedy")], [false, false, true]);
+        assert!((0..RATED + 10).all(|n| !refused(&n.to_string())), "nobody is kept out");
+        assert!(refused("greedy"));
+        assert_eq!(quota.each.lock().expect("it is whole").len(), RATED);
     }
 
     #[test]

@@ -10,22 +10,26 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::http::HeaderMap;
+use holdshort_core::actor::Actor;
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_core::rights::{self, Permission};
+use holdshort_core::system::Input;
 use holdshort_core::time::Timestamp;
-use holdshort_identity::jwt::Verified;
-use holdshort_identity::oidc::{Device, Polled, Provider, Trouble};
+use holdshort_identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
 use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::access;
-use crate::app::{App, blocking};
+use crate::app::{App, blocking, detached};
 use crate::auth::AuthState;
-use crate::limits::{LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_INS};
+use crate::limits::{
+    LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_IN_TOLD_MS, SIGN_INS, SIGN_INS_OF_BROWSER,
+};
 use crate::logins::{Invited, Logins, Token, cookies, set_cookie};
 use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
@@ -37,6 +41,9 @@ pub const CALLBACK: &str = "/login/oidc/callback";
 /// Where it signs out at the provider, too.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
+/// Characters of the digest of a state that tell one sign-in of a browser from another.
+const STATE_CHARS: usize = 16;
+
 pub struct SignIns {
     provider: Option<Arc<Provider>>,
     pending: Seal,
@@ -44,6 +51,8 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
+    /// Terminals that signed in just now, by the code that they asked with.
+    told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
 /// What a browser has to come back with, as its cookie has it.
@@ -62,10 +71,13 @@ struct Pending {
 }
 
 /// What a terminal asks about.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Waiting {
     #[serde(rename = "c")]
     code: String,
+    /// Between two requests, as the provider said last.
+    #[serde(rename = "i", default = "usual_interval")]
+    interval_s: u64,
     #[serde(rename = "x")]
     expires_at: Timestamp,
 }
@@ -79,10 +91,10 @@ pub struct Back {
     pub error: Option<String>,
 }
 
-/// Where a browser goes, and the value of `Set-Cookie` that goes with it.
+/// Where a browser goes, and the values of `Set-Cookie` that go with it.
 pub struct Go {
     pub to: String,
-    pub cookie: String,
+    pub cookies: Vec<String>,
 }
 
 /// A terminal's sign-in.
@@ -95,13 +107,25 @@ pub struct Begun {
 
 /// What has become of it.
 pub enum Progress {
-    /// Ask again after so many milliseconds.
-    Pending(u64),
-    SignedIn {
-        person: String,
-        role: Role,
-        token: Token,
+    /// Ask again after so long, with another handle where there is one.
+    Pending {
+        wait_ms: u64,
+        handle: Option<String>,
     },
+    SignedIn(SignedIn),
+}
+
+/// A terminal that is signed in.
+#[derive(Clone)]
+pub struct SignedIn {
+    pub person: String,
+    pub role: Role,
+    pub token: Token,
+}
+
+/// RFC 8628, 3.2.
+fn usual_interval() -> u64 {
+    5
 }
 
 impl SignIns {
@@ -113,6 +137,7 @@ impl SignIns {
             cookie: logins.cookie_of("oidc"),
             secure: logins.secure(),
             done: Mutex::default(),
+            told: Mutex::default(),
         }
     }
 
@@ -128,13 +153,40 @@ impl SignIns {
     }
 
     /// The answer of a provider is a navigation from another site: `Strict` would keep the cookie back.
-    fn set_cookie(&self, value: &str, seconds: u64) -> String {
-        set_cookie(&self.cookie, value, "Lax", seconds, self.secure)
+    /// Each sign-in has a cookie of its own: two tabs do not end each other's.
+    fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
+        let digest = Digest::of(state.as_bytes()).to_string();
+        let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
+        set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// The value of `Set-Cookie` that has a browser forget a sign-in.
-    pub fn forget(&self) -> String {
-        self.set_cookie("", 0)
+    /// The values of `Set-Cookie` that have a browser forget the sign-in with this state.
+    pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
+        let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
+        self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
+    }
+
+    /// The same of the earliest ones, where there are so many that another one has no room.
+    fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
+        let mut pending: Vec<Pending> = self.opened(headers).collect();
+        pending.sort_by_key(|pending| pending.expires_at);
+        let over = (pending.len() + 1).saturating_sub(SIGN_INS_OF_BROWSER);
+        pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
+    }
+
+    /// How a terminal signed in that asks again: its connection may have broken before it heard.
+    fn told(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|(_, until, _)| *until > now);
+        told.iter().find(|(it, _, _)| *it == code).map(|(_, _, signed_in)| signed_in.clone())
+    }
+
+    fn tell(&self, code: Digest, now: Timestamp, signed_in: SignedIn) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= SIGN_INS {
+            told.pop_front();
+        }
+        told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
     /// The sign-ins that this browser began.
@@ -143,7 +195,8 @@ impl SignIns {
     }
 
     fn opened<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = Pending> + 'a {
-        cookies(headers, &self.cookie).filter_map(|value| self.pending.open(value))
+        cookies(headers, |name| name.strip_prefix(&*self.cookie).is_some_and(|rest| rest.starts_with('_')))
+            .filter_map(|value| self.pending.open(value))
     }
 
     /// The sign-in that this browser began, and that this answer is of.
@@ -214,7 +267,7 @@ impl AuthState {
     }
 
     /// Sends a browser to the provider.
-    pub async fn begin_sign_in(&self, to: Option<&str>) -> Answer<Go> {
+    pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<Go> {
         let app = self.app();
         let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
         let pending = Pending {
@@ -224,13 +277,15 @@ impl AuthState {
             to: to.and_then(own_place),
             expires_at: app.now().plus_ms(SIGN_IN_MS),
         };
-        let cookie = app.sign_ins.set_cookie(&app.sign_ins.pending.seal(&pending), SIGN_IN_MS / 1_000);
-        Ok(Go { to: begun.url.to_string(), cookie })
+        let value = app.sign_ins.pending.seal(&pending);
+        let mut cookies = app.sign_ins.make_room(headers);
+        cookies.push(app.sign_ins.set_cookie(&pending.state, &value, SIGN_IN_MS / 1_000));
+        Ok(Go { to: begun.url.to_string(), cookies })
     }
 
-    /// The value of `Set-Cookie` that has a browser forget the sign-in that it began.
-    pub fn forget_sign_in(&self) -> String {
-        self.app().sign_ins.forget()
+    /// The values of `Set-Cookie` that have a browser forget the sign-in that it began with this state.
+    pub fn forget_sign_in(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
+        self.app().sign_ins.forget(headers, state)
     }
 
     /// Takes the answer of the provider: where the browser goes to be signed in.
@@ -261,7 +316,8 @@ impl AuthState {
         let device = app.sign_ins.provider()?.device().await.map_err(|it| refused(&it))?;
         let ms = u64::try_from(device.expires_in.as_millis()).unwrap_or(SIGN_IN_MS).min(LOGIN_MS);
         let expires_at = app.now().plus_ms(ms);
-        let waiting = Waiting { code: device.code.clone(), expires_at };
+        let interval_s = device.interval.as_secs();
+        let waiting = Waiting { code: device.code.clone(), interval_s, expires_at };
         Ok(Begun { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
     }
 
@@ -274,17 +330,30 @@ impl AuthState {
         if waiting.expires_at <= app.now() {
             return Err(failed("nobody has signed in in time"));
         }
-        let signed_in = match provider.poll(&waiting.code, app.now()).await.map_err(|it| refused(&it))? {
+        let code = Digest::of(waiting.code.as_bytes());
+        if let Some(signed_in) = app.sign_ins.told(code, app.now()) {
+            return Ok(Progress::SignedIn(signed_in));
+        }
+        let interval = Duration::from_secs(waiting.interval_s);
+        let polled = provider.poll(&waiting.code, interval, app.now()).await;
+        let signed_in = match polled.map_err(|it| refused(&it))? {
             Polled::Pending(wait) => {
-                return Ok(Progress::Pending(u64::try_from(wait.as_millis()).unwrap_or(SIGN_IN_MS)));
+                let longer = Waiting { interval_s: wait.as_secs(), ..waiting.clone() };
+                let is_longer = longer.interval_s > waiting.interval_s;
+                return Ok(Progress::Pending {
+                    wait_ms: u64::try_from(wait.as_millis()).unwrap_or(SIGN_IN_MS),
+                    handle: is_longer.then(|| app.sign_ins.devices.seal(&longer)),
+                });
             }
             Polled::SignedIn(signed_in) => *signed_in,
         };
         let (invited, role) = self.invited(&provider, Ok(signed_in), None).await?;
-        let (app, now) = (app.clone(), app.now());
+        let (issuing, now) = (app.clone(), app.now());
         let person = invited.person.clone();
-        let token = blocking(move || app.logins.issue(&invited, now)).await?;
-        Ok(Progress::SignedIn { person, role, token })
+        let token = blocking(move || issuing.logins.issue(&invited, now)).await?;
+        let signed_in = SignedIn { person, role, token };
+        app.sign_ins.tell(code, now, signed_in.clone());
+        Ok(Progress::SignedIn(signed_in))
     }
 
     /// Where a browser signs out at the provider, too; here, where it offers nothing of the kind.
@@ -295,26 +364,61 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
+    /// Takes a notice of the provider: the logins that came from what has ended there end, at every node.
+    pub async fn signed_out_there(&self, token: &str) -> Answer<()> {
+        let app = self.app();
+        let provider = app.sign_ins.provider()?;
+        let notice = provider.notice(token, app.now()).await.map_err(|trouble| match trouble {
+            Trouble::Unavailable => refused(&trouble),
+            trouble => Refused::new(Code::LogoutTokenRefused, trouble.to_string()),
+        })?;
+        let Notice { id, of } = notice;
+        let issuer = &provider.config().issuer;
+        let (session, notice) = (digest(issuer, &of), digest_of(issuer, "notice", &id));
+        let driver = app.driver.clone();
+        let input = Input::SignOutByProvider { session, notice };
+        let change = async move { driver.change_system(input, Actor::engine()).await };
+        let system = detached(change).await?;
+        access::told(app, system.seq).await;
+        Ok(())
+    }
+
     /// Whoever has signed in there, as they are signed in here.
     async fn invited(
         &self,
         provider: &Provider,
-        signed_in: Result<Verified, Trouble>,
+        signed_in: Result<Came, Trouble>,
         to: Option<String>,
     ) -> Answer<(Invited, Role)> {
         let app = self.app();
-        let verified = signed_in.map_err(|it| refused(&it))?;
+        let Came { verified, subject, session } = signed_in.map_err(|it| refused(&it))?;
+        let issuer = &provider.config().issuer;
+        let there = std::iter::once(Ended::AllOf(subject)).chain(session.map(Ended::Session));
+        let there = there.map(|ended| digest(issuer, &ended)).collect();
         let (principal, _) = Box::pin(access::let_in(app, verified)).await?;
         // Agents have keys: they sign in nowhere.
-        let role =
-            rights::acting(&app.driver.system().await?.people.signs_in(&principal.id), Permission::Read);
+        let system = app.driver.system().await?;
+        let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
             let why = format!("the provider gives `{}` no role of people here", principal.id);
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
-        Ok((Invited { person: principal.id, lasts_ms, to, bound: None }, role))
+        Ok((Invited { person: principal.id, lasts_ms, to, bound: None, seq: system.seq, there }, role))
     }
+}
+
+/// What has ended there, so that nobody is named.
+fn digest(issuer: &str, ended: &Ended) -> Digest {
+    match ended {
+        Ended::Session(session) => digest_of(issuer, "session", session),
+        Ended::AllOf(subject) => digest_of(issuer, "subject", subject),
+    }
+}
+
+fn digest_of(issuer: &str, what: &str, id: &str) -> Digest {
+    let parts = serde_json::json!(["holdshort provider", issuer, what, id]);
+    Digest::of_json(&parts)
 }
 
 fn callback(app: &App) -> Answer<Url> {
@@ -367,14 +471,23 @@ mod tests {
             to: None,
             expires_at: NOW.plus_ms(SIGN_IN_MS),
         };
-        let set = sign_ins.set_cookie(&sign_ins.pending.seal(&pending("a")), 600);
-        assert!(set.starts_with("__Host-holdshort_4100_oidc="), "{set}");
+        let set = sign_ins.set_cookie("a", &sign_ins.pending.seal(&pending("a")), 600);
+        assert!(set.starts_with("__Host-holdshort_4100_oidc_"), "{set}");
         assert!(set.ends_with("; HttpOnly; SameSite=Lax; Path=/; Max-Age=600; Secure"), "{set}");
         let headers =
             |cookies: &str| HeaderMap::from_iter([(axum::http::header::COOKIE, cookies.parse().unwrap())]);
         let of = |sign_ins: &SignIns, state: &str| {
-            format!("{}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
+            format!("{}_{state}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
         };
+        // Each tab has its own; one that is forgotten is no other's business.
+        let tabs = headers(&format!("{}; {}", of(&sign_ins, "t1"), of(&sign_ins, "t2")));
+        assert_eq!(sign_ins.forget(&tabs, Some("t1")).len(), 1);
+        assert_eq!((sign_ins.forget(&tabs, None).len(), sign_ins.make_room(&tabs).len()), (0, 0));
+        for state in ["t1", "t2"] {
+            assert!(sign_ins.pending(&tabs, Some(state), NOW).is_ok(), "{state}");
+        }
+        let many: Vec<String> = (0..SIGN_INS_OF_BROWSER).map(|n| of(&sign_ins, &format!("m{n}"))).collect();
+        assert_eq!(sign_ins.make_room(&headers(&many.join("; "))).len(), 1);
         let other = SignIns::new(None, &logins, "another token");
         let both = format!("{}; {}", of(&other, "b"), of(&sign_ins, "b"));
         let late = NOW.plus_ms(SIGN_IN_MS);

@@ -9,15 +9,17 @@ use crate::asked::Asked;
 use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
+use crate::view::assignment::Reader;
 
 /// The interrupt when it is resolved, or as it is when the time is over or the server stops. Holds a receiver and a
 /// timer; a client that goes away drops both.
 pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
+    let reader = caller.reader().await?;
     if seconds == 0 {
-        return view::now::interrupt(app, asked, None).await;
+        return view::now::interrupt(app, asked, &reader).await;
     }
-    if let Some(resolved) = resolved(app, asked).await? {
+    if let Some(resolved) = resolved(app, asked, &reader).await? {
         return Ok(resolved);
     }
     let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
@@ -27,7 +29,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
     let ended = caller.ended();
     tokio::pin!(over, ended);
     loop {
-        if let Some(resolved) = resolved(app, asked).await? {
+        if let Some(resolved) = resolved(app, asked, &reader).await? {
             return Ok(resolved);
         }
         tokio::select! {
@@ -40,18 +42,18 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
             else => break,
         }
     }
-    view::now::interrupt(app, asked, None).await
+    view::now::interrupt(app, asked, &reader).await
 }
 
 /// The interrupt where it is resolved, from its run where that is loaded: whoever changes it there tells those who
 /// wait, and a resolution stands for ever.
-async fn resolved(app: &App, asked: &Asked) -> Answer<Option<Interrupt>> {
+async fn resolved(app: &App, asked: &Asked, reader: &Reader) -> Answer<Option<Interrupt>> {
     let Asked { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)
         && let Some(interrupt) = run.interrupts.get(id)
     {
-        return Ok(if interrupt.is_open() { None } else { view::interrupt::of_run(&run, id) });
+        return Ok(if interrupt.is_open() { None } else { view::interrupt::of_run(&run, id, reader) });
     }
     let row = app.interrupt_row(id).await?;
-    if row.open { Ok(None) } else { view::interrupt::of_row(app, &row).await.map(Some) }
+    if row.open { Ok(None) } else { view::interrupt::of_row(app, &row, reader).await.map(Some) }
 }

@@ -15,7 +15,7 @@
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `copilot` | `agent` · `routing`: minimal \| balanced \| aggressive (**nobody routes**) · `router` (**rules**) · `team[]` (**everybody else**) · `conversational` **false** · `satisfaction` **false** · `simple_words` (**none is simple**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
-//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · `grants`: `covers`: **call** \| category, `expires_after` · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers`, `assignment`, `reminders` {`after`, `every`, `limit` (**10**)}, `escalation[]` {`after`, `approvers`, `groups`, `replace`: true \| **false**}, `working_time`: true \| **false** | `gates`, `smart`, `rules`, `kinds` |
+//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · `grants`: `covers`: **call** \| category, `expires_after` · `withhold[]` {`from[]`: reviewer, `fields[]`: JSON pointers into the payload} · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers`, `assignment`, `reminders` {`after`, `every`, `limit` (**10**)}, `escalation[]` {`after`, `approvers`, `groups`, `replace`: true \| **false**}, `working_time`: true \| **false** | `gates`, `smart`, `rules`, `withhold`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
 //! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `continues` **0**, `budget: {tokens, money}`, one of them or both (**none**) | `settings` |
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
@@ -42,6 +42,7 @@ mod settings;
 mod smart;
 mod timing;
 mod tools;
+mod withhold;
 
 use holdshort_core::definition::{Definition, EXTERNAL, Limits};
 use holdshort_core::system::people::Deciders;

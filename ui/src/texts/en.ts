@@ -106,6 +106,7 @@ export const en = {
   "card.source.inspection": "a look at the call",
   "card.source.checkpoint": "a mandatory checkpoint",
   "card.source.default": "no rule",
+  "card.withheld": "Withheld from you",
   "card.expires": "Expires",
   "card.expires.in": "in {left}",
   "card.expires.then": "then: {option}",

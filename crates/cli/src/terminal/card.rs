@@ -5,7 +5,7 @@
 
 use holdshort_protocol::{
     Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
-    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain,
+    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, withheld_words,
 };
 use serde_json::Value;
 
@@ -207,6 +207,9 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     for (label, text) in assigned::timed(interrupt) {
         out.extend(fact(label, &text, paint));
+    }
+    if let Some(words) = withheld_words(&interrupt.withheld) {
+        out.extend(fact("withheld", &paint.yellow(&plain::line(&words)), paint));
     }
     if let Some(earlier) = &interrupt.supersedes {
         out.extend(fact(

@@ -91,7 +91,7 @@ fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyho
 
 /// Asks until somebody has signed in, as often as the server wants it.
 async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<TokenLogin> {
-    let handle = DeviceHandle { device: begun.device.clone() };
+    let mut handle = DeviceHandle { device: begun.device.clone() };
     let (mut pause, mut waited) = (Duration::from_millis(begun.interval_ms), Duration::ZERO);
     loop {
         let now = pause.clamp(SHORTEST_PAUSE, LONGEST_WAIT);
@@ -99,7 +99,10 @@ async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<Token
         waited += now;
         match client.post::<DeviceProgress>("/v1/device-logins/progress", &handle).await {
             Ok(DeviceProgress { login: Some(login), .. }) => return Ok(login),
-            Ok(DeviceProgress { wait_ms, .. }) => pause = wait_ms.map_or(pause, Duration::from_millis),
+            Ok(DeviceProgress { wait_ms, device, .. }) => {
+                pause = wait_ms.map_or(pause, Duration::from_millis);
+                handle.device = device.unwrap_or(handle.device);
+            }
             Err(error) if waited < LONGEST_WAIT && may_pass(&error) => {}
             Err(error) => return Err(error),
         }

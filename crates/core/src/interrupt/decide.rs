@@ -63,6 +63,8 @@ pub enum Refusal {
     Limit { name: &'static str, limit: u64 },
     #[error("the decision does not fit the interrupt")]
     Invalid(Vec<Problem>),
+    #[error("the edit changes what is withheld from whoever sent it")]
+    Withheld(Vec<Problem>),
 }
 
 /// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, what it carries. `seq`: the

@@ -14,6 +14,7 @@ mod table;
 mod timing;
 mod usage;
 mod vote;
+pub mod withhold;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use timing::{Due, Escalation, Reminded, Reminders, Timing, What};
 pub use usage::{Unusable, Usage};
 pub use vote::{Settled, Vote};
+pub use withhold::Withhold;
 
 use crate::event::{self, Event};
 use crate::gate::{Reason, Source};

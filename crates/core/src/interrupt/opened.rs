@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, Assignment, Due, Kind, Offer, Risk, Timing};
+use super::{About, Assignment, Due, Kind, Offer, Risk, Timing, Withhold};
 use crate::digest::Digest;
 use crate::id::InterruptId;
 use crate::time::Timestamp;
@@ -31,6 +31,8 @@ pub struct Opened {
     pub supersedes: Option<InterruptId>,
     /// Of an agent that runs elsewhere: for how long its approval can be used.
     pub usable_ms: Option<u64>,
+    /// What is withheld from whom.
+    pub withhold: Vec<Withhold>,
 }
 
 impl Opened {
@@ -75,6 +77,8 @@ struct Stored {
     supersedes: Option<InterruptId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usable_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    withhold: Vec<Withhold>,
 }
 
 impl From<Stored> for Opened {
@@ -98,6 +102,7 @@ impl From<Stored> for Opened {
             escalate_at: stored.escalate_at,
             supersedes: stored.supersedes,
             usable_ms: stored.usable_ms,
+            withhold: stored.withhold,
         }
     }
 }
@@ -128,6 +133,7 @@ impl From<Opened> for Stored {
             escalate_at: opened.escalate_at,
             supersedes: opened.supersedes,
             usable_ms: opened.usable_ms,
+            withhold: opened.withhold,
         }
     }
 }

@@ -190,6 +190,7 @@ impl<'a> Draft<'a> {
             assignment,
             supersedes: opening.supersedes,
             usable_ms: None,
+            withhold: self.run.definition.gates.withhold.clone(),
         };
         let mut content = json!({
             "title": clip(&opening.title, limits::TITLE_BYTES),

@@ -9,7 +9,7 @@ use crate::actor::Role;
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::interrupt::{
-    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option,
+    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option, withhold,
 };
 use crate::json;
 use crate::limits;
@@ -26,6 +26,7 @@ impl Draft<'_> {
         problems.extend(check(&ask));
         problems.extend(self.check_assignment(&ask.assignment, "/assignment"));
         problems.extend(self.check_timing(&ask));
+        problems.extend(withhold::check(&ask.withhold, "/withhold"));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
@@ -83,6 +84,7 @@ impl Draft<'_> {
             assignment,
             supersedes: None,
             usable_ms: ask.usable_ms,
+            withhold: ask.withhold,
         };
         let mut content = json!({ "title": ask.title, "message": ask.message, "payload": payload });
         if let Some(schema) = ask.response_schema {

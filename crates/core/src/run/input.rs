@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
 use crate::interrupt::{
-    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable,
+    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
 };
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
@@ -301,6 +301,8 @@ pub struct Ask {
     /// For how long an approval can be used; `None`: for ever.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
+    /// What is withheld from whom.
+    pub withhold: Vec<Withhold>,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.

@@ -12,18 +12,20 @@ use crate::schema::Problem;
 impl System {
     /// What stands already is no event.
     pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
+        let known = self.people.all_hours().count();
+        fits(known + usize::from(self.people.hours(&group).is_none()))?;
+        self.hours_set(group, hours)
+    }
+
+    fn hours_set(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let mut problems = hours.check();
         if !is_name(&group, limits::NAME_BYTES) {
             problems.push(Problem::new("/group", "is empty, too long, or holds characters that do not show"));
         }
-        let before = self.people.hours(&group);
-        if before.is_none() && self.people.all_hours().count() >= limits::GROUPS {
-            let message = format!("is one too many: {} groups have hours", limits::GROUPS);
-            problems.push(Problem::new("/group", message));
-        }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
+        let before = self.people.hours(&group);
         self.may_set_hours(&group, hours.source)?;
         Ok((before != Some(&hours)).then_some(Fact::HoursSet { group, is: hours }))
     }
@@ -43,12 +45,14 @@ impl System {
         hours: Vec<(String, Hours)>,
     ) -> Result<Vec<Fact>, Rejection> {
         let named: BTreeSet<&str> = hours.iter().map(|(group, _)| group.as_str()).collect();
-        let gone =
-            self.people.all_hours().filter(|(group, is)| is.source == source && !named.contains(group));
+        let (gone, left): (Vec<_>, Vec<_>) =
+            self.people.all_hours().partition(|(group, is)| is.source == source && !named.contains(group));
+        let known: BTreeSet<&str> = left.into_iter().map(|(group, _)| group).collect();
+        fits(known.union(&named).count())?;
         let mut facts: Vec<Fact> =
-            gone.map(|(group, _)| Fact::HoursUnset { group: group.to_owned() }).collect();
+            gone.into_iter().map(|(group, _)| Fact::HoursUnset { group: group.to_owned() }).collect();
         for (group, is) in hours {
-            facts.extend(self.set_hours(group, Hours { source, ..is })?);
+            facts.extend(self.hours_set(group, Hours { source, ..is })?);
         }
         Ok(facts)
     }
@@ -64,4 +68,13 @@ impl System {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// Whether so many groups may have hours.
+fn fits(groups: usize) -> Result<(), Rejection> {
+    if groups <= limits::GROUPS {
+        return Ok(());
+    }
+    let message = format!("is one too many: {} groups have hours at most", limits::GROUPS);
+    Err(Rejection::Invalid(vec![Problem::new("/group", message)]))
 }

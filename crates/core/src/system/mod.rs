@@ -5,6 +5,7 @@ pub mod freeze;
 mod hours;
 pub mod keys;
 pub mod people;
+mod provider;
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,8 @@ use crate::schema::Problem;
 use crate::time::Timestamp;
 use freeze::{Freeze, Freezes, Part};
 use keys::{Keys, NewKey};
-use people::{Away, People, PeopleSource, Person};
+use people::{Away, Moment, People, PeopleSource, Person};
+use provider::SignedOutThere;
 
 /// What happened to the installation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +75,11 @@ pub enum Fact {
     SignedOut {
         person: String,
     },
+    /// What the identity provider says has ended: a session there, or all of somebody, by digest. `notice`: of what said so.
+    SignedOutByProvider {
+        session: Digest,
+        notice: Digest,
+    },
     /// Whoever shows the secret of this digest is `name` from here on.
     KeyMade {
         key: KeyId,
@@ -110,6 +117,8 @@ pub struct System {
     pub people: People,
     /// The public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
+    /// What has ended at the identity provider.
+    pub signed_out_there: SignedOutThere,
     last_at: Option<Timestamp>,
 }
 
@@ -169,6 +178,11 @@ pub enum Input {
     /// Everywhere.
     SignOut {
         person: String,
+    },
+    /// A session at the identity provider, or all of somebody, has ended.
+    SignOutByProvider {
+        session: Digest,
+        notice: Digest,
     },
     MakeKey(NewKey),
     RotateKey {
@@ -262,6 +276,11 @@ impl System {
                 }
                 vec![plain(Fact::SignedOut { person })]
             }
+            Input::SignOutByProvider { session, notice } => {
+                // Said again it ends nothing that has begun since.
+                let is_news = !self.signed_out_there.is_known(&notice);
+                is_news.then_some(plain(Fact::SignedOutByProvider { session, notice })).into_iter().collect()
+            }
             Input::MakeKey(new) => vec![plain(self.make_key(new, at)?)],
             Input::RotateKey { key, digest, overlap_ms } => {
                 let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
@@ -323,10 +342,14 @@ impl System {
             | Input::RevokeKey { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
             // Nobody says so by a request.
-            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } if actor.role == Role::Engine => {
+            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::SignOutByProvider { .. }
+                if actor.role == Role::Engine =>
+            {
                 return Ok(());
             }
-            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => return Err(Rejection::Role),
+            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::SignOutByProvider { .. } => {
+                return Err(Rejection::Role);
+            }
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
         // The engine takes up what the files of people and rules and identity providers say.
@@ -454,6 +477,7 @@ impl System {
         let event::Fact::System(fact) = &event.fact else { return };
         self.seq += 1;
         self.last_at = Some(event.at);
+        let moment = Moment { at: event.at, seq: self.seq };
         match fact {
             Fact::PolicySet { rules } => {
                 self.rules.clone_from(rules);
@@ -467,13 +491,16 @@ impl System {
             Fact::PersonLeft { person } => {
                 let source = self.people.get(person).map(|person| person.source);
                 let is_removed = event.actor.role != Role::Engine || source != Some(PeopleSource::Provider);
-                self.people.remove(person, event.at, is_removed);
+                self.people.remove(person, moment, is_removed);
             }
             Fact::HoursSet { group, is } => self.people.set_hours(group, Some(is)),
             Fact::HoursUnset { group } => self.people.set_hours(group, None),
             // The link is not in the journal.
             Fact::LoginLinkMade { .. } => {}
-            Fact::SignedOut { person } => self.people.sign_out(person, event.at),
+            Fact::SignedOut { person } => self.people.sign_out(person, moment),
+            Fact::SignedOutByProvider { session, notice } => {
+                self.signed_out_there.ended(*session, *notice, moment);
+            }
             Fact::AwaySet { person, away } => self.people.set_away(person, away.as_ref()),
             Fact::KeyMade { key, name, role, digest, expires_at } => {
                 let new = NewKey {
@@ -495,7 +522,7 @@ impl System {
                 self.keys.revoked(key, event.at);
                 // A key that had expired may have left its name to another one.
                 if let Some(name) = name.filter(|name| self.keys.named(name, event.at).is_none()) {
-                    self.people.serves_no_more(&name, event.at);
+                    self.people.serves_no_more(&name, moment);
                 }
             }
         }

@@ -116,15 +116,38 @@ pub struct People {
     /// Those who were there and left, also where they came back.
     left: BTreeMap<String, Left>,
     /// When somebody was signed out everywhere, the last time.
-    signed_out: BTreeMap<String, Timestamp>,
+    signed_out: BTreeMap<String, Moment>,
     /// When somebody of a group is at work.
     hours: BTreeMap<String, Hours>,
+}
+
+/// When something happened to somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub at: Timestamp,
+    /// Of its event, in the installation's stream.
+    pub seq: u64,
+}
+
+/// When somebody came in, or was invited. Clocks of nodes differ, and the order of the journal is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    pub at: Timestamp,
+    /// The last event of the installation's stream that was known there; what earlier versions wrote does not say it.
+    pub seq: Option<u64>,
+}
+
+impl Since {
+    /// Whether it was before that. What can not be told was.
+    pub(super) fn is_before(self, moment: Moment) -> bool {
+        self.seq.map_or(self.at <= moment.at, |seq| seq < moment.seq)
+    }
 }
 
 /// The last time that somebody left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Left {
-    at: Timestamp,
+    moment: Moment,
     /// They are there again.
     is_back: bool,
     /// Somebody here removed them: no token brings them back.
@@ -206,9 +229,9 @@ impl People {
     }
 
     /// `is_removed`: it was not their provider who said so.
-    pub(super) fn remove(&mut self, id: &str, at: Timestamp, is_removed: bool) {
+    pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
-            self.left.insert(id.to_owned(), Left { at, is_back: false, is_removed, issued_at });
+            self.left.insert(id.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
         }
     }
 
@@ -218,12 +241,12 @@ impl People {
         self.came_back(name);
     }
 
-    pub(super) fn serves_no_more(&mut self, name: &str, at: Timestamp) {
+    pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
         if self.services.remove(name).is_some() && !self.known.contains_key(name) {
             // Whoever was removed stays so: a key of the same name does not put them back.
             let is_removed = self.is_removed(name);
             let issued_at = self.left.get(name).and_then(|left| left.issued_at);
-            self.left.insert(name.to_owned(), Left { at, is_back: false, is_removed, issued_at });
+            self.left.insert(name.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
         }
     }
 
@@ -252,19 +275,19 @@ impl People {
 
     /// Whether somebody who signed in at this time, or was invited then, is signed in no more: they have left, perhaps to
     /// come back later, were signed out everywhere, or never were here.
-    pub fn is_signed_out(&self, id: &str, since: Timestamp) -> bool {
+    pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
-            || self.signed_out.get(id).is_some_and(|at| since <= *at)
+            || self.signed_out.get(id).is_some_and(|moment| since.is_before(*moment))
     }
 
     /// Whether they have left since then, also where they came back.
-    pub fn has_left(&self, id: &str, since: Timestamp) -> bool {
-        self.left.get(id).is_some_and(|left| since <= left.at)
+    pub fn has_left(&self, id: &str, since: Since) -> bool {
+        self.left.get(id).is_some_and(|left| since.is_before(left.moment))
     }
 
-    pub(super) fn sign_out(&mut self, id: &str, at: Timestamp) {
-        self.signed_out.insert(id.to_owned(), at);
+    pub(super) fn sign_out(&mut self, id: &str, moment: Moment) {
+        self.signed_out.insert(id.to_owned(), moment);
     }
 
     /// The roles in which somebody signs a browser in: those of people. A key signs nobody in.

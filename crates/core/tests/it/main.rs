@@ -58,5 +58,6 @@ mod trials;
 mod turns;
 mod usage;
 mod votes;
+mod withhold;
 mod work;
 mod world;

@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Content, Event};
 use holdshort_core::id::KeyId;
 use holdshort_core::system::keys::NewKey;
-use holdshort_core::system::people::{Away, PeopleSource, Person};
+use holdshort_core::system::people::{Away, PeopleSource, Person, Since};
 use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 
@@ -292,21 +292,50 @@ fn key(name: &str) -> (Input, KeyId) {
     (Input::MakeKey(new), id)
 }
 
+/// As earlier versions say when somebody came in: by a clock alone.
+fn clock(ms: i64) -> Since {
+    Since { at: at(ms), seq: None }
+}
+
+/// Clocks of nodes differ: who came in after others were signed out stays, whatever the clock there says, and who came in
+/// before is out.
+#[test]
+fn signing_out_is_in_the_order_of_the_journal() {
+    let mut system = System::default();
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    let before = system.seq;
+    send(&mut system, &admin(), Input::SignOut { person: "anna".to_owned() }).expect("it is taken");
+    let since = |ms, seq| Since { at: at(ms), seq: Some(seq) };
+    for ms in [0, 1_000, 999_999_999] {
+        assert!(system.people.is_signed_out("anna", since(ms, before)), "{ms}");
+        assert!(!system.people.is_signed_out("anna", since(ms, system.seq)), "{ms}");
+    }
+    let before = system.seq;
+    send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
+    set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
+    assert!(system.people.has_left("anna", since(999_999_999, before)));
+    assert!(!system.people.has_left("anna", since(0, system.seq)));
+}
+
 /// Whoever left is signed out for good, also where they come back: a sign-in from before counts no more.
 #[test]
 fn leaving_signs_out_also_whoever_comes_back() {
     let mut system = System::default();
-    assert!(!system.people.is_signed_out("operator", at(0)), "the operator of a local start is always there");
-    assert!(system.people.is_signed_out("anna", at(0)), "nobody");
+    assert!(
+        !system.people.is_signed_out("operator", clock(0)),
+        "the operator of a local start is always there"
+    );
+    assert!(system.people.is_signed_out("anna", clock(0)), "nobody");
     send(&mut system, &admin(), key("bot").0).expect("it is made");
-    assert!(system.people.is_signed_out("bot", at(0)), "a key signs nobody in");
+    assert!(system.people.is_signed_out("bot", clock(0)), "a key signs nobody in");
     set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
-    assert!(!system.people.is_signed_out("anna", at(0)));
+    assert!(!system.people.is_signed_out("anna", clock(0)));
     send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
-    assert!(system.people.is_signed_out("anna", at(2_000)));
+    assert!(system.people.is_signed_out("anna", clock(2_000)));
     set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
     assert!(
-        system.people.is_signed_out("anna", at(1_000)) && !system.people.is_signed_out("anna", at(1_001))
+        system.people.is_signed_out("anna", clock(1_000))
+            && !system.people.is_signed_out("anna", clock(1_001))
     );
 }
 
@@ -350,10 +379,10 @@ fn signed_out_everywhere_is_not_gone() {
         let said = system.handle(at(1_000), &who, out(person)).map(|events| events.len());
         assert_eq!(said, expected, "{} of {person}", who.id);
     }
-    assert!(!system.people.is_signed_out("anna", at(0)));
+    assert!(!system.people.is_signed_out("anna", clock(0)));
     send(&mut system, &anna, out("anna")).expect("it is taken");
-    assert!(system.people.is_signed_out("anna", at(1_000)));
-    assert!(!system.people.is_signed_out("anna", at(1_001)) && !system.people.has_left("anna", at(0)));
+    assert!(system.people.is_signed_out("anna", clock(1_000)));
+    assert!(!system.people.is_signed_out("anna", clock(1_001)) && !system.people.has_left("anna", clock(0)));
     send(&mut system, &admin(), Input::RemovePerson { id: "anna".to_owned() }).expect("it is taken");
-    assert!(system.people.has_left("anna", at(1_000)));
+    assert!(system.people.has_left("anna", clock(1_000)));
 }

@@ -555,6 +555,16 @@ fn hours_are_kept_by_whoever_said_them() {
     assert_eq!(send(&file, all(&["finance"])), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Err(system::Rejection::UnknownGroup));
+    // Those that go make room for those that come, and no more than may be there are set at once.
+    let many = |from: usize, count: usize| {
+        let names: Vec<String> = (from..from + count).map(|n| format!("g{n}")).collect();
+        all(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let most = holdshort_core::limits::GROUPS;
+    assert!(matches!(send(&file, many(0, most + 1)), Err(system::Rejection::Invalid(_))));
+    assert_eq!(send(&file, many(0, most)).map(|told| told.len()), Ok(most + 1), "`finance` is unset");
+    assert_eq!(send(&file, many(most, most)).map(|told| told.len()), Ok(2 * most));
+    assert!(matches!(send(&admin, set("one-more", office())), Err(system::Rejection::Invalid(_))));
     let nowhere = Hours { time_zone: "Mars/Base".to_owned(), ..office() };
     assert!(matches!(send(&admin, set("legal", nowhere)), Err(system::Rejection::Invalid(_))));
     assert!(matches!(send(&Actor::operator("rest"), set("legal", office())), Err(system::Rejection::Role)));

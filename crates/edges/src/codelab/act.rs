@@ -100,6 +100,7 @@ async fn decide(
     if run.ended.is_some() && is_same {
         return Ok(());
     }
+    session.caller.decides()?;
     session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision, holder }).await?;
     Ok(())
 }

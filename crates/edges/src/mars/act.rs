@@ -42,6 +42,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     };
     let decision =
         Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None, from: None };
+    caller.decides()?;
     let decided = decide::decide(app, &row.into(), caller.actor.clone(), decision).await;
     decided.map_err(|refused| here(refused, opened, offer, &edit))?;
     Ok(was_resolved.then_some(id))

@@ -263,6 +263,7 @@ mod tests {
             assignment: holdshort_core::interrupt::Assignment::default(),
             supersedes: None,
             usable_ms: None,
+            withhold: Vec::new(),
         };
         let table = [
             (json!("final"), Ok("final")),

@@ -69,6 +69,8 @@ pub struct Driver<J, C, E> {
     relook: AtomicBool,
     /// A run was met that is as it was written, and that this binary can not read.
     has_unreadable: AtomicBool,
+    /// What is asked about is to be compared with the rules again.
+    rules_changed: AtomicBool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -90,6 +92,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             changed: AtomicBool::new(false),
             relook: AtomicBool::new(true),
             has_unreadable: AtomicBool::new(false),
+            rules_changed: AtomicBool::new(false),
         })
     }
 

@@ -1,4 +1,4 @@
-//! What is open, and to be looked at again because something changed that it depends on: grants, people.
+//! What is open, and to be looked at again because something changed that it depends on: grants, people, rules.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,6 +29,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut runs = self.runs_asking(filter).await?;
         runs.remove(but);
         self.send_to_each(&runs, &Input::Revote).await
+    }
+
+    /// Has `keep_up` count the votes of rules again on all that is asked about.
+    pub(super) fn revote_later(&self) {
+        self.rules_changed.store(true, Ordering::Release);
+    }
+
+    /// Counts the votes of rules again on all that is asked about, where this is to be made up for: what a rule forbids by
+    /// now nobody could approve.
+    pub async fn make_up_for_votes(self: &Arc<Self>) -> Result<(), Error> {
+        if !self.rules_changed.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let filter = InterruptFilter { kind: Some(Kind::ToolApproval), ..InterruptFilter::default() };
+        let voted = match self.runs_asking(filter).await {
+            Ok(runs) => self.send_to_each(&runs, &Input::Revote).await,
+            Err(error) => Err(error),
+        };
+        if voted.is_err() {
+            self.revote_later();
+        }
+        voted
     }
 
     /// Has `keep_up` look at all assignments that name anybody.

@@ -218,8 +218,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// These are the rules of the installation from now on.
+    /// These are the rules of the installation from now on. Open asks are looked at later, by `keep_up`: also where the rules
+    /// are those of before, for whoever set them may have stopped too early.
     pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
+        self.revote_later();
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 

@@ -87,6 +87,10 @@ pub enum Refusal {
         "its subject can be nobody's name: 1 to {SUBJECT_BYTES} visible ASCII characters, none of another issuer's prefix"
     )]
     Subject,
+    #[error(
+        "its `email` says who it is of, and its issuer has not verified it (`email_verified` is not true)"
+    )]
+    Unverified,
     #[error("it names the role of agents beside another one: nobody is an agent and a person")]
     Roles,
     /// The issuer's keys can not be had.
@@ -150,6 +154,24 @@ impl Issuers {
         token: &str,
         now: Timestamp,
     ) -> Result<(Verified, Map<String, Value>), Refusal> {
+        let (issuer, claims) = self.signed(token).await?;
+        let verified = issuer.understand(&claims, now)?;
+        let id = &verified.principal.id;
+        let is_others = self.others.iter().any(|(other, prefix)| {
+            *other != issuer.jwt.issuer && !prefix.is_empty() && id.starts_with(prefix)
+        });
+        if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
+    }
+
+    /// What a token says that names nobody by roles, such as a notice of the issuer, and when it ends.
+    pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
+        let (issuer, claims) = self.signed(token).await?;
+        issuer.times(&claims, now)?;
+        Ok(claims)
+    }
+
+    /// What the issuer of a token has signed, which counts for this server and has not expired.
+    async fn signed(&self, token: &str) -> Result<(&Issuer, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
         }
@@ -176,12 +198,11 @@ impl Issuers {
         // From here on it is the issuer who speaks, or nobody.
         let token = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &issuer.validation(algorithm));
         let claims = token.map_err(|error| refusal(&error))?.claims;
-        let verified = issuer.understand(&claims, now)?;
-        let id = &verified.principal.id;
-        let is_others = self.others.iter().any(|(other, prefix)| {
-            *other != issuer.jwt.issuer && !prefix.is_empty() && id.starts_with(prefix)
-        });
-        if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
+        // The library takes a list of issuers, too.
+        if claims.get("iss").and_then(Value::as_str) != Some(&issuer.jwt.issuer) {
+            return Err(Refusal::Claim);
+        }
+        Ok((issuer, claims))
     }
 }
 
@@ -215,8 +236,12 @@ impl Issuer {
         validation
     }
 
-    /// What it leaves: the time of issue, and who it is.
-    fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
+    /// Until when it counts, leeway included, and when it was issued.
+    fn times(
+        &self,
+        claims: &Map<String, Value>,
+        now: Timestamp,
+    ) -> Result<(Timestamp, Option<Timestamp>), Refusal> {
         let leeway_ms = self.jwt.leeway_s * 1_000;
         let until = claims.get("exp").and_then(seconds).ok_or(Refusal::Claim)?.plus_ms(leeway_ms);
         // The library lets the last second pass (RFC 7519, 4.1.4).
@@ -227,11 +252,20 @@ impl Issuer {
         if issued_at.is_some_and(|at| at > now.plus_ms(leeway_ms)) {
             return Err(Refusal::NotYet);
         }
-        // The library takes a list of issuers, too.
-        if claims.get("iss").and_then(Value::as_str) != Some(&self.jwt.issuer) {
-            return Err(Refusal::Claim);
-        }
+        Ok((until, issued_at))
+    }
+
+    /// What the library leaves: the time of issue, and who it is.
+    fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
+        let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
+        // Whoever says of themselves what their address is could be anybody.
+        let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
+            || claims.get("email_verified").and_then(Value::as_str) == Some("true");
+        let is_email = |name: &String| name.trim_start_matches('/') == "email";
+        if !is_verified && [&named.subject, &named.roles, &named.groups].into_iter().any(is_email) {
+            return Err(Refusal::Unverified);
+        }
         let subject = claim(claims, &named.subject).and_then(Value::as_str).ok_or(Refusal::Claim)?;
         let id = format!("{}{subject}", self.jwt.prefix);
         let is_visible = subject.bytes().all(|c| c.is_ascii_graphic());
@@ -246,8 +280,9 @@ impl Issuer {
             return Err(Refusal::Roles);
         }
         let groups = values(claims, &named.groups)?.into_iter().map(str::to_owned).collect();
-        let name =
-            claim(claims, &named.name).and_then(Value::as_str).filter(|name| is_name(name, NAME_BYTES));
+        let name = claim(claims, &named.name)
+            .and_then(Value::as_str)
+            .filter(|name| is_name(name, NAME_BYTES) && (is_verified || !is_email(&named.name)));
         let principal = Principal {
             id,
             name: name.map(str::to_owned),

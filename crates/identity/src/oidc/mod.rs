@@ -69,10 +69,36 @@ pub struct Device {
 
 /// What has become of it.
 pub enum Polled {
-    /// Nobody has said anything; ask again after so long.
+    /// Nobody has said anything; ask again after so long, from here on.
     Pending(Duration),
-    SignedIn(Box<Verified>),
+    SignedIn(Box<Came>),
 }
+
+/// Somebody who has signed in there.
+#[derive(Debug)]
+pub struct Came {
+    pub verified: Verified,
+    /// Who they are there, and in which session: what a notice of its end names.
+    pub subject: String,
+    pub session: Option<String>,
+}
+
+/// What the provider says has ended: a session there, or all that somebody has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// `jti`.
+    pub id: String,
+    pub of: Ended,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Session(String),
+    AllOf(String),
+}
+
+/// What such a notice says in `events` (`OpenID` Connect Back-Channel Logout 1.0).
+const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// Why nobody is signed in.
 #[derive(Debug, thiserror::Error)]
@@ -187,7 +213,7 @@ impl Provider {
         (verifier, nonce): (String, &str),
         redirect: &Url,
         now: Timestamp,
-    ) -> Result<Verified, Trouble> {
+    ) -> Result<Came, Trouble> {
         let said = self.said().await?;
         let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
         let response = client
@@ -220,13 +246,14 @@ impl Provider {
         })
     }
 
-    /// Asks once what has become of it. A request that may bring a token is never dropped: it brings it once.
-    pub async fn poll(&self, code: &str, now: Timestamp) -> Result<Polled, Trouble> {
+    /// Asks once what has become of it. `interval`: how long the provider wants between two requests, as it said last; it may
+    /// say that it wants more. A request that may bring a token is never dropped: it brings it once.
+    pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, Trouble> {
         let said = self.said().await?;
         let place = said.device.clone().ok_or(Trouble::NoDevices)?;
         let began = json!({
             "device_code": code, "user_code": "-", "verification_uri": self.config.issuer, "expires_in": 600,
-            "interval": 5,
+            "interval": interval.as_secs().max(1),
         });
         let began: StandardDeviceAuthorizationResponse =
             serde_json::from_value(began).map_err(|_| Trouble::Unavailable)?;
@@ -302,7 +329,7 @@ impl Provider {
         response: &Response,
         nonce: Option<&str>,
         now: Timestamp,
-    ) -> Result<Verified, Trouble> {
+    ) -> Result<Came, Trouble> {
         let token = response.extra_fields().id_token.as_deref().ok_or(Trouble::NoToken)?;
         let (verified, claims) = said.tokens.read(token, now).await.map_err(|refusal| match refusal {
             Refusal::Unavailable => Trouble::Unavailable,
@@ -317,10 +344,31 @@ impl Provider {
         if !is_ours || is_shared_without_azp(&claims) {
             return Err(Trouble::Token(Refusal::Audience));
         }
-        if text("sub").is_none() || verified.issued_at.is_none() {
+        let subject = text("sub").filter(|_| verified.issued_at.is_some());
+        let subject = subject.ok_or(Trouble::Token(Refusal::Claim))?.to_owned();
+        Ok(Came { subject, session: text("sid").map(str::to_owned), verified })
+    }
+
+    /// What a notice of the provider says has ended: its logout token.
+    pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, Trouble> {
+        let said = self.said().await?;
+        let claims = said.tokens.notice(token, now).await.map_err(|refusal| match refusal {
+            Refusal::Unavailable => Trouble::Unavailable,
+            refusal => Trouble::Token(refusal),
+        })?;
+        let text = |name: &str| claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let is_logout = claims.get("events").is_some_and(|events| events[LOGGED_OUT].is_object());
+        // An ID token must not be taken for one: 2.4 and 2.6 of the specification.
+        if !is_logout || claims.contains_key("nonce") || !claims.contains_key("iat") {
             return Err(Trouble::Token(Refusal::Claim));
         }
-        Ok(verified)
+        let of = match (text("sid"), text("sub")) {
+            (Some(session), _) => Ended::Session(session.to_owned()),
+            (None, Some(subject)) => Ended::AllOf(subject.to_owned()),
+            (None, None) => return Err(Trouble::Token(Refusal::Claim)),
+        };
+        let id = text("jti").ok_or(Trouble::Token(Refusal::Claim))?.to_owned();
+        Ok(Notice { id, of })
     }
 }
 

@@ -259,6 +259,7 @@ async fn claims_are_where_the_configuration_says() {
     .expect("a table");
     let issuers = issuers(&[("jwks_url", server.url().into()), ("claims", table)]);
     let mut claims = set(claims(), "email", json!("ada@example.org"));
+    claims["email_verified"] = json!(true);
     claims["realm_access"] = json!({"roles": ["owners", "deciders"]});
     claims["profile"] = json!({"name": "Ada\u{202e}!"});
     claims["https://x/groups"] = json!("ops");
@@ -267,6 +268,14 @@ async fn claims_are_where_the_configuration_says() {
     assert_eq!((who.id.as_str(), who.name), ("ada@example.org", None), "no name that turns a line around");
     assert_eq!(who.roles.into_iter().collect::<Vec<_>>(), [Role::Admin, Role::Operator]);
     assert_eq!(who.groups.into_iter().collect::<Vec<_>>(), ["ops"]);
+    // An address that its issuer has not verified is whoever's that typed it.
+    for said in [json!(false), json!("false"), json!(1), Value::Null] {
+        let unverified = set(claims.clone(), "email_verified", said.clone());
+        let token = key.token(&json!({"alg": "ES256", "kid": "k"}), &unverified);
+        assert_eq!(verify(&issuers, &token).await, Err(Refusal::Unverified), "{said}");
+    }
+    let token = key.token(&json!({"alg": "ES256", "kid": "k"}), &without(claims.clone(), "email_verified"));
+    assert_eq!(verify(&issuers, &token).await, Err(Refusal::Unverified), "nothing is said");
     claims["realm_access"] = json!({"roles": []});
     let token = key.token(&json!({"alg": "ES256", "kid": "k"}), &claims);
     assert!(verify(&issuers, &token).await.expect("it is good").principal.roles.is_empty());

@@ -1,7 +1,7 @@
 //! What an agent of another framework asks.
 
 use holdshort_core::gate::foreign::ForeignCall;
-use holdshort_core::interrupt::{Escalation, Reminders, Timing};
+use holdshort_core::interrupt::{Escalation, Reminders, Timing, Withhold};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::{self as wire, Ask, AskEscalation, AskReminders};
@@ -52,6 +52,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
             (call, diff)
         }),
         usable_ms: ask.usable_ms,
+        withhold: ask.withhold.into_iter().map(withhold).collect(),
     })
 }
 
@@ -74,6 +75,11 @@ fn reminders(asked: &AskReminders) -> Reminders {
     let AskReminders { after_ms, every_ms, limit } = *asked;
     let usual = if every_ms.is_some() { REMINDERS } else { 1 };
     Reminders { after_ms, every_ms, limit: limit.unwrap_or(usual) }
+}
+
+fn withhold(asked: wire::Withhold) -> Withhold {
+    let wire::Withhold { from, fields } = asked;
+    Withhold { from: from.into_iter().map(super::role).collect(), fields }
 }
 
 fn escalation(asked: AskEscalation) -> Escalation {

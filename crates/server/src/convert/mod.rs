@@ -11,9 +11,10 @@ pub(crate) use config::config;
 pub(crate) use hours::hours;
 pub(crate) use person::person;
 
+use holdshort_core::actor::Role as CoreRole;
 use holdshort_core::interrupt::Kind as CoreKind;
 use holdshort_core::projection::Status as CoreStatus;
-use holdshort_protocol::{Kind, Status};
+use holdshort_protocol::{Kind, Role, Status};
 
 pub(crate) fn kind(kind: Kind) -> CoreKind {
     match kind {
@@ -29,6 +30,17 @@ pub(crate) fn kind(kind: Kind) -> CoreKind {
         Kind::Continuation => CoreKind::Continuation,
         Kind::ClientCall => CoreKind::ClientCall,
         Kind::UnknownOutcome => CoreKind::UnknownOutcome,
+    }
+}
+
+pub(crate) fn role(role: Role) -> CoreRole {
+    match role {
+        Role::Admin => CoreRole::Admin,
+        Role::Operator => CoreRole::Operator,
+        Role::Reviewer => CoreRole::Reviewer,
+        Role::Agent => CoreRole::Agent,
+        Role::Auditor => CoreRole::Auditor,
+        Role::Engine => CoreRole::Engine,
     }
 }
 

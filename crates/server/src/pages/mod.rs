@@ -15,8 +15,12 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
 use holdshort_web::auth::AuthState;
+use holdshort_web::guard::Page;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, SIGN_OUT};
 use minijinja::context;
+
+/// A refusal that comes before any page.
+pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()

@@ -21,11 +21,12 @@ pub(super) struct Begin {
 
 pub(super) async fn begin(
     State(auth): State<AuthState>,
+    headers: HeaderMap,
     query: Result<Query<Begin>, QueryRejection>,
 ) -> Response {
     let to = query.ok().and_then(|Query(begin)| begin.to);
-    match auth.begin_sign_in(to.as_deref()).await {
-        Ok(Go { to, cookie }) => (AppendHeaders([(SET_COOKIE, cookie)]), see(&to)).into_response(),
+    match auth.begin_sign_in(&headers, to.as_deref()).await {
+        Ok(Go { to, cookies }) => (set(cookies), see(&to)).into_response(),
         Err(refused) => failed(&refused),
     }
 }
@@ -38,12 +39,17 @@ pub(super) async fn finish(
     query: Result<Query<Back>, QueryRejection>,
 ) -> Response {
     let back = query.map(|Query(back)| back).unwrap_or_default();
+    let state = back.state.clone();
     match auth.finish_sign_in(&headers, back).await {
         Ok(to) => see(&to).into_response(),
         Err(refused) => {
-            (AppendHeaders([(SET_COOKIE, auth.forget_sign_in())]), failed(&refused)).into_response()
+            (set(auth.forget_sign_in(&headers, state.as_deref())), failed(&refused)).into_response()
         }
     }
+}
+
+fn set(cookies: Vec<String>) -> AppendHeaders<Vec<(HeaderName, String)>> {
+    AppendHeaders(cookies.into_iter().map(|cookie| (SET_COOKIE, cookie)).collect())
 }
 
 pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {

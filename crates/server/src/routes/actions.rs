@@ -128,8 +128,9 @@ pub(crate) async fn comment(
 ) -> Answer<Json<List<Comment>>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     let Message { text } = body.json().await?;
+    let reader = caller.reader().await?;
     let run = send(caller, &asked, Input::Comment { interrupt: id, text }).await?;
-    Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt), next_cursor: None }))
+    Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt, &reader), next_cursor: None }))
 }
 
 /// Read the comments on an interrupt, oldest first.
@@ -140,8 +141,8 @@ pub(crate) async fn comment(
 )]
 pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<List<Comment>>> {
     let asked = caller.interrupt(&id).await?;
-    let run = caller.app.run_now(&asked.run).await?;
-    Ok(Json(List { items: view::interrupt::comments(&run, &id), next_cursor: None }))
+    let (run, reader) = (caller.app.run_now(&asked.run).await?, caller.reader().await?);
+    Ok(Json(List { items: view::interrupt::comments(&run, &id, &reader), next_cursor: None }))
 }
 
 /// What is done with an interrupt by a request that says nothing else.
@@ -160,7 +161,7 @@ pub(super) async fn plain(
 pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<Json<Interrupt>> {
     let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
     let reader = caller.reader().await?;
-    let shown = view::interrupt::of_run_for(&run, &asked.interrupt, &reader);
+    let shown = view::interrupt::of_run(&run, &asked.interrupt, &reader);
     shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }
 

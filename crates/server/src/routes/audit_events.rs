@@ -48,14 +48,13 @@ pub(crate) async fn list(
         (None, None) => position::last(&caller.app).saturating_add(1),
     };
     let mut back = Back { journal, stream: stream.as_ref(), end, width: READ_EVENTS as u64 };
-    let (mut items, mut scanned) = (Vec::new(), 0);
+    let (mut items, mut scanned, mut older) = (Vec::new(), 0, 0);
     while back.end > 1 && scanned < SCANNED_EVENTS {
         let found = back.read().await?;
         scanned += found.len().max(1);
-        let mut are_older = !found.is_empty();
         for (place, sealed) in found.into_iter().rev() {
             let is = wanted.fits(&sealed);
-            are_older &= is == Fit::Older;
+            older = if is == Fit::Older { older + 1 } else { 0 };
             if is == Fit::Yes {
                 items.push(Event {
                     position: stream.is_none().then(|| position::text(place)),
@@ -69,8 +68,9 @@ pub(crate) async fn list(
                 return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
             }
         }
-        // Each stream is in the order of its times, and all of them nearly so.
-        if are_older {
+        // Each stream is in the order of its times. All of them are nearly so: where there are gaps, a few events that
+        // are older say nothing of those before them.
+        if older >= if stream.is_some() { 1 } else { READ_EVENTS } {
             return Ok(Json(List { items, next_cursor: None }));
         }
     }

@@ -75,9 +75,9 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     };
     let replayed = started.is_replayed();
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
-    let shown = match started.left.and_then(|run| view::interrupt::of_run_for(&run, &interrupt, &reader)) {
+    let shown = match started.left.and_then(|run| view::interrupt::of_run(&run, &interrupt, &reader)) {
         Some(shown) => shown,
-        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }, Some(&reader)).await?,
+        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }, &reader).await?,
     };
     Ok(created(replayed, Json(shown)))
 }
@@ -163,7 +163,7 @@ pub(super) async fn page(
     let shows = shows(caller).await?;
     let show = async |row: InterruptRow| {
         if shows(&row) || is_theirs(caller, &row).await? {
-            view::interrupt::of_page(app, &row, &ends, Some(&reader)).await.map(Some)
+            view::interrupt::of_page(app, &row, &ends, &reader).await.map(Some)
         } else {
             Ok(None)
         }
@@ -208,7 +208,7 @@ pub(crate) async fn read(
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
     if shown.status == InterruptStatus::Open {
         let reader = caller.reader().await?;
-        shown = view::now::interrupt(&caller.app, &asked, Some(&reader)).await?;
+        shown = view::now::interrupt(&caller.app, &asked, &reader).await?;
     }
     // What others were asked about the subject is nothing that an agent may read.
     if caller.reaches_all() {

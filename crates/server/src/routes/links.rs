@@ -8,7 +8,7 @@ use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::limits::{LINK_DEFAULT_MS, LINK_MS};
-use holdshort_web::links::{Claim, subject};
+use holdshort_web::links::Claim;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::{decide, view};
@@ -31,6 +31,7 @@ pub(crate) async fn make(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<(StatusCode, Json<Link>)> {
+    let reader = caller.reader().await?;
     let Caller { app, actor, principal, .. } = caller;
     let key = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
     let asked = app.asked(&id).await?;
@@ -41,14 +42,15 @@ pub(crate) async fn make(
         let rule = format!("is not between 1 and {LINK_MS}, 30 days");
         return Err(Refused::invalid_at("/expires_in_ms", rule));
     }
-    let interrupt = view::now::interrupt(&app, &asked, None).await?;
+    let interrupt = view::now::interrupt(&app, &asked, &reader).await?;
     if interrupt.status == InterruptStatus::Resolved {
-        return Err(decide::standing(&app, &asked, Refused::of(Code::AlreadyResolved)).await?);
+        return Err(decide::standing(&app, &asked, &reader, Refused::of(Code::AlreadyResolved)).await?);
     }
     let now = app.now();
+    let seq = Some(app.driver.system().await?.seq);
     let expires_at = now.plus_ms(ms);
-    let subject = subject(&interrupt);
-    let claim = Claim { interrupt: id, person: actor.id, subject, expires_at, key, made_at: Some(now) };
+    let subject = view::interrupt::bound(&app, &asked).await?;
+    let claim = Claim { interrupt: id, person: actor.id, subject, expires_at, key, made_at: Some(now), seq };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
 }

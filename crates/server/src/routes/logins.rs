@@ -31,8 +31,8 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     let person = request.person.unwrap_or_else(|| actor.id.clone());
     // Before there is a code.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
-    detached(async move { driver.change_system(input, actor).await }).await?;
-    let (code, expires_at) = app.logins.invite(&person, app.now())?;
+    let system = detached(async move { driver.change_system(input, actor).await }).await?;
+    let (code, expires_at) = app.logins.invite(&person, system.seq, app.now())?;
     let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
     Ok((StatusCode::CREATED, Json(link)))
 }

@@ -115,6 +115,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(routes!(sign_in::provider))
         .routes(routes!(sign_in::begin))
         .routes(routes!(sign_in::progress))
+        .routes(routes!(sign_in::back_channel))
         .routes(needs(any(Read), routes!(logins::leave_everywhere)))
         .routes(needs(all(Administer), routes!(logins::sign_out)))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
@@ -168,7 +169,7 @@ pub(crate) fn service(auth: AuthState, names: Arc<Names>) -> Router {
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state((names, auth.clone()), guard::check_origin))
+        .layer(middleware::from_fn_with_state((names, auth.clone(), pages::REFUSED), guard::check_origin))
         .with_state(auth)
 }
 

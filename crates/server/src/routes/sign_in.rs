@@ -4,15 +4,18 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use holdshort_protocol::{DeviceHandle, DeviceLogin, DeviceProgress, LoginProvider, TokenLogin};
+use holdshort_protocol::{
+    DeviceHandle, DeviceLogin, DeviceProgress, LoginProvider, LogoutNotice, TokenLogin,
+};
+use holdshort_web::app::detached;
 use holdshort_web::auth::AuthState;
 use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::sign_in::{BEGIN, Progress, SIGN_OUT};
+use holdshort_web::sign_in::{BEGIN, Progress, SIGN_OUT, SignedIn};
 use holdshort_web::view;
 
 use super::steer::nothing;
-use crate::openapi::{EntersByProvider, OpenPages};
+use crate::openapi::{EntersByProvider, NoticesLogout, OpenPages};
 
 /// Read at which identity provider people sign in.
 #[utoipa::path(
@@ -22,6 +25,22 @@ use crate::openapi::{EntersByProvider, OpenPages};
 pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<LoginProvider>> {
     let name = auth.provider().ok_or_else(|| Refused::not_found("provider: none is configured"))?;
     Ok(Json(LoginProvider { name, sign_in: auth.address(BEGIN), sign_out: auth.address(SIGN_OUT) }))
+}
+
+/// Take a notice that somebody has signed out at the identity provider.
+///
+/// Back-channel logout of OpenID Connect, for the provider alone: it is registered there as `backchannel_logout_uri`. The
+/// logins that came from the session that the token names end, at every node, and what is open with one; without a session,
+/// all of its subject. The same notice once more changes nothing.
+#[utoipa::path(
+    post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
+    request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 200, description = "They are signed out"), NoticesLogout)
+)]
+pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> Answer<StatusCode> {
+    let LogoutNotice { logout_token } = body.form().await?;
+    auth.signed_out_there(&logout_token).await?;
+    Ok(StatusCode::OK)
 }
 
 /// Begin the sign-in of a terminal.
@@ -52,7 +71,7 @@ pub(crate) async fn begin(
 
 /// Ask what has become of the sign-in of a terminal.
 ///
-/// The token comes once.
+/// Within a minute the same answer comes again: whoever missed it asks once more.
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,
@@ -60,13 +79,16 @@ pub(crate) async fn begin(
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
-    Ok(Json(match auth.poll_device(&device).await? {
-        Progress::Pending(wait) => DeviceProgress { wait_ms: Some(wait), login: None },
-        Progress::SignedIn { person, role, token } => {
+    // Whoever hangs up meanwhile comes back: the provider gives its token once.
+    Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
+        Progress::Pending { wait_ms, handle } => {
+            DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }
+        }
+        Progress::SignedIn(SignedIn { person, role, token }) => {
             let role = view::event::role(role);
             let expires_at = token.expires_at.to_string();
             let login = Some(TokenLogin { token: token.token, person, role, expires_at });
-            DeviceProgress { wait_ms: None, login }
+            DeviceProgress { wait_ms: None, device: None, login }
         }
     }))
 }

@@ -70,6 +70,7 @@ async fn decided(caller: &Caller, decide: Decide) -> Answer<ServerFrame> {
     let interrupt = decide.interrupt.parse().map_err(|_| Refused::not_found("interrupt"))?;
     let asked = caller.app.asked(&interrupt).await?;
     let Caller { actor, .. } = caller.may(any(Permission::Decide))?;
+    caller.decides()?;
     let interrupt = decide::decide(&caller.app, &asked, actor, decide.decision()).await?;
     Ok(ServerFrame::Decided { id, interrupt: Box::new(interrupt) })
 }

@@ -211,6 +211,12 @@ impl Served {
         }
     }
 
+    /// The same with other options.
+    pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        change(&mut self.options);
+        self.restart().await
+    }
+
     /// Stops, and does not start again: why.
     pub(crate) async fn restart_refused(self) -> String {
         let Self { server, options, tuning, folder: _folder } = self;

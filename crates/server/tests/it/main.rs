@@ -37,4 +37,5 @@ mod start;
 mod store;
 mod streams;
 mod waiting;
+mod withheld;
 mod written;

@@ -56,6 +56,7 @@ fn the_document_is_complete() {
                 "get /v1/openapi.json",
                 "get /v1/asyncapi.json",
                 "post /v1/login",
+                "post /v1/login/backchannel",
                 "get /v1/login/provider",
                 "post /v1/device-logins",
                 "post /v1/device-logins/progress",

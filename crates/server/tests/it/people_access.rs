@@ -322,6 +322,21 @@ async fn rates_are_told_and_kept() {
     // An agent never decides, and has a quota of its own all the same.
     assert_eq!(told(decide(served.agent())).await.0, 403);
 
+    // Over a socket they count as well.
+    let mut socket = Socket::operator(&served).await;
+    let frame = json!({"type": "decide", "id": "d", "interrupt": asked["id"], "option": "nothing"});
+    let over = socket.ask(&frame).await;
+    assert_eq!((&over["type"], &over["problem"]["code"]), (&json!("error"), &json!("too_many_requests")));
+    // A browser shows it as a page.
+    let form =
+        || served.api(None).request(Method::POST, "/d/x").header("accept", "text/html,*/*;q=0.8").body("");
+    let mut pages = Vec::new();
+    for _ in 0..3 {
+        let page = shown(form()).await;
+        pages.push((page.status, page.header("content-type").starts_with("text/html")));
+    }
+    assert_eq!(pages.last(), Some(&(429, true)), "{pages:?}");
+
     let redeem = || served.api(None).request(Method::POST, "/v1/login").json(&json!({"code": "guessed"}));
     let mut status = Vec::new();
     for _ in 0..4 {

@@ -159,3 +159,40 @@ async fn rules_of_a_file_stay_and_change_with_it() {
     let why = served.restart_refused().await;
     assert!(why.contains("rules.yaml:2") && why.contains("tols"), "{why}");
 }
+
+/// What a rule forbids by now nobody could approve: it is over, and its agent told why.
+#[tokio::test]
+async fn rules_that_change_end_what_they_forbid() {
+    let (served, folder) = served("rules: []\n").await;
+    let forbidden = ask(&served.agent(), &call("git push origin main"), json!({})).await;
+    let left = ask(&served.agent(), &call("make x"), json!({})).await;
+    assert_eq!((&forbidden["status"], &left["status"]), (&json!("open"), &json!("open")));
+    std::fs::write(folder.path().join("rules.yaml"), RULES).unwrap();
+    let served = served.restart().await;
+    let path = format!("/v1/interrupts/{}?wait=20", text(&forbidden, "id"));
+    let ended = ok(served.agent().get(&path).await);
+    assert_eq!(
+        (&ended["resolution"]["outcome"], &ended["resolution"]["cause"], &ended["policy"]["rule"]),
+        (&json!("rejected"), &json!("rule"), &json!("system/0")),
+        "{ended}"
+    );
+    let path = format!("/v1/interrupts/{}", text(&left, "id"));
+    assert_eq!(ok(served.agent().get(&path).await)["status"], "open");
+}
+
+/// The same of an agent that runs here.
+#[tokio::test]
+async fn rules_that_change_end_what_they_forbid_of_agents_here() {
+    let steps = "    - calls:\n        - {tool: write_file, arguments: {path: a.txt, content: x}}\n    - text: Done.\n";
+    let served = Served::playing(steps).await;
+    let held = served.held().await;
+    let rules = served.workspace().parent().expect("a folder").join("rules.yaml");
+    std::fs::write(&rules, "rules:\n  - {tools: [write_file], do: forbid, reason: Nothing is written.}\n")
+        .unwrap();
+    let served = served.restart_with(|options| options.rules = Some(rules)).await;
+    let run = served.ended(text(&held, "run")).await;
+    assert_eq!(run["status"], "completed", "{run}");
+    let ended = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&held, "id"))).await);
+    assert_eq!(ended["resolution"]["outcome"], "superseded", "{ended}");
+    assert!(!served.workspace().join("a.txt").exists());
+}

@@ -232,6 +232,7 @@ fn each_route_names_what_it_needs() {
         "post /v1/device-logins",
         "post /v1/device-logins/progress",
         "post /v1/login",
+        "post /v1/login/backchannel",
         "get /v1/login/provider",
         "get /v1/openapi.json",
     ];

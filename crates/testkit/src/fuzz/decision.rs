@@ -96,6 +96,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             assignment: Assignment::default(),
             call: None,
             usable_ms: None,
+            withhold: Vec::new(),
             timing: Timing::default(),
         };
         // Not every kind is for agents elsewhere.

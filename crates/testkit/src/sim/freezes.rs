@@ -21,6 +21,7 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::SetAllHours { .. }
         | Input::MakeLoginLink { .. }
         | Input::SignOut { .. }
+        | Input::SignOutByProvider { .. }
         | Input::MakeKey(_)
         | Input::RotateKey { .. }
         | Input::RevokeKey { .. } => Actor::admin("ada", "sim"),

@@ -70,6 +70,7 @@ impl Template {
                 assignment: holdshort_core::interrupt::Assignment::default(),
                 call: None,
                 usable_ms: None,
+                withhold: Vec::new(),
                 timing: holdshort_core::interrupt::Timing::default(),
             };
             let interrupt = driver.ask(&run, ask, None, agent.clone()).await.unwrap().interrupt.unwrap();

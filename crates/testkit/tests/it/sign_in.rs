@@ -223,16 +223,25 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     }
     assert_eq!(refused(&mut forged, &back).await, ended);
 
+    // Two tabs of one browser, in whatever order they come back; an answer of neither ends neither.
+    let mut tabs = Visitor::new("ada");
+    let (first, second) = (begun(&server, &mut tabs).await, begun(&server, &mut tabs).await);
+    let (first, second) = (there(&server, &mut tabs, &first).await, there(&server, &mut tabs, &second).await);
+    for state in [Some("another"), None] {
+        assert_eq!(refused(&mut tabs, &with(&second, "state", state)).await, of_another, "{state:?}");
+    }
+    drop(redeemed(&server, &mut tabs, &second).await);
+    drop(redeemed(&server, &mut tabs, &first).await);
+
     // What is wrong with the answer; the sign-in comes to its end with it.
-    let table: [(&str, Option<&str>, (u16, String)); 6] = [
-        ("state", Some("another"), of_another.clone()),
-        ("state", None, of_another),
+    let table: [(&str, Option<&str>, (u16, String)); 4] = [
         ("iss", Some("https://evil.example"), failed("the answer comes from another issuer")),
         ("iss", None, failed("the answer comes from another issuer")),
         ("code", None, failed("the answer has no `code`")),
         ("code", Some("guessed"), failed("the provider says `invalid_grant: grant request is invalid`")),
     ];
     for (name, value, expected) in table {
+        let mut visitor = Visitor::new("ada");
         let address = begun(&server, &mut visitor).await;
         let back = there(&server, &mut visitor, &address).await;
         let answer = refused(&mut visitor, &with(&back, name, value)).await;
@@ -411,4 +420,77 @@ async fn nobody_asks_about_a_sign_in_that_was_not_begun_here() {
     assert_eq!(plain.get("/v1/login/provider").await.refusal(), (404, "not_found"));
     let asked = plain.send(plain.request(Method::POST, "/v1/device-logins")).await;
     assert_eq!(asked.refusal(), (404, "not_found"));
+}
+
+/// A terminal that did not hear that it is signed in asks once more: its provider gives a token once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_that_missed_the_answer_asks_again() {
+    let provider = Provider::start(&people());
+    let server = believing(&provider).await;
+    let begun = server.send(server.request(Method::POST, "/v1/device-logins")).await.ok();
+    let page = begun["page_with_code"].as_str().expect("a page");
+    let end = Visitor::new("ada").signs_in(page, server.base()).await.expect_err("a page of the provider");
+    assert_eq!(end.status, 200, "{}", end.text);
+    let ask =
+        async || server.post("/v1/device-logins/progress", &json!({"device": begun["device"]})).await.ok();
+    let login = ask().await["login"].clone();
+    assert_eq!(login["person"], "ada", "{login}");
+    assert_eq!(ask().await["login"], login);
+}
+
+/// Whoever signs out at the provider is signed out here: that session's logins, and what is open with one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_signs_out_at_the_provider_is_signed_out_here() {
+    let provider = Provider::start(&people());
+    let server = believing(&provider).await;
+    provider.notifies(&[server.base()]).await;
+    let mut visitor = Visitor::new("ada");
+    let login = signed_in(&server, &mut visitor).await;
+    // In another session there: it goes on.
+    let other = signed_in(&server, &mut Visitor::new("ada")).await;
+    let url = server.base().replacen("http", "ws", 1) + "/v1/ws";
+    let mut request = tokio_tungstenite::tungstenite::client::IntoClientRequest::into_client_request(&*url)
+        .expect("a request");
+    request.headers_mut().insert("cookie", login.cookie.parse().expect("a header"));
+    let (mut socket, _) = connect_async(request).await.expect("a socket");
+    let hello = json!({"type": "hello", "secret": login.secret});
+    socket.send(Message::text(hello.to_string())).await.expect("it is open");
+    let first = socket.next().await.expect("a frame").expect("a frame");
+    assert!(first.to_text().is_ok_and(|text| text.contains("\"welcome\"")), "{first:?}");
+
+    let out = visitor.get(&format!("{}/login/oidc/out", server.base())).await.location.expect("an address");
+    let end = format!("{}/login", server.base());
+    assert_eq!(visitor.signs_in(out.as_str(), &end).await.map_err(|page| page.text), Ok(end));
+    assert_eq!(ask(&server, &login, Method::GET, "/v1/login").await.0, 401);
+    assert_eq!(ask(&server, &other, Method::GET, "/v1/login").await.0, 200);
+    let mut last = String::new();
+    while let Some(Ok(frame)) = socket.next().await {
+        match frame {
+            Message::Text(text) => last = text.to_string(),
+            Message::Close(close) => assert_eq!(close.map(|it| u16::from(it.code)), Some(4401)),
+            _ => {}
+        }
+    }
+    assert!(last.contains("access_ended"), "{last}");
+
+    // The same notice again changes nothing; what is none is refused.
+    let [notice] = &provider.notices().await[..] else { panic!("one notice") };
+    let notify = async |token: &str| {
+        let request = server.request(Method::POST, "/v1/login/backchannel");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let answer = request.body(format!("logout_token={token}")).send().await.expect("an answer");
+        (answer.status().as_u16(), answer.text().await.expect("text"))
+    };
+    assert_eq!(notify(notice).await.0, 200);
+    let altered = format!("{notice}x");
+    for token in ["", "x", "e30.e30.e30", &altered] {
+        let (status, text) = notify(token).await;
+        assert!(status == 400 && text.contains("logout_token_refused"), "{token}: {status} {text}");
+    }
+    let events = server.get("/v1/audit/events?type=signed_out_by_provider").await.ok();
+    assert_eq!(events["items"].as_array().expect("a list").len(), 1, "{events}");
+    assert!(!events.to_string().contains("ada"), "{events}");
+    // Whoever signs in again is signed in.
+    let again = signed_in(&server, &mut Visitor::new("ada")).await;
+    assert_eq!(ask(&server, &again, Method::GET, "/v1/login").await.0, 200);
 }

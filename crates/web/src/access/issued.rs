@@ -54,7 +54,12 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
                 // The issuer has signed it, so whoever shows it may be told.
-                Refusal::Audience | Refusal::NotYet | Refusal::Claim | Refusal::Subject | Refusal::Roles => {
+                Refusal::Audience
+                | Refusal::NotYet
+                | Refusal::Claim
+                | Refusal::Subject
+                | Refusal::Roles
+                | Refusal::Unverified => {
                     Err(Refused::new(Code::Unauthenticated, format!("the token: {refusal}")))
                 }
                 Refusal::Malformed

@@ -7,7 +7,6 @@ use holdshort_core::id::InterruptId;
 use holdshort_protocol::{AgentDecision, Event, List};
 
 use super::{Item, Previews, Sight, Source, Words};
-use crate::app::App;
 use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
@@ -18,22 +17,21 @@ pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<Agen
         super::page(Source::Decisions { after }, Sight::of(caller.clone()), limit).await?;
     let mut decisions = Vec::with_capacity(items.len());
     for event in items {
-        decisions.push(decision(&caller.app, event).await?);
+        decisions.push(decision(caller, event).await?);
     }
     Ok(List { items: decisions, next_cursor })
 }
 
 /// Those after a place, then new ones as they are made.
 pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
-    let app = caller.app.clone();
-    let events = super::follow(Source::Decisions { after }, Sight::of(caller), Previews::Hidden);
+    let events = super::follow(Source::Decisions { after }, Sight::of(caller.clone()), Previews::Hidden);
     let told = events.then(move |item| {
-        let app = app.clone();
+        let caller = caller.clone();
         async move {
             let Item::Event(words) = item else { return item };
             let event = serde_json::from_str(words.json()).map_err(|_| unreadable());
             let decision = match event {
-                Ok(event) => decision(&app, event).await,
+                Ok(event) => decision(&caller, event).await,
                 Err(refused) => Err(refused),
             };
             match decision {
@@ -45,12 +43,13 @@ pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
     told.boxed()
 }
 
-async fn decision(app: &App, event: Event) -> Answer<AgentDecision> {
+async fn decision(caller: &Caller, event: Event) -> Answer<AgentDecision> {
     let id: Option<InterruptId> = event.data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let (Some(id), Some(position)) = (id, event.position) else { return Err(unreadable()) };
     // Large, and rare beside events.
-    let asked = Box::pin(app.asked(&id)).await?;
-    let interrupt = Box::pin(view::now::interrupt(app, &asked, None)).await?;
+    let asked = Box::pin(caller.app.asked(&id)).await?;
+    let reader = caller.reader().await?;
+    let interrupt = Box::pin(view::now::interrupt(&caller.app, &asked, &reader)).await?;
     Ok(AgentDecision { position, interrupt })
 }
 

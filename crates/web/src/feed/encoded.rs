@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use holdshort_core::event::Sealed;
+use holdshort_core::event::{self, Sealed};
 use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::Interrupt;
 use holdshort_engine::Error;
 use holdshort_protocol::{Event, Problem};
 use holdshort_store::Positioned;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::position;
 use crate::problem::{Answer, Refused};
 use crate::view;
+use crate::view::assignment::Reader;
 
 pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
@@ -97,8 +99,17 @@ impl EncodedEvent {
     }
 
     pub(super) fn event(&self, count: Count) -> Answer<Event> {
-        let mut event = view::event::of(&self.sealed)
-            .map_err(|source| Error::Damaged { run: self.sealed.stream.to_string(), source })?;
+        self.numbered(view::event::of(&self.sealed), count)
+    }
+
+    /// The same for somebody from whom a part of the interrupt may be withheld that it is about.
+    pub(super) fn event_for(&self, interrupt: &Interrupt, reader: &Reader, count: Count) -> Answer<Event> {
+        self.numbered(view::event::of_interrupt(&self.sealed, interrupt, reader), count)
+    }
+
+    fn numbered(&self, event: Result<Event, event::Error>, count: Count) -> Answer<Event> {
+        let mut event =
+            event.map_err(|source| Error::Damaged { run: self.sealed.stream.to_string(), source })?;
         event.position = self.position.filter(|_| count == Count::Position).map(position::text);
         Ok(event)
     }
@@ -122,7 +133,7 @@ impl EncodedEvent {
 }
 
 impl Words {
-    fn of(event: &Event) -> Self {
+    pub(super) fn of(event: &Event) -> Self {
         let seq = event.seq.to_string();
         Self::framed(&format!("id: {}\n", event.position.as_deref().unwrap_or(&seq)), event)
     }

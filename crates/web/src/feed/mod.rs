@@ -156,7 +156,7 @@ impl Feed {
         self.source.pass(event);
         let words = match self.source.shows(&self.sight, event).await {
             Ok(false) => return None,
-            Ok(true) => event.words(self.source.count()),
+            Ok(true) => self.sight.words(event, self.source.count()).await,
             Err(refused) => Err(refused),
         };
         if self.source.is_over() {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{RunId, StreamId};
-use holdshort_protocol::Code;
+use holdshort_protocol::{Code, Event};
 use holdshort_store::Tables;
 use tokio::sync::OnceCell;
 
-use super::encoded::EncodedEvent;
+use super::encoded::{Count, EncodedEvent, Words};
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::limits::SIGHT_RUNS;
@@ -55,6 +55,39 @@ impl Sight {
             }
             Err(refused) => Err(refused),
         }
+    }
+
+    /// An event as bytes, without what is withheld from the caller.
+    pub(super) async fn words(&self, event: &EncodedEvent, count: Count) -> Answer<Words> {
+        match Box::pin(self.withheld(event, count)).await? {
+            Some(event) => Ok(Words::of(&event)),
+            None => event.words(count),
+        }
+    }
+
+    /// The same as it is listed.
+    pub(super) async fn event(&self, event: &EncodedEvent, count: Count) -> Answer<Event> {
+        match Box::pin(self.withheld(event, count)).await? {
+            Some(event) => Ok(event),
+            None => event.event(count),
+        }
+    }
+
+    /// The event for this caller alone; `None`: it is what everybody sees.
+    async fn withheld(&self, event: &EncodedEvent, count: Count) -> Answer<Option<Event>> {
+        let (StreamId::Run(run), Some(id)) = (&event.sealed.stream, event.interrupt()) else {
+            return Ok(None);
+        };
+        // Whoever sees the run sees all of it.
+        if !self.0.reaches_assigned() {
+            return Ok(None);
+        }
+        let run = self.0.app.run_now(run).await?;
+        let interrupt = run.interrupts.get(id).ok_or_else(|| Refused::of(Code::JournalDamaged))?;
+        if interrupt.opened.withhold.is_empty() {
+            return Ok(None);
+        }
+        event.event_for(interrupt, &self.0.reader().await?, count).map(Some)
     }
 
     /// Whether a stream is of a run that the caller began as the agent of another framework.

@@ -159,7 +159,7 @@ pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List
             }
             if source.shows(&sight, event).await? {
                 bytes += event.bytes();
-                items.push(event.event(source.count())?);
+                items.push(sight.event(event, source.count()).await?);
             }
             source.pass(event);
             passed += 1;

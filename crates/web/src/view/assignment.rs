@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use holdshort_core::actor::Actor;
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::event::Event;
+use holdshort_core::interrupt::withhold::{Covered, sees_as};
 use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
 use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::system::System;
@@ -13,16 +15,30 @@ use serde_json::Value;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Somebody who reads interrupts.
+/// Somebody who reads interrupts: nothing of one goes out without knowing to whom.
 pub struct Reader {
     actor: Actor,
+    /// The role of theirs that sees most: what is withheld from it is withheld from them.
+    sees: Role,
     system: Arc<System>,
     now: Timestamp,
 }
 
 impl Reader {
     pub async fn of(app: &App, actor: &Actor) -> Answer<Self> {
-        Ok(Self { actor: actor.clone(), system: app.driver.glance_system().await?, now: app.now() })
+        let system = app.driver.glance_system().await?;
+        let sees = sees_as(&actor.id, actor.role, &system.people);
+        Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
+    }
+
+    /// The interrupt as they are shown it; `None`: nothing of it is withheld from them.
+    pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<Covered> {
+        interrupt.covered(self.sees)
+    }
+
+    /// An event about an interrupt, without what is withheld from them.
+    pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
+        interrupt.cover_event(self.sees, event, seq);
     }
 
     /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.

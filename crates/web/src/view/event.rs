@@ -1,12 +1,15 @@
 //! Events and previews as clients see them.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::{self, Sealed};
+use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::StreamId;
+use holdshort_core::interrupt::Interrupt;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::real::{Kind, Preview};
 use holdshort_protocol as wire;
 use serde_json::{Map, Value};
+
+use super::assignment::Reader;
 
 /// Facts that are times, as JSON pointers: a number in the journal, RFC 3339 on the wire.
 const TIMES: [&str; 9] = [
@@ -22,7 +25,21 @@ const TIMES: [&str; 9] = [
 ];
 
 pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
-    let event = event::decode(sealed)?;
+    Ok(show(event::decode(sealed)?, sealed.seq))
+}
+
+/// The same of an event about an interrupt, for somebody.
+pub fn of_interrupt(
+    sealed: &Sealed,
+    interrupt: &Interrupt,
+    reader: &Reader,
+) -> Result<wire::Event, event::Error> {
+    let mut event = event::decode(sealed)?;
+    reader.cover_event(interrupt, &mut event, sealed.seq);
+    Ok(show(event, sealed.seq))
+}
+
+fn show(event: Event, seq: u64) -> wire::Event {
     let (kind, mut facts) = event.fact.encode();
     for pointer in TIMES {
         if let Some(time) = facts.pointer_mut(pointer)
@@ -49,16 +66,16 @@ pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
         StreamId::Run(run) => Some(run.to_string()),
         StreamId::Session(_) | StreamId::System => None,
     };
-    Ok(wire::Event {
+    wire::Event {
         stream: event.stream.to_string(),
-        seq: sealed.seq,
+        seq,
         position: None,
         run,
         at: event.at.to_string(),
         actor: actor(event.actor),
         kind,
         data: data.into(),
-    })
+    }
 }
 
 fn actor(actor: Actor) -> wire::Actor {

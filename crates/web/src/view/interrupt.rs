@@ -7,6 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::withhold::Covered;
 use holdshort_core::interrupt::{self, About, Cause, Interrupt, Kind, Level, Offer, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
@@ -18,40 +19,35 @@ use super::assignment::{self, Reader};
 use super::subject::{self, Subject};
 use super::word;
 use crate::app::App;
+use crate::asked::Asked;
 use crate::problem::{Answer, Refused};
 
-pub async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
-    of_page(app, row, &CallEnds::default(), None).await
+pub async fn of_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<wire::Interrupt> {
+    of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// The same of a row of a page, for somebody.
+/// The same of a row of a page.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
     ends: &CallEnds,
-    reader: Option<&Reader>,
+    reader: &Reader,
 ) -> Answer<wire::Interrupt> {
     let (interrupt, starter) = read(app, row).await?;
-    let mut shown = show(&row.run, &row.session, subject::of(app, &row.run).await?, &interrupt);
+    let subject = subject::of(app, &row.run).await?;
+    let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_deref());
     shown.claimed_by.clone_from(&row.claimed_by);
-    shown.you = reader.and_then(|reader| reader.you(&interrupt, starter.as_deref()));
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }
     Ok(shown)
 }
 
-/// An interrupt of a loaded run, for somebody.
-pub fn of_run_for(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
-    let mut shown = of_run(run, id)?;
-    shown.you = reader.you(run.interrupts.get(id)?, run.starter());
-    Some(shown)
-}
-
 /// An interrupt of a loaded run.
-pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
+pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
-    let mut shown = show(&run.id, run.session()?, Subject::of_run(run)?, interrupt);
+    let place = (&run.id, run.session()?);
+    let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.starter());
     if interrupt.is_open() {
         tell_what_became(&ends(run), &mut shown.payload);
     }
@@ -59,8 +55,11 @@ pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
 }
 
 /// What people said about an interrupt, oldest first.
-pub fn comments(run: &Run, id: &InterruptId) -> Vec<wire::Comment> {
-    let said = run.interrupts.get(id).map(|interrupt| interrupt.comments.as_slice()).unwrap_or_default();
+pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
+    let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
+    let covered = interrupt.and_then(|interrupt| reader.covered(interrupt));
+    let seen = covered.as_ref().map(|covered| &covered.interrupt).or(interrupt);
+    let said = seen.map(|interrupt| interrupt.comments.as_slice()).unwrap_or_default();
     let shown = |comment: &interrupt::Comment| wire::Comment {
         seq: comment.seq,
         at: comment.at.to_string(),
@@ -71,8 +70,57 @@ pub fn comments(run: &Run, id: &InterruptId) -> Vec<wire::Comment> {
 }
 
 /// How the interrupt of a row ended.
-pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
-    Ok(resolution(&read(app, row).await?.0))
+pub async fn standing(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<Option<wire::Resolution>> {
+    let (interrupt, _) = read(app, row).await?;
+    let covered = reader.covered(&interrupt);
+    Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
+}
+
+/// A refusal without what is withheld from whoever it is for: what is wrong with an edit may quote what it does not show.
+pub async fn covered_refusal(
+    app: &App,
+    row: &InterruptRow,
+    reader: &Reader,
+    mut refused: Refused,
+) -> Answer<Refused> {
+    let (interrupt, _) = read(app, row).await?;
+    if let Some(Covered { cover, .. }) = reader.covered(&interrupt) {
+        refused.0.detail = cover.text(&refused.0.detail);
+        for error in &mut refused.0.errors {
+            error.message = cover.text(&error.message);
+        }
+    }
+    Ok(refused)
+}
+
+/// What a link to decide by is bound to, whoever it is for: what will run, or where nothing does, what is shown.
+pub async fn bound(app: &App, asked: &Asked) -> Answer<Digest> {
+    let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
+    let shown = || {
+        let payload = interrupt.content.get("payload").cloned().unwrap_or_default();
+        Digest::of_json(&serde_json::json!([interrupt.content_text("title"), payload]))
+    };
+    Ok(interrupt.opened.action_digest.unwrap_or_else(shown))
+}
+
+/// An interrupt as somebody is shown it, who may decide or not.
+fn show_to(
+    reader: &Reader,
+    (run, session): (&RunId, &SessionId),
+    subject: Subject,
+    interrupt: &Interrupt,
+    starter: Option<&str>,
+) -> wire::Interrupt {
+    let you = reader.you(interrupt, starter);
+    let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
+        return wire::Interrupt { you, ..show(run, session, subject, interrupt) };
+    };
+    // The task is in the words of whoever began, and the approval has a digest that one could guess at.
+    let subject = Subject { task: None, workspace: subject.workspace.map(|folder| cover.text(&folder)) };
+    let mut shown = show(run, session, subject, &seen);
+    let offered = seen.opened.options.iter().filter(|offer| !offer.effect.is_of_what_is_made());
+    shown.options = offered.map(offer).collect();
+    wire::Interrupt { you, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
 /// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
@@ -252,6 +300,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         escalates: assignment::escalates(interrupt),
         suggestions_from_history: Vec::new(),
         warnings: Vec::new(),
+        withheld: Vec::new(),
         claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
         version: *version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),

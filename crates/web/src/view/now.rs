@@ -10,17 +10,14 @@ use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::Answer;
 
-/// `reader`: for whom, where that is known.
+/// The interrupt as somebody is shown it.
 pub async fn interrupt(
     app: &App,
     Asked { run, interrupt: id }: &Asked,
-    reader: Option<&Reader>,
+    reader: &Reader,
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
-    let shown = loaded.and_then(|run| match reader {
-        Some(reader) => super::interrupt::of_run_for(&run, id, reader),
-        None => super::interrupt::of_run(&run, id),
-    });
+    let shown = loaded.and_then(|run| super::interrupt::of_run(&run, id, reader));
     if let Some(shown) = shown {
         return Ok(shown);
     }

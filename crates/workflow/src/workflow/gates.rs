@@ -13,14 +13,14 @@ use super::agents::Agents;
 use super::kinds::Table;
 use super::phase_kind::Read;
 use super::phases::Around;
-use super::{kinds, rules, smart};
+use super::{kinds, rules, smart, withhold};
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
 /// Those around steps, those of the workflow alone, and the kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "before_step",
     "after_step",
     "on_error",
@@ -32,6 +32,7 @@ const OWN: [&str; 11] = [
     "rules",
     "same_action",
     "grants",
+    "withhold",
 ];
 /// How many of them are around steps.
 const AROUND_STEPS: usize = 3;
@@ -100,6 +101,7 @@ pub(super) fn read(
     gates.same_action =
         fields.find("same_action").and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
     gates.grants = fields.find("grants").and_then(|item| grants(item, problems)).unwrap_or_default();
+    gates.withhold = fields.find("withhold").map(|item| withhold::read(item, problems)).unwrap_or_default();
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
         let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), deciders, problems);

@@ -535,6 +535,28 @@ gates:
         ],
     },
     Case {
+        about: "what is withheld",
+        text: "\
+name: a
+agents: {solo: {instructions: Work.}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates:
+  withhold:
+    - {from: [reviewer], fields: [/a/*/b, a/b, /a~, /]}
+    - {from: [operator, reviewr], fields: []}
+    - {fields: [/a], form: [reviewer]}
+",
+        says: &[
+            "workflow.yaml:6:43: `a/b` is no JSON pointer into the payload: it begins with `/`",
+            "workflow.yaml:6:48: `/a~` is no JSON pointer: `~` is written `~0`, and `/` in a name `~1`",
+            "workflow.yaml:6:53: `/` is the whole payload: nobody could decide on what is left",
+            "workflow.yaml:7:15: `operator` sees everything: only `reviewer` may be named",
+            "workflow.yaml:7:25: expected `reviewer`, found `reviewr` (did you mean `reviewer`?)",
+            "workflow.yaml:7:43: names no field",
+            "workflow.yaml:8:22: unknown key `form` (did you mean `from`?)",
+        ],
+    },
+    Case {
         about: "grants",
         text: "
 name: a

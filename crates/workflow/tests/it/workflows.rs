@@ -68,6 +68,7 @@ gates:
   trial: on
   same_action: once
   grants: {covers: category, expires_after: 8h}
+  withhold: [{from: [reviewer], fields: [/arguments/*/iban]}]
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
@@ -214,6 +215,10 @@ fn full_gates() -> Gates {
         plan: PlanGate::Show,
         same_action: SameAction::Once,
         grants: Grants { covers: GrantCovers::Category, expires_after_ms: Some(8 * 3_600_000) },
+        withhold: vec![holdshort_core::interrupt::Withhold {
+            from: [holdshort_core::actor::Role::Reviewer].into(),
+            fields: texts(&["/arguments/*/iban"]),
+        }],
         trial: true,
         mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy, Checkpoint::BeforeExecution].into(),
         trial_before_execution: true,

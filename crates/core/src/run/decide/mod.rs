@@ -52,7 +52,10 @@ impl Draft<'_> {
         implied: bool,
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
-        let decision = &unchanged::as_it_counts(&interrupt, decision);
+        let restored = interrupt.restored(&self.voter(), decision);
+        let whole = restored.as_ref().ok().cloned().flatten();
+        let whole = whole.map(|edit| Decision { edit, ..decision.clone() });
+        let decision = &unchanged::as_it_counts(&interrupt, whole.as_ref().unwrap_or(decision));
         // Whoever left meanwhile has no say in what this vote settles. What is settled stays as it was.
         if interrupt.is_open() {
             self.unseat(id)?;
@@ -62,6 +65,7 @@ impl Draft<'_> {
             Checked::Repeat => return Ok(()),
             Checked::New(offer, seat) => (offer, seat),
         };
+        restored.map_err(Refusal::Withheld)?;
         // Nothing here starts what such an agent does: it goes on as soon as it is told.
         let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
         let goes_on = !stops && self.run.definition.is_external();

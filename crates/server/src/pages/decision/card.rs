@@ -3,6 +3,7 @@
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
     Approval, Covered, Interrupt, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
+    withheld_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -103,6 +104,9 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     // Of a single question of an agent elsewhere it is the title.
     if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
         facts.push(Fact::new("Task", plain::line(task)));
+    }
+    if let Some(words) = withheld_words(&interrupt.withheld) {
+        facts.push(Fact::notice("Withheld", plain::line(&words)));
     }
     let folder = interrupt.workspace.as_deref();
     if let Some(folder) = folder.filter(|folder| interrupt.payload.get("cwd") != Some(&Value::from(*folder)))

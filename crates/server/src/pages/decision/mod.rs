@@ -65,7 +65,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
     match decide::decide(&app, &asked, actor, decision).await {
         Ok(decided) => Ok(draw(&decided, model, News::Decided)),
-        Err(refused) if refused.code() == Code::InvalidRequest => {
+        Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
             Ok(draw(&interrupt, model, News::Wrong(&typed, &refused)))
         }
         Err(mut refused) if refused.0.resolution.is_some() => {

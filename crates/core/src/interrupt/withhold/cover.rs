@@ -1,0 +1,252 @@
+//! An interrupt as whoever sees only a part of it is shown it.
+//!
+//! What is withheld gives way to a mark, and so does every other text of the payload that holds the same words. Whatever is
+//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{mark, place};
+use crate::actor::Role;
+use crate::event::{self, Event};
+use crate::gate::Source;
+use crate::interrupt::{About, Effect, Interrupt, Opened};
+use crate::run::Fact;
+
+/// What is withheld.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cover {
+    /// Where in the payload: JSON pointers.
+    pub places: BTreeSet<String>,
+    /// The words of it, which stand in no text that is shown.
+    words: BTreeSet<String>,
+}
+
+/// An interrupt without what is withheld.
+#[derive(Clone, Debug)]
+pub struct Covered {
+    pub interrupt: Interrupt,
+    pub cover: Cover,
+}
+
+/// What stands in a text for words that are withheld.
+const IN_TEXT: &str = "[withheld]";
+
+/// What is in no card of a run's own that something is withheld of, unless it is one of these. All others are made of what
+/// is withheld, or may be.
+const SHOWN: [&str; 32] = [
+    "arguments",
+    "asker",
+    "attempt",
+    "call_id",
+    "category",
+    "choices",
+    "content",
+    "context",
+    "continuations",
+    "cwd",
+    "error",
+    "from",
+    "id",
+    "input",
+    "iteration",
+    "kind",
+    "limit",
+    "output",
+    "phase",
+    "plan",
+    "position",
+    "proposals",
+    "question",
+    "questions",
+    "redos",
+    "reason",
+    "round",
+    "spent",
+    "to",
+    "tool",
+    "version",
+    "workspace",
+];
+
+/// What the gates add to the card of a call that another agent named.
+const MADE: [&str; 3] = ["diff", "grant", "new_file"];
+
+impl Interrupt {
+    /// The interrupt as whoever sees as this role is shown it; `None`: as it is.
+    pub fn covered(&self, sees: Role) -> Option<Covered> {
+        let patterns = self.withheld_from(sees);
+        let mut cover = self.cover(&patterns);
+        let edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
+        let is_edit =
+            |edit: &Value| !places(&self.as_payload(edit.clone()), &patterns, &cover.words).is_empty();
+        if cover.places.is_empty() && !edits.clone().any(|vote| is_edit(&vote.edit)) {
+            return None;
+        }
+        let mut shown = self.clone();
+        cover_opened(&mut shown.opened);
+        shown.content = cover.content(self);
+        // What is not shown at all is not listed.
+        let payload = shown.content.get("payload");
+        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
+        for vote in &mut shown.votes {
+            vote.text = vote.text.as_deref().map(|text| cover.text(text));
+            vote.edit = self.covered_edit(&cover, &patterns, &vote.option, &vote.edit, vote.seq);
+        }
+        for comment in &mut shown.comments {
+            comment.text = comment.text.as_deref().map(|text| cover.text(text));
+        }
+        if let Some((given, _)) = &mut shown.kept.corrected {
+            given.text = given.text.as_deref().map(|text| cover.text(text));
+            given.edit = cover.value(&given.edit, &patterns, None);
+        }
+        Some(Covered { interrupt: shown, cover })
+    }
+
+    /// An event of its run that is about it, without what is withheld.
+    pub fn cover_event(&self, sees: Role, event: &mut Event, seq: u64) {
+        let patterns = self.withheld_from(sees);
+        if patterns.is_empty() {
+            return;
+        }
+        let mut cover = self.cover(&patterns);
+        let event::Fact::Run(fact) = &mut event.fact else { return };
+        if let Fact::DecisionMade { .. } = fact {
+            // It may have been replaced since.
+            cover.add(&self.as_payload(event.content.data.clone()), &patterns);
+        }
+        if cover.places.is_empty() && cover.words.is_empty() {
+            return;
+        }
+        event.content.text = event.content.text.as_deref().map(|text| cover.text(text));
+        if let Fact::InterruptOpened(opened) = fact {
+            cover_opened(opened);
+            event.content.data = cover.content(self);
+        } else if let Fact::DecisionMade { option, .. } = fact {
+            event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
+        } else {
+            event.content.data = cover.value(&event.content.data, &patterns, None);
+        }
+    }
+
+    fn covered_edit(&self, cover: &Cover, patterns: &[&str], option: &str, edit: &Value, seq: u64) -> Value {
+        // It names what a trial did, which is not shown.
+        let names = self.offers(option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
+        if edit.is_null() || names {
+            return Value::Null;
+        }
+        // The same edit of somebody else is that of whoever brought it.
+        let first = self.votes.iter().find(|vote| vote.edit == *edit).map_or(seq, |vote| vote.seq);
+        self.as_edit(cover.value(&self.as_payload(edit.clone()), patterns, Some(first)))
+    }
+
+    /// What is withheld of the payload, with the words of all edits that stand.
+    pub(super) fn cover(&self, patterns: &[&str]) -> Cover {
+        let mut cover = Cover::default();
+        if patterns.is_empty() {
+            return cover;
+        }
+        let payload = self.payload();
+        cover.add(&payload, patterns);
+        for vote in self.votes.iter().filter(|vote| !vote.edit.is_null()) {
+            cover.add(&self.as_payload(vote.edit.clone()), patterns);
+        }
+        cover.places = places(&payload, patterns, &cover.words);
+        cover
+    }
+}
+
+/// The places of a payload that are withheld: those that are named, and those that hold the same words.
+pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> =
+        patterns.iter().flat_map(|pattern| place::named(payload, pattern)).collect();
+    place::holding("", payload, words, &mut found);
+    place::outermost(&found)
+}
+
+fn cover_opened(opened: &mut Opened) {
+    opened.action_digest = None;
+    for reason in &mut opened.risk.reasons {
+        let is_of_rule = reason.rule.is_some()
+            || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
+        if !is_of_rule {
+            "not shown: it is made of what is withheld from you".clone_into(&mut reason.text);
+        }
+    }
+}
+
+impl Cover {
+    /// Takes up what is withheld of another value of the same form.
+    fn add(&mut self, payload: &Value, patterns: &[&str]) {
+        for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
+            if let Some(value) = payload.pointer(&place) {
+                place::words(value, &mut self.words);
+            }
+            self.places.insert(place);
+        }
+    }
+
+    pub(super) fn words(&self) -> &BTreeSet<String> {
+        &self.words
+    }
+
+    /// A text without the words that are withheld.
+    pub fn text(&self, text: &str) -> String {
+        // The longest first: another word may be a part of it.
+        let mut words: Vec<&String> = self.words.iter().collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
+    }
+
+    /// A value of the payload's form with marks in the place of what is withheld.
+    fn value(&self, value: &Value, patterns: &[&str], edit_of: Option<u64>) -> Value {
+        let mut shown = value.clone();
+        for place in places(value, patterns, &self.words) {
+            if let Some(value) = shown.pointer_mut(&place) {
+                *value = mark(&place, edit_of);
+            }
+        }
+        shown
+    }
+
+    /// What an interrupt shows: `{title, message, payload, response_schema?}`.
+    fn content(&self, interrupt: &Interrupt) -> Value {
+        let mut content = interrupt.content.clone();
+        let Some(members) = content.as_object_mut() else { return content };
+        let is_own = interrupt.opened.about != About::External;
+        let payload = interrupt.payload();
+        let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
+        let title = tool.unwrap_or_else(|| interrupt.content_text("title"));
+        // Beside a call its agent says in words what it is about to do.
+        let message = if tool.is_some() { "" } else { interrupt.content_text("message") };
+        members.insert("title".to_owned(), self.text(title).into());
+        members.insert("message".to_owned(), self.text(message).into());
+        // The call as another agent named it, with the text before and after its change.
+        let is_called = members.remove("call").is_some();
+        if let Some(schema) = members.get("response_schema") {
+            let mut held = BTreeSet::new();
+            place::holding("", schema, &self.words, &mut held);
+            if !held.is_empty() {
+                members.remove("response_schema");
+            }
+        }
+        let mut shown = payload;
+        for place in &self.places {
+            if let Some(value) = shown.pointer_mut(place) {
+                *value = mark(place, None);
+            }
+        }
+        if let Some(fields) = shown.as_object_mut() {
+            fields.retain(|name, _| {
+                if is_own {
+                    SHOWN.contains(&name.as_str())
+                } else {
+                    !is_called || !MADE.contains(&name.as_str())
+                }
+            });
+        }
+        members.insert("payload".to_owned(), shown);
+        content
+    }
+}

@@ -1,0 +1,76 @@
+//! Places of a JSON value: which ones a pattern names, and which hold words that stand elsewhere too.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// Shorter words stand everywhere by chance.
+const WORD_CHARS: usize = 4;
+
+/// The places that a pattern names in a value.
+pub(super) fn named(value: &Value, pattern: &str) -> Vec<String> {
+    let Some(rest) = pattern.strip_prefix('/') else { return Vec::new() };
+    let mut found = vec![(String::new(), value)];
+    for segment in rest.split('/') {
+        found = found.into_iter().flat_map(|(at, value)| below(&at, value, segment)).collect();
+    }
+    found.into_iter().map(|(at, _)| at).collect()
+}
+
+fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Value)> {
+    if segment == "*" {
+        return children(value).into_iter().map(|(name, child)| (format!("{at}/{name}"), child)).collect();
+    }
+    let pointer = format!("/{segment}");
+    value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
+}
+
+/// What is directly in a value, by its segment of a pointer.
+fn children(value: &Value) -> Vec<(String, &Value)> {
+    match value {
+        Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(i, child)| (i.to_string(), child)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Without those that are inside of another.
+pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_inside =
+        |place: &String| place.match_indices('/').skip(1).any(|(end, _)| places.contains(&place[..end]));
+    places.iter().filter(|place| !is_inside(place)).cloned().collect()
+}
+
+/// The words in a value that it would be recognised by.
+pub(super) fn words(value: &Value, found: &mut BTreeSet<String>) {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    if text.chars().count() >= WORD_CHARS {
+        found.insert(text);
+    }
+    for (_, child) in children(value) {
+        words(child, found);
+    }
+}
+
+/// The texts and numbers of a value that hold one of these words.
+pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+    let holds = match value {
+        Value::String(text) => held.iter().any(|word| text.contains(word)),
+        Value::Number(number) => held.contains(&number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+    };
+    if holds && !at.is_empty() {
+        found.insert(at.to_owned());
+    }
+    for (name, child) in children(value) {
+        holding(&format!("{at}/{name}"), child, held, found);
+    }
+}

@@ -1,0 +1,117 @@
+//! An edit of somebody who has not seen all that they edit: what is withheld from them stays as it is.
+//!
+//! They send the marks back where they stand. A mark that is gone, moved or doubled would be a change of what they may not
+//! see, and is refused.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{cover, mark, sees_as};
+use crate::interrupt::{Decision, Effect, Interrupt, Voter};
+use crate::schema::Problem;
+
+impl Interrupt {
+    /// The edit of a decision with what is withheld in the place of its marks; `None`: it is as it is.
+    pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
+        let rules = &self.opened.withhold;
+        if rules.is_empty() {
+            return Ok(None);
+        }
+        let hidden = self.withheld_from(sees_as(&voter.actor.id, voter.actor.role, voter.people));
+        let is_limited = !hidden.is_empty();
+        // Whoever sees all of it may send back an edit that somebody else was shown.
+        let every: Vec<&str> = rules.iter().flat_map(|rule| &rule.fields).map(String::as_str).collect();
+        let patterns = if is_limited { &hidden } else { &every };
+        let known = self.cover(patterns);
+        let effect = self.offers(&decision.option).map(|offer| offer.effect);
+        if is_limited && !known.places.is_empty() && effect.is_some_and(Effect::is_of_what_is_made) {
+            let message = "what it covers is withheld from you: allow this one, or refuse";
+            return Err(vec![Problem::new("/option", message)]);
+        }
+        let takes_edit = self.opened.kind.row().edits.is_some() && effect != Some(Effect::ProceedWithSome);
+        if decision.edit.is_null() || !takes_edit {
+            return Ok(None);
+        }
+        let sent = self.as_payload(decision.edit.clone());
+        let mut marks = Vec::new();
+        marks_of(String::new(), &sent, &mut marks);
+        let of = match marks.first() {
+            Some((_, mark)) => mark.get("edit_of").and_then(Value::as_u64),
+            None => None,
+        };
+        let source = match of {
+            None => self.payload(),
+            Some(seq) => {
+                let vote = self.votes.iter().find(|vote| vote.seq == seq && !vote.edit.is_null());
+                let Some(vote) = vote else {
+                    let message =
+                        format!("holds marks of the edit {seq}, which stands no more: read it again");
+                    return if is_limited { Err(vec![Problem::new("/edit", message)]) } else { Ok(None) };
+                };
+                self.as_payload(vote.edit.clone())
+            }
+        };
+        let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
+        let withheld: BTreeSet<String> = cover::places(&source, patterns, known.words())
+            .into_iter()
+            .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
+            .collect();
+        let at = |place: &str| format!("/edit{}", place.strip_prefix(&member).unwrap_or(place));
+        let mut problems = Vec::new();
+        let mut restored = sent.clone();
+        for (place, found) in &marks {
+            let says = found.get("withheld").and_then(Value::as_str).unwrap_or_default();
+            // Data of that form that is no mark of ours.
+            if !withheld.contains(says) {
+                continue;
+            }
+            if says != place || **found != mark(place, of) {
+                let message = format!("this mark stands for `{says}`, and belongs there");
+                problems.push(Problem::new(at(place), message));
+            }
+        }
+        for place in &withheld {
+            let is_marked = sent.pointer(place) == Some(&mark(place, of));
+            if is_marked {
+                if let (Some(there), Some(value)) = (restored.pointer_mut(place), source.pointer(place)) {
+                    *there = value.clone();
+                }
+            } else if is_limited {
+                let message = format!("is withheld from you: leave {} where it stands", mark(place, of));
+                problems.push(Problem::new(at(place), message));
+            }
+        }
+        if is_limited {
+            let named = cover::places(&sent, patterns, &BTreeSet::new());
+            let added = named.iter().filter(|place| !withheld.contains(*place));
+            let inside = |place: &str| withheld.iter().any(|outer| place.starts_with(&format!("{outer}/")));
+            let message = "may be set by others alone: it is withheld from you";
+            problems
+                .extend(added.filter(|place| !inside(place)).map(|place| Problem::new(at(place), message)));
+        }
+        if problems.is_empty() { Ok(Some(self.as_edit(restored))) } else { Err(problems) }
+    }
+}
+
+/// Where marks stand, and whatever else has their form.
+fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
+    let is_mark = |members: &serde_json::Map<String, Value>| {
+        members.get("withheld").is_some_and(Value::is_string)
+            && members.keys().all(|name| name == "withheld" || name == "edit_of")
+    };
+    match value {
+        Value::Object(members) if is_mark(members) => found.push((at, value)),
+        Value::Object(members) => {
+            for (name, child) in members {
+                marks_of(format!("{at}/{}", super::place::escaped(name)), child, found);
+            }
+        }
+        Value::Array(items) => {
+            for (i, child) in items.iter().enumerate() {
+                marks_of(format!("{at}/{i}"), child, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,41 @@
+//! What an identity provider says has ended: the session of somebody there, or all of them (back-channel logout of
+//! `OpenID` Connect). By digests, so that the journal names nobody's session.
+
+use std::collections::BTreeMap;
+
+use super::people::{Moment, Since};
+use crate::digest::Digest;
+use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
+
+/// What has ended, and the notices that said so: none counts twice, at whichever node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SignedOutThere {
+    sessions: BTreeMap<Digest, Moment>,
+    notices: BTreeMap<Digest, Moment>,
+}
+
+impl SignedOutThere {
+    /// Whether one of these, by which somebody signed in, has ended since.
+    pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
+        sessions
+            .iter()
+            .filter_map(|session| self.sessions.get(session))
+            .any(|moment| since.is_before(*moment))
+    }
+
+    pub(super) fn is_known(&self, notice: &Digest) -> bool {
+        self.notices.contains_key(notice)
+    }
+
+    pub(super) fn ended(&mut self, session: Digest, notice: Digest, moment: Moment) {
+        for (all, new) in [(&mut self.sessions, session), (&mut self.notices, notice)] {
+            // No login lasts longer.
+            all.retain(|_, before| moment.at.ms_since(before.at) <= PROVIDER_SIGN_OUTS_MS);
+            if all.len() >= PROVIDER_SIGN_OUTS {
+                let first = all.iter().min_by_key(|(_, moment)| moment.seq).map(|(digest, _)| *digest);
+                first.and_then(|digest| all.remove(&digest));
+            }
+            all.insert(new, moment);
+        }
+    }
+}

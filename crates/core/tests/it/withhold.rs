@@ -1,0 +1,312 @@
+//! What is withheld from whom: which places a pointer names, what is shown instead, and what an edit may not touch.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
+use holdshort_core::interrupt::{Assignment, Interrupt, Kind, Refusal, Stage, Withhold};
+use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use serde_json::{Value, json};
+
+use crate::assignments::{decide, of_groups, people, stages};
+use crate::pairs::ask;
+use crate::world::{self, World, choose, choose_with, edit};
+
+fn from_reviewers(fields: &[&str]) -> Vec<Withhold> {
+    let fields = fields.iter().map(|field| (*field).to_owned()).collect();
+    vec![Withhold { from: BTreeSet::from([Role::Reviewer]), fields }]
+}
+
+/// An agent asks, and this is withheld from reviewers. `olga` may decide as well.
+fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
+    let mut world = World::new(world::external());
+    people(&mut world.system);
+    let agent = Actor::agent("their-agent", "rest");
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = Origin::External;
+    world.try_send(&agent, Input::Start(start)).expect("it may start");
+    let stage = Stage { approvers: vec!["olga".to_owned()], ..of_groups(&["legal"], required) };
+    let ask =
+        Ask { kind, payload, assignment: stages(vec![stage]), withhold: from_reviewers(fields), ..ask() };
+    world.try_send(&agent, Input::Ask(Box::new(ask))).expect("it may ask");
+    let id = world.open(kind);
+    (world, id)
+}
+
+fn seen(world: &World, id: &InterruptId, sees: Role) -> Interrupt {
+    let interrupt = &world.run.interrupts[id];
+    interrupt.covered(sees).map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
+}
+
+fn shown(payload: Value, fields: &[&str]) -> Value {
+    let (world, id) = asked(Kind::ToolApproval, payload, fields, 1);
+    seen(&world, &id, Role::Reviewer).content["payload"].clone()
+}
+
+#[test]
+fn a_pointer_names_places() {
+    let payload = json!({"a": {"b": 1, "c~/d": 2}, "list": [{"x": 1, "y": 2}, {"y": 3}, 4], "n": null});
+    let table = [
+        ("/a/b", json!(["/a/b"])),
+        ("/a", json!(["/a"])),
+        ("/a/c~0~1d", json!(["/a/c~0~1d"])),
+        ("/a/*", json!(["/a/b", "/a/c~0~1d"])),
+        ("/list/*/x", json!(["/list/0/x"])),
+        ("/list/*/y", json!(["/list/0/y", "/list/1/y"])),
+        ("/list/1", json!(["/list/1"])),
+        ("/*/*/y", json!(["/list/0/y", "/list/1/y"])),
+        ("/n", json!(["/n"])),
+        ("/a/b/c", json!([])),
+        ("/list/9", json!([])),
+        ("/none/*", json!([])),
+    ];
+    for (field, expected) in table {
+        let (world, id) = asked(Kind::ToolApproval, payload.clone(), &[field], 1);
+        let covered = world.run.interrupts[&id].covered(Role::Reviewer);
+        let places: Vec<String> = covered.map(|it| it.cover.places.into_iter().collect()).unwrap_or_default();
+        assert_eq!(json!(places), expected, "{field}");
+    }
+    let both = shown(json!({"a": {"b": "bbbb"}}), &["/a/b", "/a"]);
+    assert_eq!(both, json!({"a": {"withheld": "/a"}}), "the outer one counts");
+}
+
+#[test]
+fn what_can_not_be_a_place_or_a_role() {
+    for good in ["/a", "/a/*/b", "/~0~1", "/a/"] {
+        assert_eq!(flaw_of_field(good), None, "{good}");
+    }
+    for bad in ["", "/", "a/b", "$.a", "/a~", "/a~2", &format!("/{}", "x".repeat(500))] {
+        assert!(flaw_of_field(bad).is_some(), "{bad}");
+    }
+    assert_eq!(flaw_of_role(Role::Reviewer), None);
+    for role in [Role::Admin, Role::Operator, Role::Agent, Role::Auditor, Role::Engine] {
+        assert!(flaw_of_role(role).is_some(), "{role:?}");
+    }
+}
+
+#[test]
+fn the_same_words_are_withheld_wherever_they_stand() {
+    let payload = json!({
+        "arguments": {"to": "ann@example.org", "text": "Dear ann@example.org, hello", "cc": ["ann@example.org"], "n": 1},
+        "note": "ann@example.org is new", "other": "no",
+    });
+    let shown = shown(payload, &["/arguments/to"]);
+    let mark = |at: &str| json!({ "withheld": at });
+    let expected = json!({
+        "arguments": {
+            "to": mark("/arguments/to"), "text": mark("/arguments/text"), "cc": [mark("/arguments/cc/0")], "n": 1
+        },
+        "note": mark("/note"), "other": "no",
+    });
+    assert_eq!(shown, expected);
+}
+
+/// Numbers, short words, keys: a word that stands everywhere is looked for nowhere.
+#[test]
+fn a_short_word_is_no_word() {
+    let payload = json!({"arguments": {"pin": "07", "sum": 125_000}, "text": "07 days", "more": 125_000});
+    let shown = shown(payload, &["/arguments/pin", "/arguments/sum"]);
+    assert_eq!((&shown["text"], &shown["more"]), (&json!("07 days"), &json!({"withheld": "/more"})));
+}
+
+#[test]
+fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
+    let payload = json!({"arguments": {"to": "ann@example.org"}});
+    let (world, id) = asked(Kind::ToolApproval, payload.clone(), &["/arguments/to"], 1);
+    for role in [Role::Admin, Role::Operator, Role::Agent, Role::Auditor] {
+        assert!(world.run.interrupts[&id].covered(role).is_none(), "{role:?}");
+    }
+    assert_eq!(shown(payload.clone(), &["/arguments/from"]), payload);
+}
+
+/// A digest of a value with few possible forms tells the value.
+#[test]
+fn no_digest_is_shown() {
+    let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
+    assert!(world.run.interrupts[&id].opened.action_digest.is_some());
+    assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
+}
+
+fn payload() -> Value {
+    json!({"arguments": {
+        "to": "ann@example.org", "sum": 5,
+        "items": [{"n": 1, "iban": "DE11 1111"}, {"n": 2, "iban": "DE22 2222"}],
+    }})
+}
+
+const FIELDS: [&str; 2] = ["/arguments/to", "/arguments/items/*/iban"];
+
+/// What a reviewer is shown of the arguments, changed like this.
+fn sent(change: impl FnOnce(&mut Value)) -> Value {
+    let mut arguments = shown(payload(), &FIELDS)["arguments"].take();
+    change(&mut arguments);
+    arguments
+}
+
+/// What it is about, the edit that is sent, and what is released, or the places that are refused.
+type Sent<'a> = (&'a str, Value, Result<Value, Vec<&'a str>>);
+
+#[test]
+fn an_edit_keeps_what_is_withheld() {
+    let table: Vec<Sent<'_>> = vec![
+        (
+            "another sum",
+            sent(|it| it["sum"] = json!(6)),
+            Ok({
+                let mut whole = payload()["arguments"].take();
+                whole["sum"] = json!(6);
+                whole
+            }),
+        ),
+        ("a mark is gone", sent(|it| drop(it.as_object_mut().unwrap().remove("to"))), Err(vec!["/edit/to"])),
+        ("another value", sent(|it| it["to"] = json!("me@example.org")), Err(vec!["/edit/to"])),
+        (
+            "the items change places",
+            sent(|it| it["items"].as_array_mut().unwrap().reverse()),
+            Err(vec!["/edit/items/0/iban", "/edit/items/1/iban"]),
+        ),
+        (
+            "an item is gone",
+            sent(|it| drop(it["items"].as_array_mut().unwrap().remove(0))),
+            Err(vec!["/edit/items/0/iban", "/edit/items/1/iban"]),
+        ),
+        (
+            "a mark is copied to where it can be read",
+            sent(|it| it["note"] = json!({"withheld": "/arguments/to"})),
+            Err(vec!["/edit/note"]),
+        ),
+        (
+            "another one of the kind is added",
+            sent(|it| it["items"].as_array_mut().unwrap().push(json!({"n": 3, "iban": "DE33"}))),
+            Err(vec!["/edit/items/2/iban"]),
+        ),
+        (
+            "something else entirely",
+            json!("x"),
+            Err(vec!["/edit/to", "/edit/items/0/iban", "/edit/items/1/iban"]),
+        ),
+        (
+            "marks of an edit that is not there",
+            sent(|it| it["to"] = json!({"withheld": "/arguments/to", "edit_of": 99})),
+            Err(vec![]),
+        ),
+    ];
+    for (what, edited, expected) in table {
+        let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 1);
+        let result = decide(&mut world, &id, "anna", edit(edited));
+        match expected {
+            Ok(whole) => {
+                result.unwrap_or_else(|why| panic!("{what}: {why:?}"));
+                assert_eq!(world.run.interrupts[&id].given().edit, whole, "{what}");
+            }
+            Err(places) => {
+                let Err(Rejection::Refused(Refusal::Withheld(problems))) = result else {
+                    panic!("{what}: {result:?}")
+                };
+                let told: BTreeSet<&str> = problems.iter().map(|problem| &*problem.pointer).collect();
+                assert!(places.iter().all(|place| told.contains(place)), "{what}: {problems:?}");
+                let said = format!("{problems:?}");
+                assert!(!said.contains("ann@") && !said.contains("DE11"), "{what}: {said}");
+                assert!(world.run.interrupts[&id].is_open(), "{what}");
+            }
+        }
+    }
+}
+
+/// Whoever changes nothing approves what is there; whoever sees it may change it, and others agree unseen.
+#[test]
+fn others_agree_to_an_edit_that_they_see_a_part_of() {
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    let mut whole = payload()["arguments"].take();
+    whole["to"] = json!("bob@example.org");
+    whole["sum"] = json!(7);
+    decide(&mut world, &id, "olga", edit(whole.clone())).expect("she sees all of it");
+    let interrupt = seen(&world, &id, Role::Reviewer);
+    let theirs = interrupt.votes[0].edit.clone();
+    assert_eq!(theirs["sum"], json!(7));
+    assert!(theirs["to"]["edit_of"].is_u64(), "{theirs}");
+    assert!(!theirs.to_string().contains("bob@"), "{theirs}");
+    decide(&mut world, &id, "anna", edit(theirs)).expect("she agrees");
+    let standing = &world.run.interrupts[&id];
+    assert!(!standing.is_open());
+    assert_eq!(standing.given().edit, whole);
+
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 1);
+    decide(&mut world, &id, "anna", edit(sent(|_| ()))).expect("it changes nothing");
+    let standing = &world.run.interrupts[&id];
+    assert_eq!((standing.given().edit, &*standing.votes[0].option), (Value::Null, "approve"));
+}
+
+/// A text that somebody wrote who sees it is shown without it.
+#[test]
+fn words_of_others_hold_none_of_it() {
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    let said = choose_with("approve", "ann@example.org is known to me");
+    decide(&mut world, &id, "olga", said).expect("it is taken");
+    let vote = seen(&world, &id, Role::Reviewer).votes[0].text.clone();
+    assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
+}
+
+/// Of a workflow's own call: what is made of its arguments is not shown, and nothing is granted that is not seen.
+#[test]
+fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
+    let mut definition = world::definition();
+    definition.gates.withhold = from_reviewers(&["/arguments/command"]);
+    let mut world = World::new(definition);
+    people(&mut world.system);
+    let mut world = world.with("work", vec![world::calls(&[world::command("make secret-target")])]);
+    world.person(world.start_input(Config::default()));
+    world.work();
+    let id = world.open(Kind::ToolApproval);
+    let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
+    interrupt.assignment = stages(vec![of_groups(&["legal"], 1)]);
+    let covered = interrupt.covered(Role::Reviewer).expect("it is covered").interrupt;
+    assert_eq!(covered.content["title"], "run_command");
+    let all = format!("{:?} {}", covered.opened, covered.content);
+    assert!(!all.contains("secret-target"), "{all}");
+    assert!(interrupt.offers("approve_session").is_some(), "the test means something");
+    let refused = decide(&mut world, &id, "anna", choose("approve_session"));
+    assert!(matches!(refused, Err(Rejection::Refused(Refusal::Withheld(_)))), "{refused:?}");
+    decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
+}
+
+/// A journal without it is read as it always was, and one that has it says so again.
+#[test]
+fn it_stands_in_the_facts() {
+    let (world, id) = asked(Kind::Review, json!({"content": "x"}), &["/content"], 1);
+    let opened = &world.run.interrupts[&id].opened;
+    let stored = serde_json::to_value(opened).expect("it serialises");
+    assert_eq!(stored["withhold"], json!([{"from": ["reviewer"], "fields": ["/content"]}]));
+    let read: holdshort_core::interrupt::Opened = serde_json::from_value(stored).expect("it is read");
+    assert_eq!(&read, opened);
+    let plain = holdshort_core::interrupt::Opened { withhold: Vec::new(), ..read };
+    assert!(serde_json::to_value(plain).expect("it serialises").get("withhold").is_none());
+}
+
+/// An agent that says something wrong is told where.
+#[test]
+fn an_ask_is_checked() {
+    let mut world = World::new(world::external());
+    let agent = Actor::agent("their-agent", "rest");
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = Origin::External;
+    world.try_send(&agent, Input::Start(start)).expect("it may start");
+    let rule = |from: &[Role], fields: &[&str]| Withhold {
+        from: from.iter().copied().collect(),
+        fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+    };
+    let table = [
+        (rule(&[Role::Operator], &["/a"]), "/withhold/0/from/0"),
+        (rule(&[], &["/a"]), "/withhold/0/from"),
+        (rule(&[Role::Reviewer], &[]), "/withhold/0/fields"),
+        (rule(&[Role::Reviewer], &["/a", "b"]), "/withhold/0/fields/1"),
+    ];
+    for (rule, pointer) in table {
+        let ask = Ask { withhold: vec![rule.clone()], assignment: Assignment::default(), ..ask() };
+        let Err(Rejection::Invalid(problems)) = world.try_send(&agent, Input::Ask(Box::new(ask))) else {
+            panic!("{rule:?}")
+        };
+        assert_eq!(problems[0].pointer, pointer, "{rule:?}");
+    }
+}
