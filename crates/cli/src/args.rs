@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod decide;
+mod deliveries;
 mod freeze;
 mod front;
 mod people;
@@ -13,6 +14,7 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
 pub(crate) use decide::Decide;
+pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
@@ -300,6 +302,14 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Groups>,
     },
+    /// What channels were told, or are to be told: list, show, retry
+    #[command(args_conflicts_with_subcommands = true)]
+    Deliveries {
+        #[command(subcommand)]
+        verb: Option<Deliveries>,
+    },
+    /// The channels over which people are told, and whether they work
+    Channels,
     /// Have others decide on what is open
     Reassign(Reassign),
     /// Have somebody decide in the place of somebody who is asked
@@ -456,6 +466,9 @@ pub(crate) struct Serve {
     /// they were].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// Where people are told, and of what: a file of channels [default: nowhere but in the browser and the terminal].
+    #[arg(long, value_name = "FILE")]
+    pub channels: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Requests a second that each agent of another framework may make, on average; all together may make five times

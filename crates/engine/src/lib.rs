@@ -10,6 +10,7 @@ mod driver;
 mod error;
 mod executor;
 pub mod metrics;
+pub mod outbox;
 pub mod real;
 pub mod rebuild;
 pub mod transfer;

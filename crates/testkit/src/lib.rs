@@ -12,3 +12,4 @@ pub mod model;
 pub mod provider;
 pub mod server;
 pub mod sim;
+pub mod sink;

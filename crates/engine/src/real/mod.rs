@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::channel::Channel;
 use holdshort_core::definition::Rule;
 use holdshort_core::system::people::{People, PeopleSource, Roster};
 use holdshort_core::system::{Input, Rejection};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
-use holdshort_store::{Location, Store, sqlite};
+use holdshort_store::{DeliveryChange, Location, Outbox, Store, sqlite};
 use holdshort_tools::Step;
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
@@ -36,6 +37,8 @@ pub struct Setup<L> {
     pub people: Option<Roster>,
     /// The rules of the installation; `None`: they are as they were.
     pub rules: Option<Vec<Rule>>,
+    /// Where people are told.
+    pub channels: Vec<Channel>,
     pub library: L,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
@@ -69,7 +72,7 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing } = setup;
+    let Setup { data, people, rules, channels, library, model, sandbox_program, store, rehearsing } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -107,6 +110,7 @@ where
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, SystemClock, executor);
+    driver.tell_channels(channels);
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
@@ -140,6 +144,9 @@ async fn freeze_copy(driver: &Arc<RealDriver>, data: &Path, at: &str) -> Result<
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
+    // The original goes on telling, or has told.
+    let (now, why) = (driver.clock().now(), format!("restored from a backup of {at}"));
+    driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     sqlite::taken_up(data)?;
     tracing::warn!(%at, "the data folder is a backup: everything is frozen until a person lifts it");
     Ok(())

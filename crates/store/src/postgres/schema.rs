@@ -11,7 +11,7 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
     include_str!("../../migrations/postgres/0003_chain.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/postgres/0007_usage.sql"),
     include_str!("../../migrations/postgres/0008_answers.sql"),
     include_str!("../../migrations/postgres/0009_assigned.sql"),
+    include_str!("../../migrations/postgres/0010_outbox.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.

@@ -50,6 +50,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod swarm;
+mod telling;
 mod trials;
 mod tried;
 mod undo;
