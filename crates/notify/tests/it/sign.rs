@@ -1,6 +1,7 @@
 //! Signatures: the vectors of Standard Webhooks, and those of the documents.
 
 use holdshort_notify::{Secret, SecretError};
+use serde_json::Value;
 
 use crate::channels::{OTHER, SECRET};
 
@@ -20,4 +21,24 @@ fn each_secret_signs_in_its_own_way() {
     assert_eq!(one.sign_body(b"{}").len(), 64);
     assert_eq!(format!("{one:?}"), "Secret");
     assert_eq!(Secret::parse("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap_err(), SecretError::Form);
+}
+
+#[test]
+fn the_vectors_of_the_documents_hold() {
+    let page = include_str!("../../../../docs/reference/webhooks.md");
+    let vectors: Vec<Value> = page
+        .split("```json\n")
+        .skip(1)
+        .map(|block| serde_json::from_str(block.split("```").next().unwrap()).unwrap())
+        .collect();
+    assert_eq!(vectors.len(), 2);
+    for vector in vectors {
+        let text = |name: &str| vector[name].as_str().unwrap();
+        let (secret, body) = (Secret::parse(text("secret")).unwrap(), text("body").as_bytes());
+        let timestamp = vector["timestamp"].as_i64().unwrap();
+        assert_eq!(secret.sign(text("id"), timestamp, body), text("signature"));
+        if let Some(of_body) = vector.get("body_signature") {
+            assert_eq!(secret.sign_body(body), of_body.as_str().unwrap());
+        }
+    }
 }

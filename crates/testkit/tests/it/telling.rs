@@ -309,7 +309,7 @@ async fn a_copy_tells_nobody() {
     assert_eq!(sink.received().len(), 2, "what is new is told, what was there is not");
 }
 
-/// With the libraries that receivers use. `pip download` and `npm` bring them; the scripts know nothing of ours.
+/// With the libraries that receivers use, of PyPI and npm.
 #[tokio::test(flavor = "multi_thread")]
 async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     let sink = WebhookSink::start().await;
@@ -325,7 +325,9 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
         },
         "body": String::from_utf8(received.body.clone()).unwrap(),
     });
-    let verifiers = concat!(env!("CARGO_MANIFEST_DIR"), "/src/webhooks");
+    let verifiers = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
+    let installed = std::path::Path::new(verifiers).join("node_modules/.python/standardwebhooks");
+    assert!(installed.exists(), "run `npm ci` in {verifiers}");
     for (program, script) in [("python3", "verify.py"), ("node", "verify.js")] {
         let verify = |given: &Value| {
             let mut child = Command::new(program)
