@@ -26,7 +26,7 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     assert!(head.contains("\r\nx-team: risk\r\n"), "{head}");
     let wanted = json!({
         "type": "interrupt.opened",
-        "timestamp": "2025-10-09T08:53:20Z",
+        "timestamp": "2025-10-09T08:53:20.000Z",
         "data": {
             "interrupt": "int_01k6f0000000000000000000cc",
             "run": "run_01k6f0000000000000000000aa",
@@ -37,7 +37,7 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
             "risk": "high",
             "people": ["anna"],
             "groups": ["legal"],
-            "expires_at": "2025-10-09T09:53:20Z",
+            "expires_at": "2025-10-09T09:53:20.000Z",
             "url": "https://hold.example.org/inbox/int_01k6f0000000000000000000cc",
             "title": "Pay <@U1> *now*",
         },

@@ -20,7 +20,7 @@ fn both_forms_are_read_and_neither_is_believed_without_end() {
         ("Sunday, 06-Nov-94 08:50:37 GMT", Some(Duration::from_mins(1))),
         ("Sun Nov  6 08:50:37 1994", Some(Duration::from_mins(1))),
         ("Sun, 06 Nov 1994 08:48:37 GMT", Some(Duration::ZERO)),
-        ("Sun, 06 Nov 2094 08:50:37 GMT", Some(RETRY_AFTER)),
+        ("Sat, 06 Nov 2094 08:50:37 GMT", Some(RETRY_AFTER)),
         ("-1", None),
         ("1.5", None),
         ("soon", None),
