@@ -45,9 +45,12 @@ pub struct WebhookSink {
 struct Kept {
     received: Mutex<Vec<Received>>,
     /// For the next requests; afterwards 200.
-    answers: Mutex<VecDeque<(u16, Vec<(&'static str, String)>)>>,
+    answers: Mutex<VecDeque<Scripted>>,
     gate: Semaphore,
 }
+
+/// A status, and a header beside it.
+type Scripted = (u16, Option<(&'static str, String)>);
 
 /// More than any test sends.
 const OPEN: usize = 1 << 20;
@@ -72,12 +75,12 @@ impl WebhookSink {
 
     /// The next requests are answered with these.
     pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
-        lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, Vec::new())));
+        lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
     }
 
     /// The next one is answered with this, and this header.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
-        lock(&self.state.answers).push_back((status, vec![(name, value.to_owned())]));
+        lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
     }
 
     /// Requests are taken and not answered, until [`release`](Self::release).
@@ -108,9 +111,9 @@ async fn receive(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, bo
     let received = Received { path: uri.path().to_owned(), headers, body: body.to_vec(), at: Instant::now() };
     lock(&kept.received).push(received);
     let _open = kept.gate.acquire().await;
-    let (status, more) = lock(&kept.answers).pop_front().unwrap_or((200, Vec::new()));
+    let (status, more) = lock(&kept.answers).pop_front().unwrap_or((200, None));
     let mut response = StatusCode::from_u16(status).expect("a status").into_response();
-    for (name, value) in more {
+    if let Some((name, value)) = more {
         response.headers_mut().insert(name, value.parse().expect("a value"));
     }
     response

@@ -21,7 +21,7 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(driver: A
         match driver.forget_deliveries().await {
             Ok((0, _)) => {}
             Ok((failed, _)) => {
-                tracing::warn!(failed, "deliveries waited too long, and are not sent any more")
+                tracing::warn!(failed, "deliveries waited too long, and are not sent any more");
             }
             Err(error) => tracing::warn!(%error, "old deliveries can not be forgotten"),
         }

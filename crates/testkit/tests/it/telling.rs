@@ -309,7 +309,7 @@ async fn a_copy_tells_nobody() {
     assert_eq!(sink.received().len(), 2, "what is new is told, what was there is not");
 }
 
-/// With the libraries that receivers use, of PyPI and npm.
+/// With the libraries that receivers use, of `PyPI` and `npm`.
 #[tokio::test(flavor = "multi_thread")]
 async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     let sink = WebhookSink::start().await;
