@@ -13,7 +13,7 @@ fn both_forms_are_read_and_neither_is_believed_without_end() {
     let now = at(784_111_777_000);
     for (header, wanted) in [
         ("0", Some(Duration::ZERO)),
-        (" 120 ", Some(Duration::from_secs(120))),
+        (" 120 ", Some(Duration::from_mins(2))),
         ("86401", Some(RETRY_AFTER)),
         ("99999999999999999999999999", Some(RETRY_AFTER)),
         ("Sun, 06 Nov 1994 08:50:37 GMT", Some(Duration::from_mins(1))),
