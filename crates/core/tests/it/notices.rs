@@ -48,7 +48,8 @@ fn all(before: &Run, world: &World) -> Vec<Notice> {
 fn told(before: &Run, world: &World) -> Vec<String> {
     let told = |notice: &Notice| {
         let of: Vec<&str> = notice.groups.iter().chain(&notice.people).map(String::as_str).collect();
-        let outcome = notice.outcome.map(|outcome| format!(" {outcome:?}").to_lowercase()).unwrap_or_default();
+        let outcome =
+            notice.outcome.map(|outcome| format!(" {outcome:?}").to_lowercase()).unwrap_or_default();
         format!("{}{outcome}: {}", notice.occasion.as_str(), of.join(" "))
     };
     all(before, world).iter().map(told).collect()
