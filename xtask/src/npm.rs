@@ -1,4 +1,4 @@
-//! npm in a folder of the project: the browser app, and the identity provider of the tests.
+//! npm in a folder of the project: the browser app, the identity provider of the tests, and the libraries that verify webhooks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,11 @@ use crate::run::root;
 /// The provider that tests sign in at.
 pub(crate) fn provider() -> PathBuf {
     root().join("crates/testkit/oidc")
+}
+
+/// The libraries that tests verify webhooks with.
+pub(crate) fn webhooks() -> PathBuf {
+    root().join("crates/testkit/webhooks")
 }
 
 pub(crate) fn npm(folder: &Path) -> Command {

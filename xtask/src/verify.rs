@@ -31,6 +31,9 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     if !quick && let Some(mut npm) = npm::install(&npm::provider()) {
         step("npm ci (the identity provider of the tests)", &mut npm)?;
     }
+    if !quick && let Some(mut npm) = npm::install(&npm::webhooks()) {
+        step("npm ci (the libraries that verify webhooks)", &mut npm)?;
+    }
     let installing = if quick { None } else { ui::install() }.map(|npm| Beside::start("npm ci", npm));
     let linted = lints();
     installing.map_or(Ok(()), Beside::end)?;

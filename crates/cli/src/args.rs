@@ -2,6 +2,7 @@
 
 mod audit;
 mod decide;
+mod deliveries;
 mod freeze;
 mod front;
 mod people;
@@ -16,6 +17,7 @@ use reqwest::Url;
 
 pub(crate) use audit::{Audit, KeepCheckpoints, Receipt, Verify, every};
 pub(crate) use decide::Decide;
+pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, otlp_endpoint, proxy, public_url};
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
@@ -307,6 +309,14 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Groups>,
     },
+    /// What channels were told, or are to be told: list, show, retry
+    #[command(args_conflicts_with_subcommands = true)]
+    Deliveries {
+        #[command(subcommand)]
+        verb: Option<Deliveries>,
+    },
+    /// The channels over which people are told, and whether they work
+    Channels,
     /// Have others decide on what is open
     Reassign(Reassign),
     /// Have somebody decide in the place of somebody who is asked
@@ -465,6 +475,9 @@ pub(crate) struct Serve {
     /// they were].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// Where people are told, and of what: a file of channels [default: nowhere but in the browser and the terminal].
+    #[arg(long, value_name = "FILE")]
+    pub channels: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Requests a second that each agent of another framework may make, on average; all together may make five times

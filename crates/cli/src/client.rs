@@ -488,8 +488,14 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
 }
 
 /// What ids begin with.
-const KINDS: [(&str, &str); 5] =
-    [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant"), ("key", "a key")];
+const KINDS: [(&str, &str); 6] = [
+    ("run", "a run"),
+    ("int", "an interrupt"),
+    ("ses", "a session"),
+    ("gra", "a grant"),
+    ("key", "a key"),
+    ("dlv", "a delivery"),
+];
 
 /// The verb that lists the ids of a kind.
 fn listed_by(kind: &str) -> &'static str {
@@ -497,11 +503,12 @@ fn listed_by(kind: &str) -> &'static str {
         "run" | "ses" => "sessions",
         "gra" => "grants",
         "key" => "keys",
+        "dlv" => "deliveries",
         _ => "inbox --all",
     }
 }
 
-/// An id of one kind: `run`, `int`, `ses` or `gra`. Of another, it says which.
+/// An id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. Of another, it says which.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);

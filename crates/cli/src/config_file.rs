@@ -52,6 +52,7 @@ struct File {
     workflows: Option<PathBuf>,
     people: Option<PathBuf>,
     rules: Option<PathBuf>,
+    channels: Option<PathBuf>,
     model: Option<String>,
     base_url: Option<String>,
     #[serde(deserialize_with = "store")]
@@ -90,6 +91,7 @@ pub(crate) struct Settled {
     pub workflows: Option<PathBuf>,
     pub people: Option<PathBuf>,
     pub rules: Option<PathBuf>,
+    pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub store: StoreArgs,
     pub agent_requests: u32,
@@ -158,6 +160,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
     let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);
     let rules = telling.pick("rules", None, serve.rules.clone(), file.rules, None, shown);
+    let channels = telling.pick("channels", None, serve.channels.clone(), file.channels, None, shown);
     let model = ModelArgs {
         model: telling.pick(
             "model",
@@ -246,6 +249,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         workflows,
         people,
         rules,
+        channels,
         model,
         store,
         agent_requests: agent_requests.unwrap_or(AGENT_REQUESTS),
@@ -371,6 +375,7 @@ fn read(path: &Path) -> anyhow::Result<File> {
         &mut file.workflows,
         &mut file.people,
         &mut file.rules,
+        &mut file.channels,
         &mut file.store_file,
         &mut file.tls_cert,
         &mut file.tls_key,

@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub people: Option<PathBuf>,
     /// The rules file.
     pub rules: Option<PathBuf>,
+    /// The channels file.
+    pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
     /// A second, of each agent.
@@ -73,6 +75,7 @@ impl Embedded {
             workflows: plan.workflows,
             people: plan.people,
             rules: plan.rules,
+            channels: plan.channels,
             model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             per_minute: plan.per_minute,

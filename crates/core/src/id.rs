@@ -153,6 +153,11 @@ id!(
     "gra_"
 );
 id!(
+    /// What one channel is to be told of one event.
+    DeliveryId,
+    "dlv_"
+);
+id!(
     /// A key of an agent or a service; not its secret.
     KeyId,
     "key_"

@@ -12,6 +12,7 @@ mod error;
 pub mod evidence;
 mod executor;
 pub mod metrics;
+pub mod outbox;
 pub mod real;
 pub mod rebuild;
 pub mod transfer;

@@ -30,6 +30,8 @@ pub struct Metrics {
     model_calls: Counted<1>,
     tokens: Counted<2>,
     tool_calls: Counter,
+    deliveries: Counted<2>,
+    channels_disabled: Counted<1>,
 }
 
 impl Default for Metrics {
@@ -47,6 +49,8 @@ impl Default for Metrics {
             model_calls: Family::default(),
             tokens: Family::default(),
             tool_calls: Counter::default(),
+            deliveries: Family::default(),
+            channels_disabled: Family::default(),
         };
         let Self {
             registry,
@@ -60,6 +64,8 @@ impl Default for Metrics {
             model_calls,
             tokens,
             tool_calls,
+            deliveries,
+            channels_disabled,
         } = &mut metrics;
         registry.register("appends", "Transactions of the journal", appends.clone());
         registry.register("interrupts_opened", "Interrupts that were opened", opened.clone());
@@ -75,6 +81,12 @@ impl Default for Metrics {
         registry.register("model_calls", "Requests to models, by how they ended", model_calls.clone());
         registry.register("model_tokens", "Tokens that models read and wrote", tokens.clone());
         registry.register("tool_calls", "Tool calls that were started", tool_calls.clone());
+        registry.register("deliveries", "Attempts to tell people, by what came of them", deliveries.clone());
+        registry.register(
+            "channels_disabled",
+            "Channels that were disabled, for they failed too long",
+            channels_disabled.clone(),
+        );
         metrics
     }
 }
@@ -83,6 +95,15 @@ impl Metrics {
     /// All of them.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub(crate) fn delivered(&self, channel: &str, outcome: &str) {
+        let labels = [("channel", channel.to_owned()), ("outcome", outcome.to_owned())];
+        self.deliveries.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn channel_disabled(&self, channel: &str) {
+        self.channels_disabled.get_or_create(&[("channel", channel.to_owned())]).inc();
     }
 
     /// One append, whatever it holds.

@@ -63,6 +63,8 @@ codes! {
         "Ask somebody else who may decide: `assignment` names them.";
     NotYourStage = "not_your_stage", 403, "Others decide at this stage",
         "Wait: `assignment.stage` says where it is, and `assignment.stages` who decides in which.";
+    NotRetriable = "not_retriable", 409, "The delivery can not be sent again",
+        "It is being sent, or what it said is kept no longer: read it again in a moment.";
     NoVote = "no_vote", 409, "There is no vote of yours to take back",
         "Nothing: none of the decisions that stand is yours.";
     OtherSource = "other_source", 409, "The person is changed where they were read from",

@@ -10,6 +10,7 @@ mod assignment;
 mod before;
 mod code;
 mod covered;
+mod delivery;
 mod diff;
 mod effect;
 mod event;
@@ -46,6 +47,7 @@ pub use assignment::{
 pub use before::Before;
 pub use code::Code;
 pub use covered::Covered;
+pub use delivery::{Attempt, Channel, Delivery, DeliveryState, Occasion};
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, AuditRecord, Event, Preview, PreviewKind, Role};

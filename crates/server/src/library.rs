@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use holdshort_core::definition::Rule;
 use holdshort_core::run::undecidable;
 use holdshort_core::system::people::{People, Roster};
+use holdshort_notify::Channels;
 use holdshort_web::limits::WORKFLOW_FILES;
-use holdshort_workflow::{Library, Override, Problem, bounds, people_file, rules_file};
+use holdshort_workflow::{Library, Override, Problem, bounds, channels_file, people_file, rules_file};
 
 const WORKFLOW: &str = "workflow.yaml";
 const REHEARSAL: &str = "rehearsal.yaml";
@@ -29,6 +30,8 @@ pub enum Error {
     Invalid(Vec<Problem>),
     #[error("{}", .0.join("\n"))]
     Undecidable(Vec<String>),
+    #[error("{}: {source}", path.display())]
+    Channels { path: PathBuf, source: Box<holdshort_notify::Error> },
 }
 
 fn lines(problems: &[Problem]) -> String {
@@ -67,6 +70,15 @@ pub fn people(path: &Path) -> Result<Roster, Error> {
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
+}
+
+/// The channels of a file with their secrets, which lie beside it where their names do not begin with `/`.
+pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
+    let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
+    let channels = channels_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    Channels::open(channels, folder, &|name| std::env::var(name).ok())
+        .map_err(|source| Error::Channels { path: path.to_owned(), source: Box::new(source) })
 }
 
 /// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.

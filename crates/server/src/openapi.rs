@@ -69,6 +69,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
         (name = "plans", description = "What was planned, what became of it, another plan on the way"),
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
         (name = "answers", description = "What people answered, kept per subject"),
+        (name = "channels", description = "Over what people are told, and what became of it"),
         (name = "sessions", description = "Conversations, and what people allowed in them"),
         (name = "keys", description = "How agents and services get in"),
         (name = "logins", description = "How a browser gets in"),
@@ -216,6 +217,8 @@ refuses! {
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
     RevokesKey: ANY, CHANGE, &[Code::NotFound];
+    /// Of a delivery that is to be sent again.
+    RetriesDelivery: ANY, CHANGE, OF_A_RUN, &[Code::NotRetriable];
     Leaves: ANY, CHANGE, &[Code::NotFound];
     /// Of what reads one thing.
     ReadsOne: ANY, OF_A_RUN;

@@ -10,6 +10,7 @@ use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::evidence::{Evidence, Signer};
+use holdshort_engine::outbox::keep_sending;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_engine::{Clock, Ends};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
@@ -60,6 +61,8 @@ pub struct Options {
     pub people: Option<PathBuf>,
     /// The rules file; `None`: the rules of the installation are as they were.
     pub rules: Option<PathBuf>,
+    /// The channels file; `None`: people are told over none.
+    pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
@@ -124,6 +127,8 @@ pub struct Server {
     reading: JoinHandle<()>,
     /// For whatever stays open for somebody.
     standing: JoinHandle<()>,
+    /// Over channels.
+    sending: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
@@ -170,6 +175,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let tls = options.front.tls.clone().map(Tls::open).transpose().map_err(StartError::Tls)?;
     let people = options.people.as_deref().map(library::people).transpose()?;
     let rules = options.rules.as_deref().map(library::rules).transpose()?;
+    let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
     // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
     if is_new {
         let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
@@ -214,6 +220,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         data: options.data.clone(),
         people,
         rules,
+        channels: channels.definitions(),
         library: |people: &People| -> Result<_, StartError> {
             Ok(library::open(workflows.as_deref(), people)?)
         },
@@ -286,6 +293,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         let keeping = tokio::spawn(checkpoints::keep(app.clone(), to.clone()));
         (to, keeping)
     });
+    // Frozen, or without channels, it sends nothing.
+    let sending = tokio::spawn(keep_sending(app.driver.clone(), Arc::new(channels), app.base.clone()));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
@@ -309,6 +318,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         certificate,
         checkpoints,
         telling,
+        sending,
     })
 }
 
@@ -405,6 +415,8 @@ impl Server {
     /// then closes the store. What still runs then is settled at the next start.
     pub async fn stop(self) {
         self.stop.send_replace(true);
+        // What is being sent stays claimed, and the next start sends it again under the same id.
+        self.sending.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;

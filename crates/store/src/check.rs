@@ -22,6 +22,10 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
             return malformed(format!("{stream}/{seq} is erased by what does not come after it"));
         }
     }
+    let mut deliveries = BTreeSet::new();
+    if let Some(twice) = append.deliveries.iter().find(|each| !deliveries.insert(&each.delivery)) {
+        return malformed(format!("{} stands in it twice", twice.delivery));
+    }
     let mut keys = BTreeSet::new();
     if let Some(key) = append.keys.iter().find(|key| !keys.insert((&key.scope, &key.key))) {
         return malformed(format!("the key {}/{} stands in it twice", key.scope, key.key));

@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::delivery::Delivery;
+use holdshort_core::id::{DeliveryId, GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
 
 use crate::journal::Error;
@@ -27,6 +28,10 @@ pub(crate) struct GrantSortKey(pub(crate) Reverse<GrantId>);
 /// What sorts answers: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AnswerSortKey(pub(crate) Reverse<InterruptId>);
+
+/// What sorts deliveries: newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 
 /// What sorts sessions: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,6 +108,23 @@ impl AnswerSortKey {
     pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
         match parts(cursor)[..] {
             ["a", interrupt] => Ok(Self(Reverse(parse(interrupt)?))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl DeliverySortKey {
+    pub(crate) fn of(row: &Delivery) -> Self {
+        Self(Reverse(row.delivery.clone()))
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        format!("t.{}", self.0.0)
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["t", delivery] => Ok(Self(Reverse(parse(delivery)?))),
             _ => Err(Error::BadCursor),
         }
     }

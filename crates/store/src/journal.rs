@@ -1,14 +1,15 @@
-//! The whole journal: its events, its rows, its leases, and the bodies of files (design, parts 3 and 5). One conformance suite checks it.
+//! The whole journal: its events, its rows, its leases, the bodies of files, and what people are to be told (design, parts 3 and 5). One conformance suite checks it.
 
 use crate::bodies::Bodies;
 use crate::leases::Leases;
 use crate::log::Log;
+use crate::outbox::Outbox;
 use crate::tables::Tables;
 
 /// A store: everything that a node needs of one.
-pub trait Journal: Log + Tables + Leases + Bodies {}
+pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
-impl<T: Log + Tables + Leases + Bodies> Journal for T {}
+impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
 /// What can go wrong with the store itself. Each is typed so that a surface can say what to do.
 #[derive(Debug, thiserror::Error)]

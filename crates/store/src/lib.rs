@@ -1,7 +1,7 @@
-//! The journal's stores: four small traits, implemented in memory, in SQLite and in PostgreSQL.
+//! The journal's stores: five small traits, implemented in memory, in SQLite and in PostgreSQL.
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
-//! interprets an event. Read [`Log`], [`Tables`], [`Leases`] and [`Bodies`] first: they are the whole promise, and
+//! interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: they are the whole promise, and
 //! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep
 //! events, `table.rs` how they keep the rows, `stretch.rs` how lists of these are read.
 
@@ -13,6 +13,7 @@ mod journal;
 mod leases;
 mod log;
 mod memory;
+mod outbox;
 mod packed_append;
 pub mod postgres;
 pub mod sqlite;
@@ -29,6 +30,7 @@ pub use log::{
     StreamAppend,
 };
 pub use memory::Memory;
+pub use outbox::{Claim, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};

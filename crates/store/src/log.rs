@@ -3,6 +3,7 @@
 
 use std::future::Future;
 
+use holdshort_core::delivery::Delivery;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
@@ -33,6 +34,8 @@ pub struct Append {
     pub drives: bool,
     /// Earlier events of streams that it writes: their content goes with it. What they are chained by stays.
     pub erased: Vec<(StreamId, u64)>,
+    /// What channels are told of its events. New ones, that nobody sends so far.
+    pub deliveries: Vec<Delivery>,
 }
 
 #[derive(Clone, Debug)]

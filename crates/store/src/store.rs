@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::id::{DeliveryId, GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
@@ -17,6 +18,7 @@ use crate::folder::{self, Lock};
 use crate::journal::Error;
 use crate::leases::{Lease, Leases, NodeRow};
 use crate::log::{Append, AppendError, Appended, Blob, Change, Key, Link, Log, Positioned};
+use crate::outbox::{Claim, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::tables::{
@@ -348,5 +350,44 @@ impl Bodies for Store {
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         on!(self, drop_bodies(before, most_bytes).await)
+    }
+}
+
+impl Outbox for Store {
+    async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
+        on!(self, claim_deliveries(claim).await)
+    }
+
+    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+        on!(self, settle_delivery(settled).await)
+    }
+
+    async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
+        on!(self, change_deliveries(change).await)
+    }
+
+    async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {
+        on!(self, next_delivery(channels).await)
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        on!(self, delivery(id).await)
+    }
+
+    async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Delivery>, Error> {
+        on!(self, deliveries(filter, after, limit).await)
+    }
+
+    async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {
+        on!(self, attempts(id).await)
+    }
+
+    async fn channel_states(&self) -> Result<Vec<ChannelState>, Error> {
+        on!(self, channel_states().await)
     }
 }

@@ -5,10 +5,14 @@
 
 use std::cmp::Reverse;
 
+use holdshort_core::delivery::Delivery;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
 
-use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{
+    AnswerSortKey, DeliverySortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey,
+};
+use crate::outbox::DeliveryFilter;
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
@@ -187,4 +191,17 @@ pub(crate) fn answers<'a>(filter: &'a AnswerFilter, after: Option<&'a AnswerSort
         .equal("subject", filter.subject.as_ref());
     stretch.conditions.extend(filter.search.as_ref().map(Condition::Words));
     stretch.older("interrupt < ?", after.map(|AnswerSortKey(Reverse(interrupt))| interrupt))
+}
+
+pub(crate) fn deliveries<'a>(filter: &'a DeliveryFilter, after: Option<&'a DeliverySortKey>) -> Stretch<'a> {
+    let index = match filter {
+        DeliveryFilter { interrupt: Some(_), .. } => Some("deliveries_by_interrupt"),
+        DeliveryFilter { state: Some(_), .. } => Some("deliveries_by_state"),
+        DeliveryFilter { .. } => None,
+    };
+    Stretch::of::<Delivery>(index, "delivery DESC")
+        .equal("interrupt", filter.interrupt.as_ref())
+        .equal("state", filter.state.as_ref())
+        .equal("channel", filter.channel.as_ref())
+        .older("delivery < ?", after.map(|DeliverySortKey(Reverse(delivery))| delivery))
 }

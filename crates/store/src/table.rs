@@ -5,8 +5,10 @@
 
 use std::str::FromStr;
 
-use holdshort_core::id::{GrantId, Id, InterruptId, RunId, SessionId};
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
+use holdshort_core::id::{DeliveryId, GrantId, Id, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::Kind;
+use holdshort_core::notice::Occasion;
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
@@ -106,9 +108,23 @@ record!(AnswerRow in "answers", Replaced {
     interrupt, run, subject, agent, question, answer, is_data, by, at, corrected_at, reused, source, erased, asked, words
 } over this, _there: this);
 
-/// Every table of rows.
+record!(Delivery in "deliveries", Replaced {
+    delivery, channel, occasion, run, seq, interrupt, notice, state, created_at, next_at, attempts, node, status, error,
+    ended_at
+} over this, _there: this);
+record!(Attempt in "attempts", Replaced {
+    delivery, number, at, took_ms, status, error, digest, answer
+} over this, _there: this);
+record!(ChannelState in "channels", Replaced {
+    channel, failing_since, disabled_at, why
+} over this, _there: this);
+
+/// Every table of rows that can be rebuilt.
 pub(crate) const TABLES: [Table; 5] =
     [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
+
+/// The tables that hold what no event says.
+pub(crate) const OUTBOX: [Table; 3] = [Delivery::TABLE, Attempt::TABLE, ChannelState::TABLE];
 
 /// Whatever rows are put into.
 pub(crate) trait Put {
@@ -187,7 +203,7 @@ macro_rules! ids {
         })*
     };
 }
-ids!(RunId, SessionId, InterruptId, GrantId);
+ids!(RunId, SessionId, InterruptId, GrantId, DeliveryId);
 
 /// Names of closed sets.
 macro_rules! names {
@@ -205,7 +221,7 @@ macro_rules! names {
         })*
     };
 }
-names!(Status, State, Kind);
+names!(Status, State, Kind, Occasion, DeliveryState);
 
 impl Field for String {
     fn value(&self) -> Value<'_> {

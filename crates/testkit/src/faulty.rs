@@ -5,16 +5,17 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::id::{DeliveryId, GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter,
-    InterruptFilter, Journal, Key, Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter,
-    SessionFilter, Tables,
+    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Claim, Cursor, DeliveryChange,
+    DeliveryFilter, Due, Error, GrantFilter, InterruptFilter, Journal, Key, Lease, Leases, Link, Log,
+    NodeRow, Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, Settled, Tables, Told,
 };
 use tokio::sync::{Notify, watch};
 
@@ -294,5 +295,44 @@ impl<J: Journal> Bodies for Faulty<J> {
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         self.inner.drop_bodies(before, most_bytes).await
+    }
+}
+
+impl<J: Journal> Outbox for Faulty<J> {
+    async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
+        self.inner.claim_deliveries(claim).await
+    }
+
+    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+        self.inner.settle_delivery(settled).await
+    }
+
+    async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
+        self.inner.change_deliveries(change).await
+    }
+
+    async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {
+        self.inner.next_delivery(channels).await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        self.inner.delivery(id).await
+    }
+
+    async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Delivery>, Error> {
+        self.inner.deliveries(filter, after, limit).await
+    }
+
+    async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {
+        self.inner.attempts(id).await
+    }
+
+    async fn channel_states(&self) -> Result<Vec<ChannelState>, Error> {
+        self.inner.channel_states().await
     }
 }

@@ -13,3 +13,4 @@ pub mod model;
 pub mod provider;
 pub mod server;
 pub mod sim;
+pub mod sink;

@@ -33,6 +33,7 @@ pub struct Setup {
     base_url: Option<String>,
     env: Vec<(String, String)>,
     arguments: Vec<String>,
+    channels: Option<String>,
     data: Option<PathBuf>,
     leads_group: bool,
 }
@@ -45,6 +46,7 @@ impl Default for Setup {
             base_url: None,
             env: Vec::new(),
             arguments: Vec::new(),
+            channels: None,
             data: None,
             leads_group: false,
         }
@@ -76,6 +78,11 @@ impl Setup {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// People are told over these: the text of a channels file.
+    pub fn channels(self, yaml: &str) -> Self {
+        Self { channels: Some(yaml.to_owned()), ..self }
     }
 
     /// The journal in this database, as the node of this name.
@@ -226,6 +233,11 @@ impl TestServer {
         }
         if let Some(base_url) = &self.setup.base_url {
             command.args(["--model", "scripted", "--base-url", base_url]);
+        }
+        if let Some(yaml) = &self.setup.channels {
+            let path = self.folder.path().join("channels.yaml");
+            std::fs::write(&path, yaml).expect("a channels file");
+            command.arg("--channels").arg(path);
         }
         command.args(&self.setup.arguments);
         command.envs(self.setup.env.iter().map(|(name, value)| (name, value)));

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use holdshort_protocol::{Code, GrantStatus, InterruptStatus, Kind, SessionState, Status};
+use holdshort_protocol::{Code, DeliveryState, GrantStatus, InterruptStatus, Kind, SessionState, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -166,6 +166,21 @@ pub struct AnswersQuery {
     pub subject: Option<String>,
     /// Words that the question or its answer has, all of them.
     pub q: Option<String>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeliveriesQuery {
+    pub channel: Option<String>,
+    pub state: Option<DeliveryState>,
+    /// `int_…`
+    pub interrupt: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// 1 to 200; 50 without it. A page may hold fewer.

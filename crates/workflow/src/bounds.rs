@@ -23,6 +23,18 @@ pub const RULES: usize = 500;
 /// Bytes and values of the rules file.
 pub const RULES_BYTES: usize = 1024 * 1024;
 pub const RULES_NODES: usize = 100_000;
+/// Bytes of the channels file, and the channels in it: each is looked at with every append that tells somebody.
+pub const CHANNELS_BYTES: usize = 256 * 1024;
+pub const CHANNELS: usize = 50;
+/// Secrets of one channel: the current one, and those that receivers may still use.
+pub const CHANNEL_SECRETS: usize = 3;
+pub const CHANNEL_HEADERS: usize = 20;
+/// Attempts of one delivery.
+pub const CHANNEL_ATTEMPTS: u64 = 12;
+/// From the first attempt to the second.
+pub const CHANNEL_RETRY_MS: u64 = 60 * 60 * 1000;
+/// Of one attempt.
+pub const CHANNEL_TIMEOUT_MS: u64 = 30 * 1000;
 /// Entries of any other list: an agent's tools, a rule's patterns, approvers.
 pub const LIST: usize = 200;
 /// Replies of one agent in a rehearsal.

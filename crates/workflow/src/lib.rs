@@ -4,6 +4,7 @@
 //! the grammar, [`rehearsal`] for scripts, [`Library`] for what a server offers.
 
 pub mod bounds;
+pub mod channels_file;
 pub mod duration;
 mod extend;
 mod item;

@@ -276,6 +276,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the channels of this server, and how they work. */
+        get: operations["list_channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what channels were told, or are to be told, newest first. */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a delivery with its attempts. */
+        get: operations["read_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again, now.
+         * @description It has the same id as before, and is tried once, or as often as it would have been. A channel that was disabled is tried
+         *     again from here on.
+         */
+        post: operations["retry_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/device-logins": {
         parameters: {
             query?: never;
@@ -308,7 +380,7 @@ export interface paths {
         put?: never;
         /**
          * Ask what has become of the sign-in of a terminal.
-         * @description Within a minute the same answer comes again: whoever missed it asks once more.
+         * @description The token comes once.
          */
         post: operations["read_device_login"];
         delete?: never;
@@ -805,28 +877,6 @@ export interface paths {
          *     that it leads to redeems it. Without a `person` it signs in whoever makes it.
          */
         post: operations["make_login_link"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/login/backchannel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take a notice that somebody has signed out at the identity provider.
-         * @description Back-channel logout of OpenID Connect, for the provider alone: it is registered there as `backchannel_logout_uri`. The
-         *     logins that came from the session that the token names end, at every node, and what is open with one; without a session,
-         *     all of its subject. The same notice once more changes nothing.
-         */
-        post: operations["sign_out_by_provider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1758,8 +1808,6 @@ export interface components {
              * @description For how long an approval can be used, from the decision on. Without it: for ever.
              */
             usable_ms?: number | null;
-            /** @description What is withheld from whom. */
-            withhold?: components["schemas"]["Withhold"][];
             /** @description Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too. */
             working_time?: boolean;
         };
@@ -1878,6 +1926,24 @@ export interface components {
             /** @description Where there is more than one: all of them, in their order. */
             stages?: components["schemas"]["Stage"][];
         };
+        /** @description One attempt to send it. */
+        Attempt: {
+            /** @description The beginning of what was answered, for 30 days. */
+            answer?: string | null;
+            at: string;
+            /** @description SHA-256 of the body that was sent, in hexadecimal. */
+            digest?: string | null;
+            error?: string | null;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            number: number;
+            /** Format: int64 */
+            status?: number | null;
+            /** Format: int64 */
+            took_ms: number;
+        };
         /** @description An event as the journal has it, with what proves it. */
         AuditRecord: {
             /** @description Texts, arguments, results, as stored; not there where the event has none, or where it was erased. */
@@ -1917,6 +1983,17 @@ export interface components {
         ChangeScope: components["schemas"]["ChangeWord"] | string[];
         /** @enum {string} */
         ChangeWord: "none" | "ignored";
+        /** @description A channel, as this server is configured. */
+        Channel: {
+            /** @description Nothing is sent to it until a delivery of it is retried. */
+            disabled_at?: string | null;
+            /** @description The first failure since a delivery came through. */
+            failing_since?: string | null;
+            name: string;
+            /** @description `webhook`, `slack`, `teams`, `ntfy`. */
+            type: string;
+            why?: string | null;
+        };
         /**
          * @description A mandatory checkpoint. What each covers stands in the documentation of workflows.
          * @enum {string}
@@ -1926,7 +2003,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "logout_token_refused" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "withheld" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "not_retriable" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2055,6 +2132,56 @@ export interface components {
             session: string;
         };
         /**
+         * @description What one channel is told of one event. It holds no content of the run.
+         * @example {
+         *       "id": "dlv_01k6f0000000000000000000dd",
+         *       "channel": "legal-slack",
+         *       "event": "opened",
+         *       "interrupt": "int_01k6f0000000000000000000cc",
+         *       "run": "run_01k6f0000000000000000000aa",
+         *       "seq": 12,
+         *       "state": "waiting",
+         *       "attempts": 1,
+         *       "status": 503,
+         *       "error": "answered 503 Service Unavailable",
+         *       "created_at": "2026-01-01T12:00:00Z",
+         *       "next_at": "2026-01-01T12:00:05.4Z"
+         *     }
+         */
+        Delivery: {
+            /** Format: int64 */
+            attempts: number;
+            channel: string;
+            created_at: string;
+            ended_at?: string | null;
+            /** @description Why the last attempt failed, or why it is not sent. */
+            error?: string | null;
+            event: components["schemas"]["Occasion"];
+            /** @description The same for each attempt: `webhook-id`. */
+            id: string;
+            interrupt: string;
+            /** @description When it is tried next. */
+            next_at?: string | null;
+            run: string;
+            /** @description A node is sending it. */
+            sending?: boolean;
+            /**
+             * Format: int64
+             * @description Of the event in the stream of the run.
+             */
+            seq: number;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: int64
+             * @description What the last attempt was answered with.
+             */
+            status?: number | null;
+            /** @description Where one delivery is asked for. */
+            tried?: components["schemas"]["Attempt"][];
+        };
+        /** @enum {string} */
+        DeliveryState: "waiting" | "delivered" | "failed" | "dropped";
+        /**
          * @description Which sign-in of a terminal is asked about.
          * @example {
          *       "device": "eyJjIjoi…"
@@ -2096,8 +2223,6 @@ export interface components {
          *     }
          */
         DeviceProgress: {
-            /** @description The handle to ask with from here on, where the provider wants to be asked less often. */
-            device?: string | null;
             login?: components["schemas"]["TokenLogin"] | null;
             /**
              * Format: int64
@@ -2543,15 +2668,6 @@ export interface components {
             votes?: components["schemas"]["Vote"][];
             /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
-            /**
-             * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
-             *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
-             *     there.
-             * @example [
-             *       "/arguments/customer/email"
-             *     ]
-             */
-            withheld?: string[];
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
@@ -2700,6 +2816,21 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Channel: {
+            items: {
+                /** @description Nothing is sent to it until a delivery of it is retried. */
+                disabled_at?: string | null;
+                /** @description The first failure since a delivery came through. */
+                failing_since?: string | null;
+                name: string;
+                /** @description `webhook`, `slack`, `teams`, `ntfy`. */
+                type: string;
+                why?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Comment: {
             items: {
                 /** Format: date-time */
@@ -2712,6 +2843,42 @@ export interface components {
                 seq: number;
                 /** @description Absent where it was erased. */
                 text?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Delivery: {
+            items: {
+                /** Format: int64 */
+                attempts: number;
+                channel: string;
+                created_at: string;
+                ended_at?: string | null;
+                /** @description Why the last attempt failed, or why it is not sent. */
+                error?: string | null;
+                event: components["schemas"]["Occasion"];
+                /** @description The same for each attempt: `webhook-id`. */
+                id: string;
+                interrupt: string;
+                /** @description When it is tried next. */
+                next_at?: string | null;
+                run: string;
+                /** @description A node is sending it. */
+                sending?: boolean;
+                /**
+                 * Format: int64
+                 * @description Of the event in the stream of the run.
+                 */
+                seq: number;
+                state: components["schemas"]["DeliveryState"];
+                /**
+                 * Format: int64
+                 * @description What the last attempt was answered with.
+                 */
+                status?: number | null;
+                /** @description Where one delivery is asked for. */
+                tried?: components["schemas"]["Attempt"][];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -2859,15 +3026,6 @@ export interface components {
                 votes?: components["schemas"]["Vote"][];
                 /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
-                /**
-                 * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
-                 *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
-                 *     there.
-                 * @example [
-                 *       "/arguments/customer/email"
-                 *     ]
-                 */
-                withheld?: string[];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
                 you?: components["schemas"]["You"] | null;
@@ -3234,16 +3392,6 @@ export interface components {
             sign_out: string;
         };
         /**
-         * @description A notice of the identity provider that somebody has signed out there.
-         * @example {
-         *       "logout_token": "eyJ…"
-         *     }
-         */
-        LogoutNotice: {
-            /** @description A token of the provider. More fields may be there. */
-            logout_token: string;
-        };
-        /**
          * @description A key to be made.
          * @example {
          *       "name": "build-bot",
@@ -3409,6 +3557,11 @@ export interface components {
         Note: {
             text?: string | null;
         };
+        /**
+         * @description Why somebody is told.
+         * @enum {string}
+         */
+        Occasion: "opened" | "asked" | "reminded" | "escalated" | "resolved" | "expired";
         /** @description One option, as offered. */
         Offer: {
             /** @description What it does: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` … */
@@ -4246,27 +4399,6 @@ export interface components {
         };
         /** @enum {string} */
         WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
-        /**
-         * @description Places of a payload that are withheld from some roles.
-         * @example {
-         *       "from": [
-         *         "reviewer"
-         *       ],
-         *       "fields": [
-         *         "/arguments/customer/email",
-         *         "/arguments/items/*\/iban"
-         *       ]
-         *     }
-         */
-        Withhold: {
-            /**
-             * @description JSON pointers into the payload; `*` is any one member or element. A value there gives way to
-             *     `{"withheld": POINTER}`, and whatever is made of it is not shown.
-             */
-            fields: string[];
-            /** @description `reviewer`: whoever sees all runs sees this too, and an agent wrote it. */
-            from: components["schemas"]["Role"][];
-        };
         /** @description A step of a run that is at work or waits, or a phase that has not begun. */
         Work: {
             /** @description Left out where no single agent will begin with the phase. */
@@ -4645,19 +4777,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description `invalid_request`: The request does not fit.
-         *
-         *     `withheld`: The edit changes what is withheld from you.
-         */
-        "invalid_request-or-withheld": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `key_ended`: The key was revoked or has expired. */
         key_ended: {
             headers: {
@@ -4682,19 +4801,6 @@ export interface components {
          *     `invalid_header`: A header has a value that it can not have.
          */
         "malformed_json-or-invalid_header": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `malformed_json`: The body is not JSON that every reader understands alike.
-         *
-         *     `logout_token_refused`: The notice of the identity provider does not count.
-         */
-        "malformed_json-or-logout_token_refused": {
             headers: {
                 [name: string]: unknown;
             };
@@ -4779,6 +4885,15 @@ export interface components {
         };
         /** @description `not_found`: There is nothing under this address. */
         not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_retriable`: The delivery can not be sent again. */
+        not_retriable: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5031,15 +5146,6 @@ export interface components {
         };
         /** @description `wrong_host`: The request is addressed to another host. */
         wrong_host: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `wrong_origin`: The request comes from a page of another origin. */
-        wrong_origin: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5502,6 +5608,131 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    list_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Channel"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                channel?: string;
+                state?: components["schemas"]["DeliveryState"];
+                /** @description `int_…` */
+                interrupt?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Delivery"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    read_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dlv_01k6f0000000000000000000dd */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    retry_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dlv_01k6f0000000000000000000dd */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, as it waits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["not_retriable"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     begin_device_login: {
@@ -6170,7 +6401,7 @@ export interface operations {
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request-or-withheld"];
+            422: components["responses"]["invalid_request"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
@@ -6704,39 +6935,6 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
-            507: components["responses"]["disk_full"];
-        };
-    };
-    sign_out_by_provider: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": components["schemas"]["LogoutNotice"];
-            };
-        };
-        responses: {
-            /** @description They are signed out */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["malformed_json-or-logout_token_refused"];
-            403: components["responses"]["wrong_origin"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
             507: components["responses"]["disk_full"];
         };
     };

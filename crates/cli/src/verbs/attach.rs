@@ -66,6 +66,7 @@ pub(super) async fn bring_along(
         workflows: None,
         people: None,
         rules: None,
+        channels: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

@@ -45,6 +45,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         workflows: None,
         people: None,
         rules: None,
+        channels: None,
         model,
         database: None,
         agent_requests: AGENT_REQUESTS,

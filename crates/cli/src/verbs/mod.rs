@@ -8,6 +8,7 @@ mod backup;
 mod chat;
 mod coach;
 mod decide;
+mod deliveries;
 mod demo;
 mod doctor;
 mod events;
@@ -89,6 +90,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Keys { verb } => keys::keys(&scene, verb).await,
         Verb::People { verb } => people::people(&scene, verb).await,
         Verb::Groups { verb } => groups::groups(&scene, verb).await,
+        Verb::Deliveries { verb } => deliveries::deliveries(&scene, verb).await,
+        Verb::Channels => deliveries::channels(&scene).await,
         Verb::Reassign(args) => assign::reassign(&scene, args).await,
         Verb::Delegate { interrupt, to, from, until } => {
             assign::delegate(&scene, &interrupt, to, from, until).await

@@ -72,6 +72,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         workflows: args.workflows,
         people: None,
         rules: None,
+        channels: None,
         model: args.model,
         database: None,
         agent_requests: AGENT_REQUESTS,

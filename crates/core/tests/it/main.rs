@@ -33,6 +33,7 @@ mod kinds;
 mod layers;
 mod long;
 mod named;
+mod notices;
 mod options;
 mod order;
 mod pairs;

@@ -190,6 +190,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             erased,
             ..Append::default()
         };
+        append.deliveries = self.deliveries(&loaded.run, loaded.chain.seq + 1, &run, &events, &mut draw);
+        let tells = !append.deliveries.is_empty();
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
         // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is
         // written down as released by a grant or a rule that is gone. Where others write too, what is kept of these
@@ -277,6 +279,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         if told_of_session {
             self.tell(&session_stream, new_session_chain.seq);
+        }
+        if tells {
+            self.told.notify_one();
         }
         if closer {
             self.deadline.notify_one();

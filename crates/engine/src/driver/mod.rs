@@ -17,6 +17,7 @@ mod sessions;
 mod start;
 mod step;
 mod streams;
+mod telling;
 mod undo;
 
 use std::collections::{BTreeSet, HashMap};
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use holdshort_core::actor::Actor;
+use holdshort_core::channel::Channel;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
@@ -65,6 +67,10 @@ pub struct Driver<J, C, E> {
     pub(crate) others: Notify,
     /// Another node changed the installation: perhaps it lifted a freeze, and what waited for that goes on.
     pub(crate) changed: AtomicBool,
+    /// Where people are told.
+    channels: OnceLock<Vec<Channel>>,
+    /// Rung when there may be something to send.
+    pub(crate) told: Notify,
     /// People changed, and open asks that name them may not have been looked at since: also before this process began.
     relook: AtomicBool,
     /// A run was met that is as it was written, and that this binary can not read.
@@ -90,6 +96,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             deadline: Notify::new(),
             others: Notify::new(),
             changed: AtomicBool::new(false),
+            channels: OnceLock::new(),
+            told: Notify::new(),
             relook: AtomicBool::new(true),
             has_unreadable: AtomicBool::new(false),
             rules_changed: AtomicBool::new(false),
@@ -222,6 +230,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let driven = driven.await;
         self.release(run, &entry, &slot);
         self.went_on(run, driven.map(drop)).await
+    }
+
+    /// There may be something to send: a delivery is to be tried again at once.
+    pub fn ring_outbox(&self) {
+        self.told.notify_one();
     }
 
     /// Begins nothing from here on: no call is started, no model asked, nothing looked at. Decisions and answers are

@@ -10,12 +10,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::channel::Channel;
 use holdshort_core::definition::Rule;
 use holdshort_core::system::people::{People, PeopleSource, Roster};
 use holdshort_core::system::{Input, Rejection};
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
-use holdshort_store::{Location, Store, sqlite};
+use holdshort_store::{DeliveryChange, Location, Outbox, Store, sqlite};
 use holdshort_tools::Step;
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
@@ -36,6 +37,8 @@ pub struct Setup<L> {
     pub people: Option<Roster>,
     /// The rules of the installation; `None`: they are as they were.
     pub rules: Option<Vec<Rule>>,
+    /// Where people are told.
+    pub channels: Vec<Channel>,
     pub library: L,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
@@ -71,7 +74,7 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, rules, library, model, sandbox_program, store, rehearsing, ends } = setup;
+    let Setup { data, people, rules, channels, library, model, sandbox_program, store, rehearsing, ends } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -112,6 +115,7 @@ where
     if let Some(ends) = ends {
         driver.tell_of_ends(ends);
     }
+    driver.tell_channels(channels);
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
@@ -149,6 +153,9 @@ async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> 
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
+    // The original goes on telling, or has told.
+    let (now, why) = (driver.clock().now(), format!("a copy: {from}"));
+    driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts it");
     Ok(())
 }

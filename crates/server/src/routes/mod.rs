@@ -7,6 +7,7 @@ pub(crate) mod audit;
 mod audit_events;
 mod conversation;
 mod decisions;
+mod deliveries;
 mod docs;
 mod events;
 mod evidence;
@@ -93,6 +94,10 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(answers::list)))
         .routes(needs(all(Steer), routes!(answers::correct)))
         .routes(needs(all(Steer), routes!(answers::erase)))
+        .routes(needs(all(Read), routes!(deliveries::list)))
+        .routes(needs(all(Read), routes!(deliveries::read)))
+        .routes(needs(all(Halt), routes!(deliveries::retry)))
+        .routes(needs(all(Read), routes!(deliveries::channels)))
         .routes(needs(all(Assign), routes!(links::make)))
         .routes(needs(all(Steer), routes!(sessions::open)))
         .routes(needs(all(Read), routes!(sessions::list)))

@@ -21,6 +21,7 @@ pub(crate) fn options(data: &Path) -> Options {
         workflows: None,
         people: None,
         rules: None,
+        channels: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
         agent_requests: holdshort_server::AGENT_REQUESTS,

@@ -1,13 +1,14 @@
 //! The journal in memory, for tests and the simulator: the same answers as a database with several nodes, gone
 //! with the process.
 //!
-//! Never the store of a server. `log`, `tables`, `leases` and `bodies` implement the traits; `state` is what an append changes, `list`
+//! Never the store of a server. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits; `state` is what an append changes, `list`
 //! the rows.
 
 mod bodies;
 mod leases;
 mod list;
 mod log;
+mod outbox;
 mod state;
 mod tables;
 

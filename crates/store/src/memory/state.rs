@@ -11,6 +11,7 @@ use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use super::list::RowMaps;
+use super::outbox::Deliveries;
 use crate::check;
 use crate::log::{Append, AppendError, Appended, Key};
 
@@ -34,6 +35,7 @@ pub(super) struct State {
     /// With the moment at which each was last needed.
     pub(super) bodies: BTreeMap<Digest, (Timestamp, Vec<u8>)>,
     pub(super) tables: RowMaps,
+    pub(super) outbox: Deliveries,
     pub(super) position: watch::Sender<u64>,
 }
 
@@ -64,6 +66,7 @@ impl State {
             blobs: BTreeMap::new(),
             bodies: BTreeMap::new(),
             tables: RowMaps::default(),
+            outbox: Deliveries::default(),
             position: watch::Sender::new(0),
         }
     }
@@ -91,6 +94,7 @@ impl State {
             self.lease(node, row, append.drives);
         }
         self.tables.put(append.rows);
+        self.outbox.add(append.deliveries);
         let position = self.last();
         self.position.send_replace(position);
         Ok(Appended { position })
@@ -123,6 +127,10 @@ impl State {
     pub(super) fn driver(&self, run: &RunId) -> Option<u64> {
         let node = self.leases.get(run)?.node?;
         self.nodes.get(&node).filter(|found| found.alive).map(|_| node)
+    }
+
+    pub(super) fn is_alive(&self, node: u64) -> bool {
+        self.nodes.get(&node).is_some_and(|node| node.alive)
     }
 
     pub(super) fn claim(&mut self, node: u64, limit: usize) -> Vec<RunId> {

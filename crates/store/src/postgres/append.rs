@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use holdshort_core::delivery::Delivery;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::Sealed;
 use holdshort_core::id::StreamId;
@@ -19,6 +20,7 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
+use crate::table::Record;
 
 /// A position has 14 bits for the event's number within its append.
 const MOST_EVENTS: usize = 1 << 14;
@@ -47,6 +49,9 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
 
 pub(super) async fn append(pool: &Pool, node: u64, append: &Append) -> Result<Appended, AppendError> {
     let mut arguments = Arguments::of(append);
+    if !append.deliveries.is_empty() {
+        arguments.rows[Delivery::TABLE.name] = append.deliveries.iter().map(rows::json_of).collect();
+    }
     if !append.erased.is_empty() {
         arguments.rows["erased"] = erase::rows(pool, &append.erased).await?.into();
     }

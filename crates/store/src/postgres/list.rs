@@ -1,5 +1,6 @@
 //! Lists: all stretches of one in one statement.
 
+use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;
 use holdshort_core::projection::{
     AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
@@ -11,8 +12,11 @@ use tokio_postgres::types::ToSql;
 use super::column::{at_most, get, id, number};
 use super::pool::Pool;
 use super::rows;
-use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{
+    AnswerSortKey, DeliverySortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey,
+};
 use crate::journal::Error;
+use crate::outbox::DeliveryFilter;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
@@ -112,6 +116,16 @@ pub(super) async fn answers(
 ) -> Result<Page<AnswerRow>, Error> {
     let items = all(pool, &[stretch::answers(filter, after)], limit).await?;
     Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+}
+
+pub(super) async fn deliveries(
+    pool: &Pool,
+    filter: &DeliveryFilter,
+    after: Option<&DeliverySortKey>,
+    limit: usize,
+) -> Result<Page<Delivery>, Error> {
+    let items = all(pool, &[stretch::deliveries(filter, after)], limit).await?;
+    Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
 }
 
 pub(super) async fn due(

@@ -18,6 +18,7 @@ mod leases;
 mod list;
 mod log;
 mod node;
+mod outbox;
 mod pool;
 mod read;
 mod rows;

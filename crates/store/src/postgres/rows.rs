@@ -12,7 +12,7 @@ use super::erase;
 use super::node::Node;
 use super::pool::Pool;
 use crate::journal::Error;
-use crate::table::{Columns, Conflict, Put, Record, TABLES, Table, Value};
+use crate::table::{Columns, Conflict, OUTBOX, Put, Record, TABLES, Table, Value};
 use crate::tables::Rows;
 
 /// What `holdshort_put` takes: rows by their table.
@@ -28,13 +28,16 @@ impl Put for Map<String, Json> {
     type Error = std::convert::Infallible;
 
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Self::Error> {
-        let Table { name, columns, .. } = R::TABLE;
-        let values = row.values().into_iter().map(Json::from);
-        let row: Map<_, _> = columns.iter().map(|column| (*column).to_owned()).zip(values).collect();
-        let rows = self.entry(name).or_insert_with(|| Json::Array(Vec::new()));
-        rows.as_array_mut().into_iter().for_each(|rows| rows.push(Json::Object(row.clone())));
+        let rows = self.entry(R::TABLE.name).or_insert_with(|| Json::Array(Vec::new()));
+        rows.as_array_mut().into_iter().for_each(|rows| rows.push(json_of(row)));
         Ok(())
     }
+}
+
+/// A row by its columns.
+pub(super) fn json_of<R: Record>(row: &R) -> Json {
+    let values = row.values().into_iter().map(Json::from);
+    Json::Object(R::TABLE.columns.iter().map(|column| (*column).to_owned()).zip(values).collect())
 }
 
 impl From<Value<'_>> for Json {
@@ -51,7 +54,7 @@ impl From<Value<'_>> for Json {
 /// `holdshort_put`, which inserts rows or puts them over those with their key. One at a time: an append may name the
 /// same one twice, and the last word counts.
 pub(super) fn function() -> String {
-    let puts: String = TABLES.iter().map(put_all).collect();
+    let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
         "CREATE OR REPLACE FUNCTION holdshort_put(p_rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
          DECLARE

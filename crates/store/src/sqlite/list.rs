@@ -1,6 +1,7 @@
 //! Lists: each stretch by a statement of its own, in one snapshot. `INDEXED BY` turns a missing index into an error
 //! instead of a slow list.
 
+use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::projection::{
     AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage, Status,
@@ -11,8 +12,11 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::column::{Key, Time, id, number};
 use super::read::at_most;
 use super::rows;
-use crate::cursor::{AnswerSortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
+use crate::cursor::{
+    AnswerSortKey, DeliverySortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey,
+};
 use crate::journal::Error;
+use crate::outbox::DeliveryFilter;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
@@ -158,6 +162,16 @@ pub(super) fn answers(
 ) -> Result<Page<AnswerRow>, Error> {
     let items = all(connection, &[stretch::answers(filter, after)], limit.saturating_add(1))?;
     Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+}
+
+pub(super) fn deliveries(
+    connection: &Connection,
+    filter: &DeliveryFilter,
+    after: Option<&DeliverySortKey>,
+    limit: usize,
+) -> Result<Page<Delivery>, Error> {
+    let items = all(connection, &[stretch::deliveries(filter, after)], limit.saturating_add(1))?;
+    Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
 }
 
 pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {

@@ -13,6 +13,7 @@ mod error;
 mod leases;
 mod list;
 mod log;
+mod outbox;
 mod packed;
 mod pin;
 mod pool;

@@ -11,11 +11,22 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use super::column::{Key, id};
 use super::packed::pack;
 use crate::journal::Error;
-use crate::table::{Columns, Conflict, Put, Record, TABLES, Table, Value};
+use crate::table::{Columns, Conflict, OUTBOX, Put, Record, TABLES, Table, Value};
 use crate::tables::Rows;
 
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     rows.put_into(&mut Writing(connection))
+}
+
+/// Puts one row, whatever its table.
+pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Result<(), Error> {
+    Writing(connection).put(row)
+}
+
+/// Inserts a row whose key is not the first column alone.
+pub(super) fn insert<R: Record>(connection: &Connection, row: &R) -> Result<(), Error> {
+    connection.prepare_cached(&Statements::of(&R::TABLE).insert)?.execute(params_from_iter(row.values()))?;
+    Ok(())
 }
 
 pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error> {
@@ -46,8 +57,9 @@ struct Statements {
 
 impl Statements {
     fn of(table: &Table) -> &'static Self {
-        static ALL: LazyLock<BTreeMap<&'static str, Statements>> =
-            LazyLock::new(|| TABLES.iter().map(|table| (table.name, Statements::new(table))).collect());
+        static ALL: LazyLock<BTreeMap<&'static str, Statements>> = LazyLock::new(|| {
+            TABLES.iter().chain(&OUTBOX).map(|table| (table.name, Statements::new(table))).collect()
+        });
         &ALL[table.name]
     }
 

@@ -21,8 +21,9 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
+use super::outbox::{Answered, Asked};
 use super::pin::{self, Pin};
-use super::{append, bodies, chain, rows, schema};
+use super::{append, bodies, chain, outbox, rows, schema};
 use crate::folder::Lock;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
@@ -62,6 +63,10 @@ pub(super) enum Job {
         most_bytes: u64,
         reply: Reply<usize, Error>,
     },
+    Outbox {
+        asked: Asked,
+        reply: Reply<Answered, Error>,
+    },
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
@@ -73,6 +78,7 @@ enum Outcome {
     Epoch(u64),
     Found(BTreeSet<Digest>),
     Dropped(usize),
+    Outbox(Answered),
 }
 
 /// Why nothing of a group was written.
@@ -228,6 +234,7 @@ impl Job {
             Self::DropBodies { before, most_bytes, .. } => {
                 bodies::drop(connection, *before, *most_bytes).map(Outcome::Dropped)
             }
+            Self::Outbox { asked, .. } => outbox::answer(connection, asked).map(Outcome::Outbox),
             Self::Close => Ok(Outcome::Done),
         }
     }
@@ -241,6 +248,7 @@ impl Job {
             (Self::DrawEpoch { reply }, Outcome::Epoch(epoch)) => answer(reply, Ok(epoch)),
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
             (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
+            (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
             // Nobody waits for a close, and each other job comes to its own kind of outcome.
             (
                 _,
@@ -248,7 +256,8 @@ impl Job {
                 | Outcome::Done
                 | Outcome::Epoch(_)
                 | Outcome::Found(_)
-                | Outcome::Dropped(_),
+                | Outcome::Dropped(_)
+                | Outcome::Outbox(_),
             ) => {}
         }
     }
@@ -263,6 +272,7 @@ impl Job {
             Self::DrawEpoch { reply } => answer(reply, Err(again(error))),
             Self::NeedBodies { reply, .. } => answer(reply, Err(again(error))),
             Self::DropBodies { reply, .. } => answer(reply, Err(again(error))),
+            Self::Outbox { reply, .. } => answer(reply, Err(again(error))),
             Self::Close => {}
         }
     }
@@ -272,7 +282,12 @@ impl Outcome {
     fn position(&self) -> Option<u64> {
         match self {
             Self::Append(Ok(appended)) => Some(appended.position),
-            Self::Append(Err(_)) | Self::Done | Self::Epoch(_) | Self::Found(_) | Self::Dropped(_) => None,
+            Self::Append(Err(_))
+            | Self::Done
+            | Self::Epoch(_)
+            | Self::Found(_)
+            | Self::Dropped(_)
+            | Self::Outbox(_) => None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod fixture;
 mod leases;
 mod lists;
 mod older;
+mod outbox;
 mod postgres;
 mod sqlite;
 mod subject;

@@ -8,16 +8,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::id::{DeliveryId, GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Cursor, Due, Error, GrantFilter,
-    InterruptFilter, Key, Lease, Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
-    SessionFilter, Tables,
+    AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Claim, Cursor, DeliveryChange,
+    DeliveryFilter, Due, Error, GrantFilter, InterruptFilter, Key, Lease, Leases, Link, Log, Memory, NodeRow,
+    Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, Settled, Tables, Told,
 };
 use tokio::sync::watch;
 
@@ -399,5 +400,44 @@ impl Bodies for Store {
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
         self.memory.drop_bodies(before, most_bytes).await
+    }
+}
+
+impl Outbox for Store {
+    async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
+        self.memory.claim_deliveries(claim).await
+    }
+
+    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+        self.memory.settle_delivery(settled).await
+    }
+
+    async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
+        self.memory.change_deliveries(change).await
+    }
+
+    async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {
+        self.memory.next_delivery(channels).await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        self.memory.delivery(id).await
+    }
+
+    async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Delivery>, Error> {
+        self.memory.deliveries(filter, after, limit).await
+    }
+
+    async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {
+        self.memory.attempts(id).await
+    }
+
+    async fn channel_states(&self) -> Result<Vec<ChannelState>, Error> {
+        self.memory.channel_states().await
     }
 }

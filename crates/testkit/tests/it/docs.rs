@@ -15,6 +15,7 @@ const DOCUMENTS: [&str; 22] = [
     "docs/browser.md",
     "docs/events.md",
     "docs/nodes.md",
+    "docs/guides/channels.md",
     "docs/guides/chat.md",
     "docs/guides/copilot.md",
     "docs/guides/gates.md",
@@ -120,6 +121,8 @@ fn examples_in_the_documents_are_valid() {
             let problems = if block.starts_with("people:") {
                 let read = holdshort_workflow::people_file::parse(document, &block);
                 read.map(|people| deciders = People::listed(&people).deciders()).err()
+            } else if block.starts_with("channels:") {
+                holdshort_workflow::channels_file::parse(document, &block).err()
             } else if block.starts_with("name:") {
                 let catalogue = holdshort_tools::catalogue();
                 holdshort_workflow::parse_for(document, &block, &catalogue, &deciders).err()

@@ -50,6 +50,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod swarm;
+mod telling;
 mod traces;
 mod trials;
 mod tried;

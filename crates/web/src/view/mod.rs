@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod assignment;
 pub mod conversation;
+pub mod delivery;
 pub mod event;
 pub mod group;
 pub mod interrupt;

@@ -4,6 +4,7 @@
 
 mod catalogue;
 mod chains;
+mod channels_file;
 mod library;
 mod mutations;
 mod people_file;

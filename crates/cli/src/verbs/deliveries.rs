@@ -1,0 +1,130 @@
+//! `deliveries` and `channels`: what people are told, and over what.
+
+use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, plain};
+use serde_json::Value;
+
+use super::Scene;
+use crate::args::Deliveries;
+use crate::called::holdshort;
+use crate::client::id_of;
+use crate::exit::Exit;
+use crate::output::{document, say, say_all, tell};
+use crate::terminal::paint::Paint;
+use crate::terminal::time;
+
+pub(super) async fn deliveries(scene: &Scene, verb: Option<Deliveries>) -> anyhow::Result<Exit> {
+    match verb.unwrap_or(Deliveries::List { channel: None, state: None }) {
+        Deliveries::List { channel, state } => list(scene, channel.as_deref(), state.as_deref()).await,
+        Deliveries::Show { delivery } => {
+            let path = format!("/v1/deliveries/{}", id_of(&delivery, "dlv")?);
+            shown(scene, scene.client()?.get(&path).await?)
+        }
+        Deliveries::Retry { delivery } => {
+            let path = format!("/v1/deliveries/{}/retry", id_of(&delivery, "dlv")?);
+            shown(scene, scene.client()?.post(&path, &serde_json::json!({})).await?)
+        }
+    }
+}
+
+async fn list(scene: &Scene, channel: Option<&str>, state: Option<&str>) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let query = [("channel", channel), ("state", state)];
+    let query: Vec<(&str, &str)> =
+        query.into_iter().filter_map(|(key, value)| value.map(|value| (key, value))).collect();
+    let items = client.list("/v1/deliveries", &query).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    if items.is_empty() {
+        tell("No such delivery.");
+    } else {
+        tell(&paint.dim(&format!("{} deliveries show ID · retry ID{}", holdshort(), client.words())));
+    }
+    for item in items {
+        say_all(&lines(&serde_json::from_value(item)?, paint));
+    }
+    Ok(Exit::Ok)
+}
+
+fn shown(scene: &Scene, item: Value) -> anyhow::Result<Exit> {
+    if scene.json {
+        document(&item)?;
+        return Ok(Exit::Ok);
+    }
+    let delivery: Delivery = serde_json::from_value(item)?;
+    let paint = Paint::stdout();
+    say_all(&lines(&delivery, paint));
+    for attempt in &delivery.tried {
+        say(&format!("    {}", tried(attempt)));
+        if let Some(answer) = &attempt.answer {
+            say_all(&paint.fold(&paint.dim(&format!("      {}", plain::line(answer))), 6));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn lines(delivery: &Delivery, paint: Paint) -> Vec<String> {
+    let Delivery { id, channel, event, interrupt, state, attempts, error, created_at, next_at, .. } =
+        delivery;
+    let event = format!("{event:?}").to_lowercase();
+    let state = match state {
+        DeliveryState::Waiting if delivery.sending => paint.yellow("being sent"),
+        DeliveryState::Waiting if *attempts > 0 => paint.yellow("retrying"),
+        DeliveryState::Waiting => paint.yellow("waiting"),
+        DeliveryState::Delivered => paint.green("delivered"),
+        DeliveryState::Failed => paint.red("failed"),
+        DeliveryState::Dropped => paint.dim("dropped"),
+    };
+    let mut lines = vec![format!("{}  {state}  {}  {event}", paint.bold(id), plain::line(channel))];
+    let next = next_at.as_ref().filter(|_| *attempts > 0);
+    let next = next.map(|at| format!(", next at {at}")).unwrap_or_default();
+    let tries = if *attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+    lines.push(paint.dim(&format!("    {interrupt}, {}, {tries}{next}", time::ago(created_at))));
+    if let Some(error) = error {
+        lines.push(format!("    {}", plain::line(error)));
+    }
+    lines
+}
+
+fn tried(attempt: &Attempt) -> String {
+    let Attempt { number, at, took_ms, status, error, .. } = attempt;
+    let came = match (status, error) {
+        (_, Some(error)) => plain::line(error).into_owned(),
+        (Some(status), None) => format!("answered {status}"),
+        (None, None) => "no answer".to_owned(),
+    };
+    format!("{number}. {at}, {took_ms} ms: {came}")
+}
+
+pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let items = client.list("/v1/channels", &[]).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    if items.is_empty() {
+        tell("No channel is configured: see `serve --channels FILE`.");
+    }
+    for item in items {
+        let Channel { name, kind, failing_since, disabled_at, why } = serde_json::from_value(item)?;
+        let state = match (&disabled_at, &failing_since) {
+            (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
+            (None, Some(since)) => paint.yellow(&format!("failing for the first time {}", time::ago(since))),
+            (None, None) => paint.green("works"),
+        };
+        say(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
+        if let Some(why) = why {
+            say(&format!("    {}", plain::line(&why)));
+            say(&paint.dim(&format!(
+                "    {} deliveries retry ID{} tries it again",
+                holdshort(),
+                client.words()
+            )));
+        }
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,177 @@
+//! Notices: what people are to be told of, taken from the events of one append.
+//!
+//! A notice holds facts, never content: ids, a kind, a risk, who is asked. What was opened and resolved at once, because
+//! nobody had to be asked, is no notice.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{self, Event};
+use crate::id::{InterruptId, RunId, SessionId};
+use crate::interrupt::{Interrupt, Kind, Level, Outcome};
+use crate::limits;
+use crate::run::{Fact, Run};
+use crate::time::Timestamp;
+
+/// Why somebody is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// Something is asked.
+    Opened,
+    /// It is others' turn: the next stage, or to whom it was handed on.
+    Asked,
+    Reminded,
+    Escalated,
+    /// It was decided, or is not needed any more.
+    Resolved,
+    /// Nobody decided in time.
+    Expired,
+}
+
+impl Occasion {
+    pub const ALL: [Self; 6] =
+        [Self::Opened, Self::Asked, Self::Reminded, Self::Escalated, Self::Resolved, Self::Expired];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Asked => "asked",
+            Self::Reminded => "reminded",
+            Self::Escalated => "escalated",
+            Self::Resolved => "resolved",
+            Self::Expired => "expired",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
+    }
+
+    /// Whether it asks somebody to decide: no use once that is done.
+    pub fn asks(self) -> bool {
+        match self {
+            Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,
+            Self::Resolved | Self::Expired => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notice {
+    pub occasion: Occasion,
+    pub at: Timestamp,
+    pub run: RunId,
+    /// Of the event in the run's stream.
+    pub seq: u64,
+    pub session: SessionId,
+    pub workflow: String,
+    pub interrupt: InterruptId,
+    pub kind: Kind,
+    pub risk: Level,
+    /// Who is asked, or told again, by id. With no group either: admins and operators.
+    pub people: Vec<String>,
+    pub groups: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// What the events of one append say, the first of which has this sequence in the run's stream. `before` and `run`: as it was
+/// and as it is after them. Of one interrupt the same is said once.
+pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
+    let Some(session) = run.session() else { return Vec::new() };
+    let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
+    let facts = events.iter().filter_map(|event| match &event.fact {
+        event::Fact::Run(fact) => Some((event.at, fact)),
+        event::Fact::Session(_) | event::Fact::System(_) => None,
+    });
+    for (seq, (at, fact)) in (first_seq..).zip(facts) {
+        let Some((id, occasion, told)) = occasion(before, run, fact) else { continue };
+        let Some(interrupt) = run.interrupts.get(id) else { continue };
+        let was_there = before.interrupts.contains_key(id);
+        // A question that is asked and answered in one append asked nobody.
+        if interrupt.is_open() != occasion.asks() || (!was_there && !interrupt.is_open()) {
+            continue;
+        }
+        let (people, groups) = asked(interrupt, occasion, told);
+        let notice = Notice {
+            occasion,
+            at,
+            run: run.id.clone(),
+            seq,
+            session: session.clone(),
+            workflow: run.definition.name.clone(),
+            interrupt: id.clone(),
+            kind: interrupt.opened.kind,
+            risk: interrupt.opened.risk.level,
+            people,
+            groups,
+            expires_at: interrupt.opened.expires_at,
+            outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
+        };
+        found.insert((id.clone(), occasion), notice);
+    }
+    // Who is asked from the start is not told once more that it is their turn.
+    let opened: Vec<InterruptId> = found
+        .keys()
+        .filter(|(_, occasion)| *occasion == Occasion::Opened)
+        .map(|(id, _)| id.clone())
+        .collect();
+    for id in opened {
+        found.remove(&(id, Occasion::Asked));
+    }
+    let mut notices: Vec<Notice> = found.into_values().collect();
+    notices.sort_by_key(|notice| notice.seq);
+    notices
+}
+
+/// Of which interrupt an event tells, why, and whom it names.
+fn occasion<'f>(
+    before: &Run,
+    run: &Run,
+    fact: &'f Fact,
+) -> Option<(&'f InterruptId, Occasion, Option<&'f [String]>)> {
+    if let Fact::InterruptOpened(opened) = fact {
+        return Some((&opened.interrupt, Occasion::Opened, None));
+    }
+    if let Fact::InterruptReminded { interrupt, to, .. } = fact {
+        return Some((interrupt, Occasion::Reminded, Some(to)));
+    }
+    if let Fact::InterruptEscalated { interrupt, to, .. } = fact {
+        return Some((interrupt, Occasion::Escalated, Some(to)));
+    }
+    if let Fact::InterruptReassigned { interrupt, .. } | Fact::InterruptDelegated { interrupt, .. } = fact {
+        return Some((interrupt, Occasion::Asked, None));
+    }
+    if let Fact::DecisionMade { interrupt, .. } = fact {
+        let stage = |run: &Run| run.interrupts.get(interrupt).map(|interrupt| interrupt.stage_now());
+        let is_next = stage(before).is_some_and(|was| stage(run).is_some_and(|is| is > was));
+        return is_next.then_some((interrupt, Occasion::Asked, None));
+    }
+    if let Fact::InterruptResolved { interrupt, outcome, .. } = fact {
+        let occasion = if *outcome == Outcome::Expired { Occasion::Expired } else { Occasion::Resolved };
+        return Some((interrupt, occasion, None));
+    }
+    None
+}
+
+/// Whom it is for. While it is open these are the people and groups of the stage that it is at; then all who were asked.
+fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> (Vec<String>, Vec<String>) {
+    let cut = |names: Vec<String>| names.into_iter().take(limits::ASSIGNED).collect::<Vec<_>>();
+    let stages = &interrupt.assignment.stages;
+    let of = if occasion.asks() { interrupt.stage_now()..interrupt.stage_now() + 1 } else { 0..stages.len() };
+    let of = stages.get(of).unwrap_or_default();
+    let mut groups: Vec<String> = of.iter().flat_map(|stage| stage.groups.iter().cloned()).collect();
+    let mut people: Vec<String> = of.iter().flat_map(|stage| stage.approvers.iter().cloned()).collect();
+    people.extend(interrupt.delegations.iter().map(|delegation| delegation.to.clone()));
+    people.extend(told.into_iter().flatten().cloned());
+    for names in [&mut people, &mut groups] {
+        names.sort();
+        names.dedup();
+    }
+    (cut(people), cut(groups))
+}

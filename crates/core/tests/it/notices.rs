@@ -1,0 +1,142 @@
+//! What people are told of, taken from the events of each append.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::channel::Rule;
+use holdshort_core::definition::KindGate;
+use holdshort_core::event::Fact;
+use holdshort_core::interrupt::{Assignment, Escalation, Kind, Level, Reminders};
+use holdshort_core::notice::{Notice, Occasion, notices};
+use holdshort_core::run::{Config, Input, Run};
+
+use crate::assignments::{decide, of_groups, of_people, people, stages};
+use crate::world::{World, allow, calls, choose, command, definition, write};
+
+const HOUR: u64 = 3_600_000;
+
+/// A run before anything, and the world in which a command of it is held.
+fn held(gate: KindGate) -> (Run, World) {
+    let mut definition = definition();
+    definition.gates.kinds.insert(Kind::ToolApproval, gate);
+    let mut world = World::new(definition);
+    people(&mut world.system);
+    let before = world.run.clone();
+    let mut world = world.with("work", vec![calls(&[command("make x")])]);
+    world.person(world.start_input(Config::default()));
+    world.work();
+    (before, world)
+}
+
+fn gate(assignment: Assignment) -> KindGate {
+    KindGate { assignment: Some(assignment), ..KindGate::default() }
+}
+
+/// The notices of each append of a story.
+fn all(before: &Run, world: &World) -> Vec<Notice> {
+    let (mut run, mut from, mut all) = (before.clone(), 0, Vec::new());
+    for upto in &world.commits {
+        let (events, before) = (&world.log[from..*upto], run.clone());
+        for event in events.iter().filter(|event| matches!(event.fact, Fact::Run(_))) {
+            run.apply(event);
+        }
+        all.extend(notices(&before, &run, before.seq + 1, events));
+        from = *upto;
+    }
+    all
+}
+
+fn told(before: &Run, world: &World) -> Vec<String> {
+    let told = |notice: &Notice| {
+        let of: Vec<&str> = notice.groups.iter().chain(&notice.people).map(String::as_str).collect();
+        let outcome =
+            notice.outcome.map(|outcome| format!(" {outcome:?}").to_lowercase()).unwrap_or_default();
+        format!("{}{outcome}: {}", notice.occasion.as_str(), of.join(" "))
+    };
+    all(before, world).iter().map(told).collect()
+}
+
+#[test]
+fn each_stage_hears_when_it_is_its_turn_and_all_of_the_end() {
+    let stages = stages(vec![of_groups(&["legal"], 1), of_people(&["cleo"], 1)]);
+    let (before, mut world) = held(gate(stages));
+    let id = world.open(Kind::ToolApproval);
+    assert_eq!(told(&before, &world), ["opened: legal"]);
+    decide(&mut world, &id, "anna", choose("approve")).unwrap();
+    assert_eq!(told(&before, &world), ["opened: legal", "asked: cleo"]);
+    decide(&mut world, &id, "cleo", choose("approve")).unwrap();
+    let wanted = ["opened: legal", "asked: cleo", "resolved approved: legal cleo"];
+    assert_eq!(told(&before, &world), wanted);
+    // Each names the event that it tells of.
+    let run = world.run.id.clone();
+    for notice in all(&before, &world) {
+        assert_eq!((&notice.run, &notice.interrupt), (&run, &id));
+        let of_run = world.log.iter().filter(|event| matches!(event.fact, Fact::Run(_)));
+        let event = of_run.clone().nth(usize::try_from(notice.seq).unwrap() - 1).unwrap();
+        let kind = crate::world::tell(event);
+        let wanted = match notice.occasion {
+            Occasion::Opened => "interrupt_opened",
+            Occasion::Asked => "decision_made",
+            _ => "interrupt_resolved",
+        };
+        assert!(kind.starts_with(wanted), "{kind} is no {wanted}");
+    }
+}
+
+#[test]
+fn reminders_escalations_and_expiry_are_told() {
+    let escalation =
+        Escalation { after_ms: 2 * HOUR, groups: vec!["finance".to_owned()], ..Escalation::default() };
+    let (before, mut world) = held(KindGate {
+        reminders: Some(Reminders { after_ms: HOUR, every_ms: None, limit: 1 }),
+        escalation: vec![escalation],
+        expires_in_ms: Some(3 * HOUR),
+        ..gate(stages(vec![of_people(&["anna"], 1)]))
+    });
+    for _ in 0..3 {
+        world.pass_ms(HOUR);
+        world.send(Input::Tick);
+    }
+    let told = told(&before, &world);
+    let starts: Vec<&str> = told.iter().map(|each| each.split(':').next().unwrap()).collect();
+    assert_eq!(starts, ["opened", "reminded", "escalated", "expired expired"], "{told:?}");
+    assert_eq!(told[0], "opened: anna");
+    assert_eq!(told[1], "reminded: anna");
+    assert!(told[2].starts_with("escalated: finance anna cleo"), "{told:?}");
+}
+
+#[test]
+fn what_nobody_is_asked_is_told_to_nobody() {
+    let mut definition = definition();
+    definition.gates.rules = vec![allow(&["write_file"])];
+    let world = World::new(definition);
+    let before = world.run.clone();
+    let mut world = world.with("work", vec![calls(&[write("a.txt")])]);
+    world.person(world.start_input(Config::default()));
+    world.work();
+    assert_eq!(told(&before, &world), Vec::<String>::new());
+}
+
+#[test]
+fn a_rule_takes_what_it_names() {
+    let (before, world) = held(gate(stages(vec![of_groups(&["legal"], 1)])));
+    let notice = all(&before, &world).remove(0);
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let rule = Rule::default;
+    for (rule, takes) in [
+        (rule(), true),
+        (Rule { occasions: BTreeSet::from([Occasion::Opened]), ..rule() }, true),
+        (Rule { occasions: BTreeSet::from([Occasion::Resolved]), ..rule() }, false),
+        (Rule { kinds: BTreeSet::from([Kind::ToolApproval]), ..rule() }, true),
+        (Rule { kinds: BTreeSet::from([Kind::Question]), ..rule() }, false),
+        (Rule { groups: names(&["legal"]), ..rule() }, true),
+        (Rule { groups: names(&["finance"]), ..rule() }, false),
+        (Rule { groups: names(&["finance"]), people: names(&["anna"]), ..rule() }, false),
+        (Rule { groups: names(&["legal"]), people: names(&["nobody"]), ..rule() }, true),
+        (Rule { workflows: names(&["another"]), ..rule() }, false),
+        (Rule { risk: Some(Level::Low), ..rule() }, true),
+        (Rule { risk: Some(notice.risk), ..rule() }, true),
+        (Rule { risk: Some(Level::Critical), ..rule() }, notice.risk == Level::Critical),
+    ] {
+        assert_eq!(rule.takes(&notice), takes, "{rule:?}");
+    }
+}

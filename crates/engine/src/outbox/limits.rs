@@ -1,0 +1,16 @@
+//! The named limits of the outbox, each with its reason. Holds numbers only.
+
+use std::time::Duration;
+
+/// Deliveries that one channel is sent at a time: a slow receiver holds up no other channel, and is not run over.
+pub const SENT_AT_ONCE: usize = 4;
+/// The longest wait between two attempts, before what is drawn at random.
+pub const RETRY_WAIT: Duration = Duration::from_hours(6);
+/// How long a channel may fail before nothing is sent to it any more.
+pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
+/// How long a delivery may wait: of a channel that is disabled, or not configured any more.
+pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
+/// How long the notice of a delivery, and what was answered, are kept (contract D1).
+pub const DELIVERY_BODIES: Duration = Duration::from_hours(720);
+/// How long deliveries and their attempts are kept (contract E19).
+pub const DELIVERY_ATTEMPTS: Duration = Duration::from_hours(2160);

@@ -1,0 +1,56 @@
+//! What waited too long has failed, and what is old is forgotten. Also where no channel is configured any more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::time::Timestamp;
+use holdshort_store::{DeliveryChange, Journal};
+
+use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
+use crate::{Clock, Driver, Error, Executor};
+
+/// Before the first look: nothing is so old that the start has to wait for it.
+const FIRST: Duration = Duration::from_mins(1);
+/// Between two looks.
+const SWEEP: Duration = Duration::from_hours(1);
+const TOO_LONG: &str = "it waited too long: its channel is disabled, or not configured any more";
+
+pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    driver.clock().sleep(FIRST).await;
+    loop {
+        match driver.forget_deliveries().await {
+            Ok((0, _)) => {}
+            Ok((failed, _)) => {
+                tracing::warn!(failed, "deliveries waited too long, and are not sent any more");
+            }
+            Err(error) => tracing::warn!(%error, "old deliveries can not be forgotten"),
+        }
+        driver.clock().sleep(SWEEP).await;
+    }
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Fails what waited too long, and forgets what is old enough. How many of each.
+    pub async fn forget_deliveries(&self) -> Result<(usize, usize), Error> {
+        let now = self.clock().now();
+        let ago = |time: Duration| {
+            let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+            Timestamp::from_millis(now.as_millis().saturating_sub(ms))
+        };
+        let fail = DeliveryChange::FailOld { before: ago(DELIVERY_WAITS), why: TOO_LONG.to_owned(), now };
+        let forget =
+            DeliveryChange::Forget { bodies: ago(DELIVERY_BODIES), attempts: ago(DELIVERY_ATTEMPTS) };
+        Ok((self.all_of(fail).await?, self.all_of(forget).await?))
+    }
+
+    /// The store does some at a time.
+    async fn all_of(&self, change: DeliveryChange) -> Result<usize, Error> {
+        let mut changed = 0;
+        loop {
+            match self.journal().change_deliveries(change.clone()).await? {
+                0 => return Ok(changed),
+                more => changed += more,
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The channels that are configured, with their secrets. What is wrong with one is told without them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use holdshort_core::channel::{self, Source, Via};
+use holdshort_http::guard::{self, Guard};
+use holdshort_http::secret_file::exposes;
+use reqwest::Url;
+
+use crate::limits::SECRET_FILE_BYTES;
+use crate::sign::{Secret, SecretError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("channel `{channel}`: {} can not be read: {source}", path.display())]
+    Unreadable { channel: String, path: PathBuf, source: std::io::Error },
+    #[error(
+        "channel `{channel}`: {} is readable by others (mode {mode:03o}), and it holds a secret: run `chmod 600`",
+        path.display()
+    )]
+    Exposed { channel: String, path: PathBuf, mode: u32 },
+    #[error("channel `{channel}`: {} is empty, or has more than {SECRET_FILE_BYTES} bytes", path.display())]
+    Length { channel: String, path: PathBuf },
+    #[error("channel `{channel}`: the variable {name} of the environment is not there, or empty")]
+    NoVariable { channel: String, name: String },
+    #[error("channel `{channel}`: secret {number} {source}")]
+    Secret { channel: String, number: usize, source: SecretError },
+    #[error("channel `{channel}`: its URL {why}")]
+    Url { channel: String, why: &'static str },
+    #[error("channel `{channel}`: {source}")]
+    Guard { channel: String, source: guard::Error },
+}
+
+/// One channel.
+pub struct Channel {
+    pub(crate) definition: channel::Channel,
+    pub(crate) url: Url,
+    pub(crate) secrets: Vec<Secret>,
+    pub(crate) token: Option<String>,
+    pub(crate) guard: Guard,
+}
+
+/// Never with a URL: it may be a secret.
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
+    }
+}
+
+/// All of them, by name.
+#[derive(Debug, Default)]
+pub struct Channels(BTreeMap<String, Channel>);
+
+impl Channels {
+    /// Reads their secrets. `folder`: where files are looked for; `variable`: the environment.
+    pub fn open(
+        definitions: Vec<channel::Channel>,
+        folder: &Path,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
+        let open = |definition: channel::Channel| {
+            Ok((definition.name.clone(), Channel::open(definition, folder, variable)?))
+        };
+        definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Channel> {
+        self.0.get(name)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Channel> {
+        self.0.values()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How they are configured.
+    pub fn definitions(&self) -> Vec<channel::Channel> {
+        self.0.values().map(|channel| channel.definition.clone()).collect()
+    }
+}
+
+impl Channel {
+    fn open(
+        definition: channel::Channel,
+        folder: &Path,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
+        let channel = definition.name.clone();
+        let read = |source: &Source| said(&channel, source, folder, variable);
+        let url = url(&definition, &read(&definition.url)?)
+            .map_err(|why| Error::Url { channel: channel.clone(), why })?;
+        let texts = definition.secrets.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let (mut secrets, mut token) = (Vec::new(), None);
+        match definition.via {
+            Via::Webhook => {
+                for (number, text) in (1..).zip(&texts) {
+                    let secret = Secret::parse(text);
+                    secrets.push(secret.map_err(|source| Error::Secret {
+                        channel: channel.clone(),
+                        number,
+                        source,
+                    })?);
+                }
+            }
+            Via::Ntfy => token = texts.into_iter().next(),
+            Via::Slack | Via::Teams => {}
+        }
+        let guard = Guard::new(&definition.allow)
+            .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
+        Ok(Self { definition, url, secrets, token, guard })
+    }
+
+    /// How it is configured.
+    pub fn definition(&self) -> &channel::Channel {
+        &self.definition
+    }
+}
+
+/// What a source says.
+fn said(
+    channel: &str,
+    source: &Source,
+    folder: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Error> {
+    let channel = channel.to_owned();
+    match source {
+        Source::Plain(text) => Ok(text.clone()),
+        Source::Env(name) => {
+            let text = variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+            text.ok_or_else(|| Error::NoVariable { channel, name: name.clone() })
+        }
+        Source::File(path) => {
+            let path = folder.join(path);
+            let unreadable =
+                |source| Error::Unreadable { channel: channel.clone(), path: path.clone(), source };
+            let file = File::open(&path).map_err(unreadable)?;
+            let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o777;
+            if exposes(&path, mode) {
+                return Err(Error::Exposed { channel, path, mode });
+            }
+            let mut text = String::new();
+            file.take(SECRET_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+            if text.trim().is_empty() || text.len() as u64 > SECRET_FILE_BYTES {
+                return Err(Error::Length { channel, path });
+            }
+            Ok(text.trim().to_owned())
+        }
+    }
+}
+
+/// Never says the URL: it may be a secret.
+fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
+    let url = Url::parse(text).map_err(|_| "is no URL such as `https://example.org/hook`")?;
+    match url.scheme() {
+        "https" => {}
+        // Within one's own network.
+        "http" if !definition.allow.is_empty() => {}
+        "http" => return Err("begins with `http:`; outside of networks that `allow` names it is `https:`"),
+        _ => return Err("is neither `https:` nor `http:`"),
+    }
+    if !url.has_host() {
+        return Err("names no host");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("holds a name or a password: send a header, or sign");
+    }
+    if definition.via == Via::Ntfy && url.path().trim_matches('/').is_empty() {
+        return Err("names no topic: `https://ntfy.sh/TOPIC`");
+    }
+    Ok(url)
+}

@@ -1,0 +1,32 @@
+//! A workflow of Microsoft Teams ("When a Teams webhook request is received"): one adaptive card.
+//!
+//! Text blocks of adaptive cards read Markdown; text runs do not, so everything stands in these.
+
+use serde_json::{Value, json};
+
+use crate::message::Message;
+
+pub(super) fn body(message: &Message) -> Value {
+    let mut body = vec![text(&message.headline(), "Bolder")];
+    if let Some(title) = &message.title {
+        body.push(text(&format!("“{title}”"), "Default"));
+    }
+    for (label, value) in message.facts() {
+        body.push(text(&format!("{label}: {value}"), "Default"));
+    }
+    let card = json!({
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "body": body,
+        "actions": [{"type": "Action.OpenUrl", "title": message.action(), "url": message.link}],
+    });
+    json!({"type": "message", "attachments": [{
+        "contentType": "application/vnd.microsoft.card.adaptive",
+        "content": card,
+    }]})
+}
+
+fn text(text: &str, weight: &str) -> Value {
+    json!({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, "weight": weight}]})
+}

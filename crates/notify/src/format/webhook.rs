@@ -1,0 +1,77 @@
+//! Any URL: Standard Webhooks 1.0.0. `docs/reference/webhooks.md` has the payload and vectors.
+
+use holdshort_core::notice::Notice;
+use holdshort_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use crate::message::{Message, risk_word};
+use crate::sign::Secret;
+
+pub(super) fn body(message: &Message) -> Value {
+    let Notice {
+        occasion: _,
+        at,
+        run,
+        seq,
+        session,
+        workflow,
+        interrupt,
+        kind,
+        risk,
+        people,
+        groups,
+        expires_at,
+        outcome,
+    } = &message.notice;
+    let mut data = json!({
+        "interrupt": interrupt,
+        "run": run,
+        "seq": seq,
+        "session": session,
+        "workflow": workflow,
+        "kind": kind,
+        "risk": risk_word(*risk),
+        "people": people,
+        "groups": groups,
+        "url": message.link,
+    });
+    if let Some(at) = expires_at {
+        data["expires_at"] = at.to_string().into();
+    }
+    if let Some(outcome) = outcome {
+        data["outcome"] = json!(outcome);
+    }
+    if let Some(title) = &message.title {
+        data["title"] = title.as_str().into();
+    }
+    json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
+}
+
+/// `interrupt.opened` and its like.
+fn kind_of(message: &Message) -> String {
+    format!("interrupt.{}", message.notice.occasion.as_str())
+}
+
+/// Those of Standard Webhooks, then those that source document 003 and its upstream name.
+pub(super) fn headers(
+    secrets: &[Secret],
+    message: &Message,
+    body: &[u8],
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let timestamp = now.as_millis().div_euclid(1_000);
+    let signatures: Vec<String> =
+        secrets.iter().map(|secret| secret.sign(&message.id, timestamp, body)).collect();
+    let event = format!("{}/{}", message.notice.run, message.notice.seq);
+    let mut headers = vec![
+        ("webhook-id", message.id.clone()),
+        ("webhook-timestamp", timestamp.to_string()),
+        ("webhook-signature", signatures.join(" ")),
+        ("X-Webhook-ID", message.id.clone()),
+        ("X-Webhook-Timestamp", timestamp.to_string()),
+        ("X-Event-Type", kind_of(message)),
+        ("X-Event-ID", event),
+    ];
+    headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
+    headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

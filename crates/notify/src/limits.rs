@@ -1,0 +1,17 @@
+//! The named limits of what is sent, each with its reason. Holds numbers only.
+
+use std::time::Duration;
+
+/// Bytes of an answer that are read, and kept: enough for the words of an error.
+pub const ANSWER_BYTES: usize = 1024;
+/// Characters of a title: one line on a card.
+pub const TITLE_CHARS: usize = 150;
+/// Names that a message lists; more are counted.
+pub const NAMES_TOLD: usize = 20;
+/// Bytes of a file with a secret or a URL.
+pub const SECRET_FILE_BYTES: u64 = 8 * 1024;
+/// Bytes of a signing secret, decoded: those of Standard Webhooks.
+pub const SECRET_LEAST_BYTES: usize = 24;
+pub const SECRET_MOST_BYTES: usize = 64;
+/// The longest wait that a receiver may ask for with `Retry-After`.
+pub const RETRY_AFTER: Duration = Duration::from_hours(24);

@@ -1,0 +1,124 @@
+//! One attempt: the address is looked up and checked, one connection is made to it, and what comes back is read as far as it
+//! matters. No redirect is followed, no proxy asked, and all of it has one time.
+
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use holdshort_core::digest::Digest;
+use holdshort_core::time::Timestamp;
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
+use tokio::time::{Instant, timeout_at};
+
+use crate::channel::Channel;
+use crate::format::{self, Request};
+use crate::limits::ANSWER_BYTES;
+use crate::message::Message;
+use crate::retry_after::retry_after;
+
+const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
+
+/// What an attempt came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Delivered,
+    /// It may work later; not before so much time has passed, where the receiver says so.
+    Again(Option<Duration>),
+    /// The same would be refused once more.
+    Refused,
+    /// The receiver wants nothing more, ever.
+    Gone,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub verdict: Verdict,
+    pub status: Option<u16>,
+    /// Why it did not work, in words that hold no URL.
+    pub error: Option<String>,
+    /// SHA-256 of the body, in hexadecimal.
+    pub digest: String,
+    /// The beginning of what was answered.
+    pub answer: Option<String>,
+}
+
+impl Channel {
+    pub async fn send(&self, message: &Message, now: Timestamp) -> Sent {
+        let request = format::request(self, message, now);
+        let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
+        let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
+        let late = || format!("no answer after {} ms", self.definition.timeout_ms);
+        let answered = match timeout_at(until, self.post(request)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(late()),
+        };
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(error) => {
+                let verdict = Verdict::Again(None);
+                return Sent { verdict, status: None, error: Some(error), digest, answer: None };
+            }
+        };
+        let status = response.status();
+        let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let verdict = verdict(status, wait.and_then(|wait| retry_after(wait, now)));
+        let error = (verdict != Verdict::Delivered).then(|| refused(status));
+        // The status is the answer: a body that drips, or never ends, is cut off.
+        let answer = beginning(&mut response, until).await;
+        Sent { verdict, status: Some(status.as_u16()), error, digest, answer }
+    }
+
+    async fn post(&self, request: Request) -> Result<Response, String> {
+        let Request { url, body, headers } = request;
+        let within = Duration::from_millis(self.definition.timeout_ms);
+        let checked = self.guard.check(&url, within).await.map_err(|error| error.to_string())?;
+        let client = checked.client().user_agent(USER_AGENT).pool_max_idle_per_host(0).build();
+        let client = client.map_err(|_| "no client can be made".to_owned())?;
+        let mut post = client.post(checked.url().clone()).header(CONTENT_TYPE, "application/json");
+        for (name, value) in headers {
+            post = post.header(name, value);
+        }
+        post.body(body).send().await.map_err(|error| unreached(&error))
+    }
+}
+
+fn verdict(status: StatusCode, wait: Option<Duration>) -> Verdict {
+    match status.as_u16() {
+        200..=299 => Verdict::Delivered,
+        410 => Verdict::Gone,
+        408 | 429 => Verdict::Again(wait),
+        400..=499 => Verdict::Refused,
+        _ => Verdict::Again(wait),
+    }
+}
+
+fn refused(status: StatusCode) -> String {
+    if status.is_redirection() {
+        return format!("answered {status}: redirects are not followed");
+    }
+    format!("answered {status}")
+}
+
+/// Why there was no answer. The URL is left out: it may be a secret.
+fn unreached(error: &reqwest::Error) -> String {
+    let mut source = std::error::Error::source(error);
+    let mut why = "the request failed".to_owned();
+    while let Some(error) = source {
+        why = error.to_string();
+        source = error.source();
+    }
+    why.chars().filter(|char| !char.is_control()).take(200).collect()
+}
+
+async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
+    let mut bytes = Vec::new();
+    while bytes.len() < ANSWER_BYTES
+        && let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await
+    {
+        let room = ANSWER_BYTES - bytes.len();
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    let text: String =
+        String::from_utf8_lossy(&bytes).chars().filter(|char| *char == '\n' || !char.is_control()).collect();
+    (!text.trim().is_empty()).then_some(text)
+}

@@ -1,0 +1,61 @@
+//! Signatures of Standard Webhooks 1.0.0, and the header of source document 003 beside them.
+//!
+//! `v1` is the HMAC-SHA256 of `{id}.{timestamp}.{body}`: of the bytes as they are sent. A receiver that knows one of several
+//! secrets finds its signature among those of all of them.
+
+use data_encoding::{BASE64, HEXLOWER};
+use ring::hmac::{HMAC_SHA256, Key, sign};
+
+use crate::limits::{SECRET_LEAST_BYTES, SECRET_MOST_BYTES};
+
+const PREFIX: &str = "whsec_";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SecretError {
+    #[error(
+        "is no secret of Standard Webhooks: `{PREFIX}` and base64, such as `whsec_$(openssl rand -base64 32)` gives"
+    )]
+    Form,
+    #[error(
+        "has {0} bytes; a secret of Standard Webhooks has from {SECRET_LEAST_BYTES} to {SECRET_MOST_BYTES}"
+    )]
+    Length(usize),
+}
+
+/// A secret that signs. Never shown.
+#[derive(Clone)]
+pub struct Secret {
+    key: Key,
+    /// Of receivers that know nothing of `whsec_`: the secret as it is written.
+    as_written: Key,
+}
+
+impl Secret {
+    /// As it is written: `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
+    pub fn parse(text: &str) -> Result<Self, SecretError> {
+        let bytes = text.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok());
+        let bytes = bytes.ok_or(SecretError::Form)?;
+        if !(SECRET_LEAST_BYTES..=SECRET_MOST_BYTES).contains(&bytes.len()) {
+            return Err(SecretError::Length(bytes.len()));
+        }
+        Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
+    }
+
+    /// `v1,` and the signature.
+    pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
+        let mut signed = format!("{id}.{timestamp}.").into_bytes();
+        signed.extend_from_slice(body);
+        format!("v1,{}", BASE64.encode(sign(&self.key, &signed).as_ref()))
+    }
+
+    /// The HMAC-SHA256 of the body alone, in hexadecimal.
+    pub fn sign_body(&self, body: &[u8]) -> String {
+        HEXLOWER.encode(sign(&self.as_written, body).as_ref())
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}

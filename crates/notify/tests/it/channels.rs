@@ -1,0 +1,108 @@
+//! Channels to send over, and what is wrong with one before anything is sent.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use holdshort_core::channel::{self, Rule, Source, Via};
+use holdshort_core::interrupt::{Kind, Level};
+use holdshort_core::notice::{Notice, Occasion};
+use holdshort_core::time::Timestamp;
+use holdshort_notify::{Channels, Error, Message};
+
+pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+pub(crate) const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
+    let secrets = if via == Via::Webhook { vec![Source::Plain(SECRET.to_owned())] } else { Vec::new() };
+    channel::Channel {
+        name: "tested".to_owned(),
+        rule: Rule::default(),
+        via,
+        url: Source::Plain(url.to_owned()),
+        secrets,
+        headers: BTreeMap::from([("X-Team".to_owned(), "risk".to_owned())]),
+        title: true,
+        allow: vec!["127.0.0.0/8".to_owned()],
+        attempts: 3,
+        retry_ms: 5_000,
+        timeout_ms: 10_000,
+    }
+}
+
+pub(crate) fn open(definition: channel::Channel) -> Result<Channels, Error> {
+    Channels::open(vec![definition], Path::new("/nowhere"), &|_| None)
+}
+
+pub(crate) fn message() -> Message {
+    Message {
+        id: "dlv_01k6f0000000000000000000dd".to_owned(),
+        notice: Notice {
+            occasion: Occasion::Opened,
+            at: at(1_760_000_000_000),
+            run: "run_01k6f0000000000000000000aa".parse().unwrap(),
+            seq: 12,
+            session: "ses_01k6f0000000000000000000bb".parse().unwrap(),
+            workflow: "payout".to_owned(),
+            interrupt: "int_01k6f0000000000000000000cc".parse().unwrap(),
+            kind: Kind::ToolApproval,
+            risk: Level::High,
+            people: vec!["anna".to_owned()],
+            groups: vec!["legal".to_owned()],
+            expires_at: Some(at(1_760_003_600_000)),
+            outcome: None,
+        },
+        title: Some("Pay <@U1> *now*".to_owned()),
+        link: "https://hold.example.org/inbox/int_01k6f0000000000000000000cc".to_owned(),
+    }
+}
+
+pub(crate) fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms)
+}
+
+#[test]
+fn what_is_wrong_is_told_without_the_url_or_the_secret() {
+    let webhook = |url: &str| definition(Via::Webhook, url);
+    let no_allow = |url: &str| channel::Channel { allow: Vec::new(), ..webhook(url) };
+    let secret = |text: &str| channel::Channel {
+        secrets: vec![Source::Plain(text.to_owned())],
+        ..webhook("https://example.org")
+    };
+    for (definition, why) in [
+        (webhook("nonsense-secret"), "its URL is no URL"),
+        (webhook("ftp://example.org/secret"), "its URL is neither"),
+        (no_allow("http://example.org/secret"), "its URL begins with `http:`"),
+        (webhook("https://me:secret@example.org"), "its URL holds a name or a password"),
+        (definition(Via::Ntfy, "https://example.org/"), "its URL names no topic"),
+        (secret("secret"), "secret 1 is no secret of Standard Webhooks"),
+        (secret("whsec_secret!"), "secret 1 is no secret of Standard Webhooks"),
+        (secret("whsec_c2VjcmV0"), "secret 1 has 6 bytes"),
+    ] {
+        let error = open(definition).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(!error.contains("c2VjcmV0") && !error.contains("me:"), "{error}");
+    }
+}
+
+#[test]
+fn secrets_are_read_from_files_of_their_owner_and_from_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let from = |source: Source| {
+        let definition =
+            channel::Channel { secrets: vec![source], ..definition(Via::Webhook, "https://example.org") };
+        let variable = |name: &str| (name == "THERE").then(|| SECRET.to_owned());
+        Channels::open(vec![definition], folder.path(), &variable)
+    };
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let exposed = from(Source::File("secret".to_owned())).unwrap_err().to_string();
+    assert!(exposed.contains("readable by others (mode 640)"), "{exposed}");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    from(Source::File("secret".to_owned())).unwrap();
+    from(Source::Env("THERE".to_owned())).unwrap();
+    let missing = from(Source::Env("MISSING".to_owned())).unwrap_err().to_string();
+    assert!(missing.contains("the variable MISSING"), "{missing}");
+    assert!(matches!(from(Source::File("gone".to_owned())), Err(Error::Unreadable { .. })));
+}

@@ -1,0 +1,115 @@
+//! What each kind of channel is sent.
+
+use holdshort_core::channel::Via;
+use holdshort_core::interrupt::Outcome;
+use holdshort_core::notice::Occasion;
+use holdshort_notify::{Message, title};
+use serde_json::{Value, json};
+
+use crate::channels::{at, definition, message, open};
+use crate::sink::{Answer, Sink};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+async fn sent(via: Via, message: &Message) -> (String, Value) {
+    let sink = Sink::start(Answer::Bytes(OK)).await;
+    let channels = open(definition(via, &sink.url())).unwrap();
+    channels.get("tested").unwrap().send(message, at(1_760_000_001_000)).await;
+    let (head, body) = sink.requests().remove(0);
+    (head, serde_json::from_slice(&body).unwrap())
+}
+
+#[tokio::test]
+async fn a_webhook_is_told_facts_and_nothing_else() {
+    let (head, body) = sent(Via::Webhook, &message()).await;
+    assert!(head.starts_with("POST /hook HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("\r\nx-team: risk\r\n"), "{head}");
+    let wanted = json!({
+        "type": "interrupt.opened",
+        "timestamp": "2025-10-09T08:53:20.000Z",
+        "data": {
+            "interrupt": "int_01k6f0000000000000000000cc",
+            "run": "run_01k6f0000000000000000000aa",
+            "seq": 12,
+            "session": "ses_01k6f0000000000000000000bb",
+            "workflow": "payout",
+            "kind": "tool_approval",
+            "risk": "high",
+            "people": ["anna"],
+            "groups": ["legal"],
+            "expires_at": "2025-10-09T09:53:20.000Z",
+            "url": "https://hold.example.org/inbox/int_01k6f0000000000000000000cc",
+            "title": "Pay <@U1> *now*",
+        },
+    });
+    assert_eq!(body, wanted);
+    let mut untitled = message();
+    untitled.title = None;
+    untitled.notice.outcome = Some(Outcome::Approved);
+    untitled.notice.occasion = Occasion::Resolved;
+    let (_, body) = sent(Via::Webhook, &untitled).await;
+    assert_eq!((&body["type"], &body["data"]["outcome"]), (&json!("interrupt.resolved"), &json!("approved")));
+    assert_eq!(body["data"].get("title"), None);
+}
+
+#[tokio::test]
+async fn slack_reads_nothing_in_what_is_not_ours() {
+    let (_, body) = sent(Via::Slack, &message()).await;
+    assert_eq!(body["text"], "Waiting for a decision: tool approval in payout");
+    let blocks = body["blocks"].as_array().unwrap();
+    let kinds: Vec<_> = blocks.iter().map(|block| block["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["section", "section", "context", "actions"]);
+    assert_eq!(blocks[1]["text"], json!({"type": "plain_text", "text": "“Pay <@U1> *now*”", "emoji": false}));
+    let button = &blocks[3]["elements"][0];
+    assert_eq!(button["url"], message().link);
+    assert!(!body.to_string().contains("mrkdwn"));
+    let mut named = message();
+    named.notice.workflow = "<!channel> & co".to_owned();
+    let (_, body) = sent(Via::Slack, &named).await;
+    assert_eq!(body["text"], "Waiting for a decision: tool approval in &lt;!channel&gt; &amp; co");
+}
+
+#[tokio::test]
+async fn teams_gets_one_card_without_markdown() {
+    let (_, body) = sent(Via::Teams, &message()).await;
+    let card = &body["attachments"][0]["content"];
+    assert_eq!(body["attachments"][0]["contentType"], "application/vnd.microsoft.card.adaptive");
+    assert_eq!((&card["type"], &card["version"]), (&json!("AdaptiveCard"), &json!("1.4")));
+    assert_eq!(
+        card["actions"][0],
+        json!({
+            "type": "Action.OpenUrl", "title": "Open and decide", "url": message().link,
+        })
+    );
+    let all_plain = card["body"].as_array().unwrap().iter().all(|block| block["type"] == "RichTextBlock");
+    assert!(all_plain, "{card}");
+}
+
+#[tokio::test]
+async fn ntfy_is_published_to_the_topic_of_its_url() {
+    let (head, body) = sent(Via::Ntfy, &message()).await;
+    assert!(head.starts_with("POST / HTTP/1.1\r\n"), "{head}");
+    let told = (&body["topic"], &body["title"], &body["priority"], &body["click"]);
+    let wanted = (
+        &json!("hook"),
+        &json!("Waiting for a decision: tool approval in payout"),
+        &json!(4),
+        &json!(message().link),
+    );
+    assert_eq!(told, wanted);
+    assert!(body["message"].as_str().unwrap().contains("Asked: legal, anna"), "{body}");
+}
+
+#[test]
+fn a_title_is_one_line_that_shows_what_it_is() {
+    for (text, wanted) in [
+        ("Pay\n now\t!", Some("Pay now !")),
+        ("a\u{202e}b\u{200b}c\u{7}", Some("abc")),
+        ("  \n ", None),
+        ("", None),
+        ("ä日本", Some("ä日本")),
+    ] {
+        assert_eq!(title(text).as_deref(), wanted, "{text:?}");
+    }
+    assert_eq!(title(&"x".repeat(1_000)).unwrap().chars().count(), 151);
+}

@@ -1,0 +1,221 @@
+//! The outbox in memory.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
+use holdshort_core::id::DeliveryId;
+use holdshort_core::time::Timestamp;
+
+use super::Memory;
+use crate::cursor::DeliverySortKey;
+use crate::journal::Error;
+use crate::outbox::{Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::tables::{Cursor, Page};
+
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    all: BTreeMap<DeliveryId, Delivery>,
+    attempts: BTreeMap<(DeliveryId, u64), Attempt>,
+    channels: BTreeMap<String, ChannelState>,
+}
+
+impl Deliveries {
+    pub(super) fn add(&mut self, new: Vec<Delivery>) {
+        self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
+    }
+
+    fn is_disabled(&self, channel: &str) -> bool {
+        self.channels.get(channel).is_some_and(|state| state.disabled_at.is_some())
+    }
+
+    fn settle(&mut self, settled: Settled) -> Told {
+        let (works, channel) = (settled.works(), settled.delivery.channel.clone());
+        if let Some(attempt) = settled.attempt {
+            let failing = ChannelState {
+                channel: channel.clone(),
+                failing_since: attempt.at,
+                disabled_at: None,
+                why: None,
+            };
+            match works {
+                Some(true) if !self.is_disabled(&channel) => drop(self.channels.remove(&channel)),
+                Some(false) => drop(self.channels.entry(channel.clone()).or_insert(failing)),
+                Some(true) | None => {}
+            }
+            self.attempts.insert((attempt.delivery.clone(), attempt.number), attempt);
+        }
+        self.all.insert(settled.delivery.delivery.clone(), settled.delivery);
+        Told::Written { failing_since: self.channels.get(&channel).map(|state| state.failing_since) }
+    }
+
+    fn change(&mut self, change: DeliveryChange, is_sent: impl Fn(&Delivery) -> bool) -> usize {
+        match change {
+            DeliveryChange::Retry { delivery, now } => {
+                let found =
+                    self.all.get_mut(&delivery).filter(|each| !each.notice.is_empty() && !is_sent(each));
+                let Some(found) = found else { return 0 };
+                found.state = DeliveryState::Waiting;
+                (found.next_at, found.ended_at, found.node) = (Some(now), None, None);
+                self.channels.remove(&found.channel);
+                1
+            }
+            DeliveryChange::DropWaiting { why, now } => {
+                self.end(DeliveryState::Dropped, &why, now, usize::MAX, |_| true)
+            }
+            DeliveryChange::FailOld { before, why, now } => {
+                self.end(DeliveryState::Failed, &why, now, DELIVERIES_AT_ONCE, |each| {
+                    each.created_at < before && !is_sent(each)
+                })
+            }
+            DeliveryChange::Disable { channel, why, now } => {
+                let state = self.channels.entry(channel.clone()).or_insert(ChannelState {
+                    channel,
+                    failing_since: now,
+                    disabled_at: None,
+                    why: None,
+                });
+                if state.disabled_at.is_some() {
+                    return 0;
+                }
+                (state.disabled_at, state.why) = (Some(now), Some(why));
+                1
+            }
+            DeliveryChange::Forget { bodies, attempts } => {
+                let ended = |each: &Delivery, before| each.ended_at.is_some_and(|at| at < before);
+                let of = |all: &BTreeMap<DeliveryId, Delivery>, test: &dyn Fn(&Delivery) -> bool| {
+                    let found = all.values().filter(|each| test(each)).take(DELIVERIES_AT_ONCE);
+                    found.map(|each| each.delivery.clone()).collect::<Vec<_>>()
+                };
+                let gone = of(&self.all, &|each| ended(each, attempts));
+                let old = of(&self.all, &|each| ended(each, bodies) && !each.notice.is_empty());
+                self.all.retain(|id, _| !gone.contains(id));
+                self.attempts.retain(|(id, _), _| !gone.contains(id));
+                for (id, delivery) in &mut self.all {
+                    if old.contains(id) {
+                        delivery.notice.clear();
+                    }
+                }
+                for ((id, _), attempt) in &mut self.attempts {
+                    if old.contains(id) {
+                        attempt.answer = None;
+                    }
+                }
+                gone.len() + old.iter().filter(|id| !gone.contains(id)).count()
+            }
+        }
+    }
+
+    /// Ends some of those that wait.
+    fn end(
+        &mut self,
+        state: DeliveryState,
+        why: &str,
+        now: Timestamp,
+        limit: usize,
+        test: impl Fn(&Delivery) -> bool,
+    ) -> usize {
+        let waiting = self.all.values_mut().filter(|each| each.next_at.is_some() && test(each));
+        let mut ended = 0;
+        for delivery in waiting.take(limit) {
+            delivery.state = state;
+            (delivery.next_at, delivery.node, delivery.ended_at) = (None, None, Some(now));
+            delivery.error = Some(why.to_owned());
+            ended += 1;
+        }
+        ended
+    }
+}
+
+impl Outbox for Memory {
+    async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
+        let Claim { channel, now, limit, sending } = claim;
+        let mut state = self.state()?;
+        if state.outbox.is_disabled(&channel) {
+            return Ok(Vec::new());
+        }
+        let is_free = |each: &Delivery| match each.node {
+            Some(node) if node == self.node => !sending.contains(&each.delivery),
+            Some(node) => !state.is_alive(node),
+            None => true,
+        };
+        let due = |each: &&Delivery| {
+            each.channel == channel && each.next_at.is_some_and(|at| at <= now) && is_free(each)
+        };
+        let mut due: Vec<(Option<Timestamp>, DeliveryId)> =
+            state.outbox.all.values().filter(due).map(|each| (each.next_at, each.delivery.clone())).collect();
+        due.sort();
+        due.truncate(limit);
+        let mut claimed = Vec::new();
+        for (_, id) in due {
+            if let Some(delivery) = state.outbox.all.get_mut(&id) {
+                delivery.node = Some(self.node);
+                claimed.push(delivery.clone());
+            }
+        }
+        Ok(claimed)
+    }
+
+    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+        let mut state = self.state()?;
+        let found = state.outbox.all.get(&settled.delivery.delivery);
+        if found.is_none_or(|found| found.node != Some(self.node)) {
+            return Ok(Told::Taken);
+        }
+        Ok(state.outbox.settle(settled))
+    }
+
+    async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
+        let mut state = self.state()?;
+        let alive: Vec<u64> = state.nodes.iter().filter(|(_, node)| node.alive).map(|(id, _)| *id).collect();
+        let is_sent = |each: &Delivery| each.node.is_some_and(|node| alive.contains(&node));
+        Ok(state.outbox.change(change, is_sent))
+    }
+
+    async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {
+        let state = self.state()?;
+        let waits = |each: &&Delivery| {
+            channels.contains(&each.channel)
+                && !state.outbox.is_disabled(&each.channel)
+                && each.node.is_none_or(|node| !state.is_alive(node))
+        };
+        Ok(state.outbox.all.values().filter(waits).filter_map(|each| each.next_at).min())
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        Ok(self.state()?.outbox.all.get(id).cloned())
+    }
+
+    async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Delivery>, Error> {
+        let after = after.map(|cursor| DeliverySortKey::decode(cursor)).transpose()?;
+        let state = self.state()?;
+        let DeliveryFilter { channel, state: wanted, interrupt } = filter;
+        let items = state
+            .outbox
+            .all
+            .values()
+            .rev()
+            .filter(|each| channel.as_ref().is_none_or(|channel| each.channel == *channel))
+            .filter(|each| wanted.is_none_or(|wanted| each.state == wanted))
+            .filter(|each| interrupt.as_ref().is_none_or(|interrupt| each.interrupt == *interrupt))
+            .filter(|each| {
+                after.as_ref().is_none_or(|DeliverySortKey(Reverse(after))| each.delivery < *after)
+            });
+        let items = items.take(limit.saturating_add(1)).cloned().collect();
+        Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
+    }
+
+    async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {
+        let state = self.state()?;
+        Ok(state.outbox.attempts.values().filter(|attempt| attempt.delivery == *id).cloned().collect())
+    }
+
+    async fn channel_states(&self) -> Result<Vec<ChannelState>, Error> {
+        Ok(self.state()?.outbox.channels.values().cloned().collect())
+    }
+}

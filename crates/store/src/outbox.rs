@@ -1,0 +1,110 @@
+//! What a journal promises of its outbox: deliveries are written by appends, each is sent by one node at a time, and what
+//! became of it is kept for a while.
+//!
+//! Unlike [`Tables`](crate::Tables) it is no projection: it is left alone when rows are rebuilt.
+
+use std::future::Future;
+
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
+use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::time::Timestamp;
+
+use crate::journal::Error;
+use crate::tables::{Cursor, Page};
+
+/// Deliveries that a node wants to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub channel: String,
+    /// Those that are due by now.
+    pub now: Timestamp,
+    pub limit: usize,
+    /// Those that it is sending. Any other that it has claimed before is one that it knows nothing of any more.
+    pub sending: Vec<DeliveryId>,
+}
+
+/// What became of a delivery that this node had claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// As it is from here on, with nobody sending it.
+    pub delivery: Delivery,
+    /// `None`: it was not tried.
+    pub attempt: Option<Attempt>,
+}
+
+/// What settling told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Another node has it by now: nothing was written.
+    Taken,
+    /// Since when the channel fails; `None`: it works.
+    Written { failing_since: Option<Timestamp> },
+}
+
+/// What is done to deliveries, and to the channels that they are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryChange {
+    /// One that is not being sent is due now, also where it had ended; its channel is tried again.
+    Retry { delivery: DeliveryId, now: Timestamp },
+    /// All that wait are not sent any more.
+    DropWaiting { why: String, now: Timestamp },
+    /// Those that wait and were written before this moment have failed: of a channel that is not there any more, or disabled.
+    FailOld { before: Timestamp, why: String, now: Timestamp },
+    /// Nothing is sent to the channel any more.
+    Disable { channel: String, why: String, now: Timestamp },
+    /// Of those that ended before the first moment the notice and the answers are forgotten, of those that ended before the
+    /// second everything.
+    Forget { bodies: Timestamp, attempts: Timestamp },
+}
+
+/// Newest first.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryFilter {
+    pub channel: Option<String>,
+    pub state: Option<DeliveryState>,
+    pub interrupt: Option<InterruptId>,
+}
+
+/// Deliveries, and the channels that do not work as they should.
+pub trait Outbox: Send + Sync + 'static {
+    /// Claims those that are due and that no living node is sending, the longest due first. None of a channel that is
+    /// disabled.
+    fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
+
+    /// Writes down what became of one, with the attempt, and whether its channel works.
+    fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<Told, Error>> + Send;
+
+    /// How many deliveries or channels it changed. What forgets and fails does some at a time: after 0 there is nothing more.
+    fn change_deliveries(&self, change: DeliveryChange) -> impl Future<Output = Result<usize, Error>> + Send;
+
+    /// When the next of those is due that wait for these channels and that no node is sending.
+    fn next_delivery(
+        &self,
+        channels: Vec<String>,
+    ) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
+
+    fn delivery(&self, id: &DeliveryId) -> impl Future<Output = Result<Option<Delivery>, Error>> + Send;
+
+    fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<Delivery>, Error>> + Send;
+
+    /// Those of one delivery, in their order.
+    fn attempts(&self, id: &DeliveryId) -> impl Future<Output = Result<Vec<Attempt>, Error>> + Send;
+
+    /// Channels that fail or are disabled, by name.
+    fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
+}
+
+/// Forgotten or failed at once: others wait for the writer meanwhile.
+pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
+
+impl Settled {
+    /// Whether the channel works, as far as this tells.
+    pub(crate) fn works(&self) -> Option<bool> {
+        self.attempt.as_ref().map(|_| self.delivery.state == DeliveryState::Delivered)
+    }
+}

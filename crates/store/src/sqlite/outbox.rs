@@ -1,0 +1,241 @@
+//! The outbox in SQLite: what changes it is a job of the writer. A folder has one node, so what another one had claimed is
+//! free: that one is gone.
+
+use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
+use holdshort_core::id::DeliveryId;
+use holdshort_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use tokio::sync::oneshot;
+
+use super::column::{Key, Number, Read, Time};
+use super::read::at_most;
+use super::writer::Job;
+use super::{Sqlite, list, rows};
+use crate::cursor::DeliverySortKey;
+use crate::journal::Error;
+use crate::outbox::{Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::table::{Record, Value};
+use crate::tables::{Cursor, Page};
+
+/// What the writer is asked, with the node that asks.
+pub(super) enum Asked {
+    Claim(u64, Claim),
+    Settle(u64, Box<Settled>),
+    Change(u64, DeliveryChange),
+}
+
+pub(super) enum Answered {
+    Claimed(Vec<Delivery>),
+    Told(Told),
+    Changed(usize),
+}
+
+impl Sqlite {
+    async fn ask(&self, asked: Asked) -> Result<Answered, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.submit(Job::Outbox { asked, reply }).await?;
+        answer.await.map_err(|_| self.unanswered())?
+    }
+}
+
+impl Outbox for Sqlite {
+    async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
+        match self.ask(Asked::Claim(self.node.first_epoch, claim)).await? {
+            Answered::Claimed(claimed) => Ok(claimed),
+            Answered::Told(_) | Answered::Changed(_) => Err(self.unanswered()),
+        }
+    }
+
+    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+        match self.ask(Asked::Settle(self.node.first_epoch, Box::new(settled))).await? {
+            Answered::Told(told) => Ok(told),
+            Answered::Claimed(_) | Answered::Changed(_) => Err(self.unanswered()),
+        }
+    }
+
+    async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
+        match self.ask(Asked::Change(self.node.first_epoch, change)).await? {
+            Answered::Changed(count) => Ok(count),
+            Answered::Claimed(_) | Answered::Told(_) => Err(self.unanswered()),
+        }
+    }
+
+    async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {
+        let node = self.node.first_epoch;
+        self.pool.read(move |connection| next(connection, node, &channels)).await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        self.pool.look(|connection| rows::find(connection, id.as_str())).await
+    }
+
+    async fn deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Delivery>, Error> {
+        let after = after.map(|cursor| DeliverySortKey::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::deliveries(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {
+        let id = id.clone();
+        let of = " WHERE delivery = ? ORDER BY number";
+        self.pool.read(move |connection| select(connection, of, [Value::Id(id.as_str())])).await
+    }
+
+    async fn channel_states(&self) -> Result<Vec<ChannelState>, Error> {
+        self.pool.read(|connection| select(connection, " ORDER BY channel", [])).await
+    }
+}
+
+pub(super) fn answer(connection: &Connection, asked: &Asked) -> Result<Answered, Error> {
+    match asked {
+        Asked::Claim(node, claim) => self::claim(connection, *node, claim).map(Answered::Claimed),
+        Asked::Settle(node, settled) => settle(connection, *node, settled).map(Answered::Told),
+        Asked::Change(node, change) => self::change(connection, *node, change).map(Answered::Changed),
+    }
+}
+
+/// Rows of a table; `rest` stands behind its name.
+fn select<R: Record, const N: usize>(
+    connection: &Connection,
+    rest: &str,
+    values: [Value<'_>; N],
+) -> Result<Vec<R>, Error> {
+    let sql = format!("SELECT {} FROM {}{rest}", R::TABLE.list, R::TABLE.name);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params_from_iter(values), rows::read)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn claim(connection: &Connection, node: u64, claim: &Claim) -> Result<Vec<Delivery>, Error> {
+    let Claim { channel, now, limit, sending } = claim;
+    let rest = " INDEXED BY deliveries_due WHERE channel = ? AND next_at <= ?
+                 AND NOT EXISTS (SELECT 1 FROM channels c
+                                 WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)
+                 ORDER BY next_at, delivery LIMIT ?";
+    let values = [
+        Value::Text(channel),
+        Value::Number(now.as_millis()),
+        Value::Number(at_most(limit.saturating_add(sending.len()))),
+    ];
+    let mut due: Vec<Delivery> = select(connection, rest, values)?;
+    due.retain(|each| each.node != Some(node) || !sending.contains(&each.delivery));
+    due.truncate(*limit);
+    let mut update = connection.prepare_cached("UPDATE deliveries SET node = ?2 WHERE delivery = ?1")?;
+    for delivery in &mut due {
+        delivery.node = Some(node);
+        update.execute(params![Key(delivery.delivery.as_str()), Number(node)])?;
+    }
+    Ok(due)
+}
+
+fn settle(connection: &Connection, node: u64, settled: &Settled) -> Result<Told, Error> {
+    let Settled { delivery, attempt } = settled;
+    let found: Option<Delivery> = rows::find(connection, delivery.delivery.as_str())?;
+    if found.is_none_or(|found| found.node != Some(node)) {
+        return Ok(Told::Taken);
+    }
+    rows::put_one(connection, delivery)?;
+    if let Some(attempt) = attempt {
+        rows::insert(connection, attempt)?;
+        let (sql, at) = if settled.works() == Some(true) {
+            ("DELETE FROM channels WHERE channel = ?1 AND disabled_at IS NULL AND ?2 IS NOT NULL", attempt.at)
+        } else {
+            (
+                "INSERT INTO channels (channel, failing_since) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                attempt.at,
+            )
+        };
+        connection.prepare_cached(sql)?.execute(params![delivery.channel, Time(at)])?;
+    }
+    let sql = "SELECT failing_since FROM channels WHERE channel = ?1";
+    let since: Option<i64> =
+        connection.prepare_cached(sql)?.query_row([&delivery.channel], |row| row.get(0)).optional()?;
+    Ok(Told::Written { failing_since: since.map(Timestamp::from_millis) })
+}
+
+fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result<usize, Error> {
+    match change {
+        DeliveryChange::Retry { delivery, now } => {
+            let found: Option<Delivery> = rows::find(connection, delivery.as_str())?;
+            let found = found.filter(|each| !each.notice.is_empty() && each.node != Some(node));
+            let Some(mut found) = found else { return Ok(0) };
+            found.state = DeliveryState::Waiting;
+            (found.next_at, found.ended_at, found.node) = (Some(*now), None, None);
+            rows::put_one(connection, &found)?;
+            connection.execute("DELETE FROM channels WHERE channel = ?1", [&found.channel])?;
+            Ok(1)
+        }
+        DeliveryChange::DropWaiting { why, now } => {
+            let sql = "UPDATE deliveries
+                       SET state = 'dropped', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
+                       WHERE next_at IS NOT NULL";
+            Ok(connection.execute(sql, params![why, Time(*now)])?)
+        }
+        DeliveryChange::FailOld { before, why, now } => {
+            let sql = "UPDATE deliveries
+                       SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
+                       WHERE delivery IN (
+                           SELECT delivery FROM deliveries INDEXED BY deliveries_waiting
+                           WHERE next_at IS NOT NULL AND created_at < ?3 AND node IS NOT ?4 LIMIT ?5)";
+            let most = at_most(DELIVERIES_AT_ONCE);
+            Ok(connection.execute(sql, params![why, Time(*now), Time(*before), Number(node), most])?)
+        }
+        DeliveryChange::Disable { channel, why, now } => {
+            let sql = "INSERT INTO channels (channel, failing_since, disabled_at, why) VALUES (?1, ?2, ?2, ?3)
+                       ON CONFLICT (channel) DO UPDATE SET disabled_at = excluded.disabled_at, why = excluded.why
+                       WHERE channels.disabled_at IS NULL";
+            Ok(connection.execute(sql, params![channel, Time(*now), why])?)
+        }
+        DeliveryChange::Forget { bodies, attempts } => {
+            let gone = ended(connection, *attempts, "")?;
+            for id in &gone {
+                for table in ["attempts", "deliveries"] {
+                    let sql = format!("DELETE FROM {table} WHERE delivery = ?1");
+                    connection.prepare_cached(&sql)?.execute([Key(id.as_str())])?;
+                }
+            }
+            let old = ended(connection, *bodies, "AND notice <> ''")?;
+            for id in &old {
+                for set in ["deliveries SET notice = ''", "attempts SET answer = NULL"] {
+                    let sql = format!("UPDATE {set} WHERE delivery = ?1");
+                    connection.prepare_cached(&sql)?.execute([Key(id.as_str())])?;
+                }
+            }
+            Ok(gone.len() + old.len())
+        }
+    }
+}
+
+/// Some of those that ended before a moment.
+fn ended(connection: &Connection, before: Timestamp, also: &str) -> Result<Vec<DeliveryId>, Error> {
+    let sql = format!(
+        "SELECT delivery FROM deliveries INDEXED BY deliveries_ended
+         WHERE ended_at IS NOT NULL AND ended_at < ?1 {also} LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(params![Time(before), at_most(DELIVERIES_AT_ONCE)], |row| {
+        row.get::<_, Read<DeliveryId>>(0).map(|Read(id)| id)
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn next(connection: &Connection, node: u64, channels: &[String]) -> Result<Option<Timestamp>, Error> {
+    let sql = "SELECT next_at FROM deliveries INDEXED BY deliveries_due
+               WHERE channel = ?1 AND next_at IS NOT NULL AND node IS NOT ?2
+                   AND NOT EXISTS (SELECT 1 FROM channels c
+                                   WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)
+               ORDER BY next_at LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut next: Option<i64> = None;
+    for channel in channels {
+        let found: Option<i64> =
+            statement.query_row(params![channel, Number(node)], |row| row.get(0)).optional()?;
+        next = next.into_iter().chain(found).min();
+    }
+    Ok(next.map(Timestamp::from_millis))
+}

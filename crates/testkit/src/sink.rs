@@ -1,0 +1,124 @@
+//! A receiver of webhooks on loopback: it answers what a test says, and keeps what it was sent.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::server::eventually;
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Received {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    pub at: Instant,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers));
+        value.to_str().expect("text")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+}
+
+#[derive(Debug)]
+pub struct WebhookSink {
+    base: String,
+    state: Arc<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    received: Mutex<Vec<Received>>,
+    /// For the next requests; afterwards 200.
+    answers: Mutex<VecDeque<Scripted>>,
+    gate: Semaphore,
+}
+
+/// A status, and a header beside it.
+type Scripted = (u16, Option<(&'static str, String)>);
+
+/// More than any test sends.
+const OPEN: usize = 1 << 20;
+
+impl WebhookSink {
+    pub async fn start() -> Self {
+        let state = Arc::new(Kept {
+            received: Mutex::default(),
+            answers: Mutex::default(),
+            gate: Semaphore::new(OPEN),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = Router::new().fallback(receive).with_state(state.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { base, state }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// The next requests are answered with these.
+    pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
+        lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
+    }
+
+    /// The next one is answered with this, and this header.
+    pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
+        lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
+    }
+
+    /// Requests are taken and not answered, until [`release`](Self::release).
+    pub fn hold(&self) {
+        self.state.gate.forget_permits(OPEN);
+    }
+
+    pub fn release(&self) {
+        self.state.gate.add_permits(OPEN);
+    }
+
+    /// All requests so far, in their order.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.state.received).clone()
+    }
+
+    /// Waits for so many.
+    pub async fn wait_for(&self, n: usize) -> Vec<Received> {
+        eventually(&format!("{n} requests"), async || {
+            let received = self.received();
+            (received.len() >= n).then_some(received)
+        })
+        .await
+    }
+}
+
+async fn receive(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let received = Received { path: uri.path().to_owned(), headers, body: body.to_vec(), at: Instant::now() };
+    lock(&kept.received).push(received);
+    let _open = kept.gate.acquire().await;
+    let (status, more) = lock(&kept.answers).pop_front().unwrap_or((200, None));
+    let mut response = StatusCode::from_u16(status).expect("a status").into_response();
+    if let Some((name, value)) = more {
+        response.headers_mut().insert(name, value.parse().expect("a value"));
+    }
+    response
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

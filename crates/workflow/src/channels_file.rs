@@ -1,0 +1,295 @@
+//! The channels file: where people are told, and of what.
+//!
+//! ```yaml
+//! channels:
+//!   legal-slack:
+//!     type: slack                  # webhook, slack, teams, ntfy
+//!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
+//!     events: [opened, asked, reminded, escalated, resolved, expired]
+//!     kinds: [review, tool_approval]
+//!     groups: [legal]
+//!     risk: high                   # at least
+//!   siem:
+//!     type: webhook
+//!     url: https://siem.example.org/holdshort
+//!     secret_files: [secrets/siem, secrets/siem-before]
+//! ```
+//!
+//! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::channel::{Channel, Rule, Source, Via};
+use holdshort_core::interrupt::{Kind, Level};
+use holdshort_core::name::is_name;
+use holdshort_core::notice::Occasion;
+
+use crate::bounds::{
+    CHANNEL_ATTEMPTS, CHANNEL_HEADERS, CHANNEL_RETRY_MS, CHANNEL_SECRETS, CHANNEL_TIMEOUT_MS, CHANNELS,
+    CHANNELS_BYTES, LINE, LIST, NAME, NODES,
+};
+use crate::duration;
+use crate::item::{Fields, Item, Keys};
+use crate::problem::{Problem, Problems};
+use crate::yaml::{self, Unreadable};
+
+const KEYS: Keys = Keys { known: &["channels"], later: &[] };
+const CHANNEL: Keys = Keys {
+    known: &[
+        "type",
+        "url",
+        "url_file",
+        "url_env",
+        "secret_file",
+        "secret_files",
+        "secret_env",
+        "headers",
+        "events",
+        "kinds",
+        "people",
+        "groups",
+        "workflows",
+        "risk",
+        "title",
+        "allow",
+        "attempts",
+        "retry_delay",
+        "timeout",
+    ],
+    later: &["quiet_hours", "digest"],
+};
+const RISKS: [(&str, Level); 4] =
+    [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
+/// Headers that are ours to say.
+const OURS: [&str; 5] = ["content-type", "content-length", "host", "user-agent", "transfer-encoding"];
+
+/// Where nothing is said: seven hours and a half, from the first attempt to the last.
+const ATTEMPTS: u64 = 8;
+const RETRY_MS: u64 = 5_000;
+const TIMEOUT_MS: u64 = 10_000;
+
+/// The channels of a file, in its order. `file_name` is for the problems only.
+pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
+    let mut problems = Problems::of(file_name);
+    let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
+        Ok(node) => node,
+        Err(Unreadable { place, message }) => {
+            problems.push(place, String::new(), message, None);
+            return problems.finish(None);
+        }
+    };
+    let channels = read(&Item::top(&node), &mut problems);
+    problems.finish(channels)
+}
+
+fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
+    let fields = top.fields(&KEYS, problems)?;
+    let entries = fields.need("channels", problems)?.entries(problems)?;
+    if entries.len() > CHANNELS {
+        problems.at(top, format!("{} channels; at most {CHANNELS} are allowed", entries.len()));
+    }
+    let mut channels = Vec::new();
+    for (name, key, value) in entries {
+        if !is_name(name, NAME) {
+            problems.at(&key, "is empty, too long, or holds characters that do not show");
+        }
+        channels.extend(channel(name, &value, problems));
+    }
+    Some(channels)
+}
+
+fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Channel> {
+    let fields = item.fields(&CHANNEL, problems)?;
+    let vias = Via::ALL.map(|via| (via.as_str(), via));
+    let via = fields.need("type", problems)?.one_of(&vias, problems)?;
+    let url = url(via, item, &fields, problems);
+    let secrets = secrets(via, item, &fields, problems);
+    let rule = rule(&fields, problems);
+    let mut ms = |key: &str, default: u64, most: u64| {
+        let Some(item) = fields.find(key) else { return default };
+        match duration::read(item, problems) {
+            Some(ms) if !(1..=most).contains(&ms) => {
+                problems.at(item, format!("must be from 1 to {most} ms"));
+                default
+            }
+            read => read.unwrap_or(default),
+        }
+    };
+    let (retry_ms, timeout_ms) =
+        (ms("retry_delay", RETRY_MS, CHANNEL_RETRY_MS), ms("timeout", TIMEOUT_MS, CHANNEL_TIMEOUT_MS));
+    let attempts = fields.find("attempts").and_then(|item| item.count(CHANNEL_ATTEMPTS, problems));
+    let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
+    let headers = headers(&fields, problems);
+    let allow = allow(&fields, problems);
+    Some(Channel {
+        name: name.to_owned(),
+        rule,
+        via,
+        url: url?,
+        secrets: secrets?,
+        headers,
+        title,
+        allow,
+        attempts: attempts.unwrap_or(ATTEMPTS),
+        retry_ms,
+        timeout_ms,
+    })
+}
+
+/// Of these keys one has to be there, and no other.
+fn one<'f, 'i>(
+    keys: &[&'static str],
+    owner: &Item<'i>,
+    fields: &'f Fields<'i>,
+    problems: &mut Problems,
+) -> Option<(&'static str, &'f Item<'i>)> {
+    let found: Vec<_> = keys.iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
+    match found[..] {
+        [(key, item)] => Some((key, item)),
+        [] => {
+            if !keys.iter().any(|key| fields.was_meant(key)) {
+                problems.at(owner, format!("one of {} is missing", named(keys)));
+            }
+            None
+        }
+        [_, (_, second), ..] => {
+            problems.at(second, format!("name one of {}", named(keys)));
+            None
+        }
+    }
+}
+
+fn named(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn source(key: &str, text: String) -> Source {
+    if key.ends_with("_env") {
+        Source::Env(text)
+    } else if key == "url" {
+        Source::Plain(text)
+    } else {
+        Source::File(text)
+    }
+}
+
+fn url(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
+    // Whoever has the URL of these two may post there.
+    let is_secret = matches!(via, Via::Slack | Via::Teams);
+    if is_secret && let Some(url) = fields.find("url") {
+        let why = format!(
+            "the URL of a {} channel is a secret: put it into a file and name that as `url_file`, or name a variable as `url_env`",
+            via.as_str()
+        );
+        problems.at(url, why);
+        return None;
+    }
+    let keys: &[&'static str] =
+        if is_secret { &["url_file", "url_env"] } else { &["url", "url_file", "url_env"] };
+    let (key, item) = one(keys, item, fields, problems)?;
+    Some(source(key, item.text(LINE, problems)?))
+}
+
+fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Vec<Source>> {
+    const KEYS: [&str; 3] = ["secret_file", "secret_files", "secret_env"];
+    let is_named = KEYS.iter().any(|key| fields.find(key).is_some());
+    match via {
+        Via::Slack | Via::Teams => {
+            for found in KEYS.iter().filter_map(|key| fields.find(key)) {
+                problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));
+            }
+            return Some(Vec::new());
+        }
+        Via::Ntfy if !is_named => return Some(Vec::new()),
+        Via::Ntfy | Via::Webhook => {}
+    }
+    let (key, item) = one(&KEYS, item, fields, problems)?;
+    if key != "secret_files" {
+        return Some(vec![source(key, item.text(LINE, problems)?)]);
+    }
+    let most = if via == Via::Ntfy { 1 } else { CHANNEL_SECRETS };
+    let files = item.texts(most, LINE, problems)?;
+    if files.is_empty() {
+        problems.at(item, "names no file");
+    }
+    Some(files.into_iter().map(|(file, _)| Source::File(file)).collect())
+}
+
+fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
+    let occasions = Occasion::ALL.map(|occasion| (occasion.as_str(), occasion));
+    let kinds: Vec<(&str, Kind)> = Kind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
+    Rule {
+        occasions: words("events", &occasions, fields, problems),
+        kinds: words("kinds", &kinds, fields, problems),
+        people: names("people", fields, problems),
+        groups: names("groups", fields, problems),
+        workflows: names("workflows", fields, problems),
+        risk: fields.find("risk").and_then(|item| item.one_of(&RISKS, problems)),
+    }
+}
+
+/// A list of words of a closed set. An empty one would tell nothing.
+fn words<T: Copy + Ord>(
+    key: &str,
+    words: &[(&str, T)],
+    fields: &Fields<'_>,
+    problems: &mut Problems,
+) -> BTreeSet<T> {
+    let Some(item) = fields.find(key) else { return BTreeSet::new() };
+    let list = item.list(words.len(), problems).unwrap_or_default();
+    if list.is_empty() {
+        problems.at(item, "names nothing; leave the key out to be told of everything");
+    }
+    list.iter().filter_map(|item| item.one_of(words, problems)).collect()
+}
+
+fn names(key: &str, fields: &Fields<'_>, problems: &mut Problems) -> BTreeSet<String> {
+    let Some(item) = fields.find(key) else { return BTreeSet::new() };
+    let list = item.texts(LIST, LINE, problems).unwrap_or_default();
+    if list.is_empty() {
+        problems.at(item, "names nobody; leave the key out to be told of everything");
+    }
+    list.into_iter().map(|(name, _)| name).collect()
+}
+
+fn headers(fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut headers = BTreeMap::new();
+    let Some(item) = fields.find("headers") else { return headers };
+    let entries = item.entries(problems).unwrap_or_default();
+    if entries.len() > CHANNEL_HEADERS {
+        problems.at(item, format!("{} headers; at most {CHANNEL_HEADERS} are allowed", entries.len()));
+    }
+    for (name, key, value) in entries {
+        let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        if !is_token || name.len() > NAME {
+            problems.at(&key, format!("`{name}` is no name of a header"));
+        }
+        let lower = name.to_ascii_lowercase();
+        if OURS.contains(&&*lower) || lower.starts_with("webhook-") {
+            problems.at(&key, format!("`{name}` is said by Holdshort"));
+        }
+        if lower == "authorization" || lower == "cookie" {
+            problems.at(&key, format!("`{name}` would be a secret, and this file holds none"));
+        }
+        if let Some(text) = value.text(LINE, problems) {
+            if text.chars().any(|char| !(' '..='~').contains(&char)) {
+                problems.at(&value, "a header holds printable ASCII alone");
+            }
+            headers.insert(name.to_owned(), text);
+        }
+    }
+    headers
+}
+
+fn allow(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
+    let Some(item) = fields.find("allow") else { return Vec::new() };
+    let ranges = item.texts(LIST, NAME, problems).unwrap_or_default();
+    for (text, item) in &ranges {
+        let range: Result<ipnet::IpNet, _> = text.parse();
+        if range.is_ok_and(|range| range.trunc() == range) {
+            continue;
+        }
+        problems.at(item, format!("`{text}` is no range of addresses such as `192.168.1.0/24`"));
+    }
+    ranges.into_iter().map(|(text, _)| text).collect()
+}

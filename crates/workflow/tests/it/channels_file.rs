@@ -1,0 +1,96 @@
+//! The channels file: what it says, and where it is wrong.
+
+use holdshort_core::channel::{Source, Via};
+use holdshort_core::interrupt::Level;
+use holdshort_workflow::channels_file::parse;
+
+fn problems(text: &str) -> Vec<String> {
+    let found = parse("channels.yaml", text).expect_err("it is wrong");
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_channel_says_where_and_of_what() {
+    let text = "
+channels:
+  legal: {type: slack, url_file: secrets/slack, groups: [legal], events: [opened, expired], risk: high}
+  siem:
+    type: webhook
+    url: https://siem.example.org/hook
+    secret_files: [new, old]
+    headers: {X-Team: risk}
+    attempts: 3
+    retry_delay: 1m
+    allow: [10.0.0.0/8]
+";
+    let channels = parse("channels.yaml", text).unwrap();
+    let [legal, siem] = &channels[..] else { panic!("two") };
+    assert_eq!((legal.via, &legal.url), (Via::Slack, &Source::File("secrets/slack".to_owned())));
+    assert_eq!((legal.rule.occasions.len(), legal.rule.risk, legal.attempts), (2, Some(Level::High), 8));
+    assert_eq!((siem.secrets.len(), siem.retry_ms, siem.attempts, siem.timeout_ms), (2, 60_000, 3, 10_000));
+    assert!(!siem.title && siem.headers["X-Team"] == "risk");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    for (channel, at, wanted) in [
+        (
+            "{type: slack, url: https://hooks.slack.com/services/T/B/x}",
+            "https:",
+            "the URL of a slack channel is a secret",
+        ),
+        (
+            "{type: slak, url_file: x}",
+            "slak",
+            "expected `webhook`, `slack`, `teams` or `ntfy`, found `slak` (did you mean `slack`?)",
+        ),
+        ("{type: teams}", "{", "one of `url_file`, `url_env` is missing"),
+        (
+            "{type: webhook, url: https://a.example}",
+            "{",
+            "one of `secret_file`, `secret_files`, `secret_env` is missing",
+        ),
+        ("{type: slack, url_file: x, secret_env: Y}", "Y}", "a slack channel has no secret but its URL"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, url_env: X}",
+            "X}",
+            "name one of `url`, `url_file`, `url_env`",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, event: [opened]}",
+            "event:",
+            "unknown key `event` (did you mean `events`?)",
+        ),
+        ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "names nothing"),
+        ("{type: ntfy, url: https://ntfy.sh/t, digest: 1h}", "digest", "`digest` is not supported yet"),
+        ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
+        ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
+        ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is no range"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, headers: {Cookie: x}}",
+            "Cookie",
+            "`Cookie` would be a secret",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, headers: {webhook-id: x}}",
+            "webhook-id",
+            "`webhook-id` is said by Holdshort",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, headers: {X-A: \"a\\nb\"}}",
+            "\"a",
+            "a header holds printable ASCII alone",
+        ),
+    ] {
+        let line = format!("  c: {channel}");
+        let column = line.find(at).unwrap() + 1;
+        let found = problems(&format!("channels:\n{line}\n"));
+        let wanted = format!("channels.yaml:2:{column}: {wanted}");
+        assert!(found[0].starts_with(&wanted), "{channel}: {found:?}");
+        assert!(!found[0].contains("services/T"), "{found:?}");
+    }
+    assert_eq!(
+        problems("channel: {}\n")[0],
+        "channels.yaml:1:1: unknown key `channel` (did you mean `channels`?)"
+    );
+}
