@@ -81,11 +81,15 @@ impl Interrupt {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Whether a bare number is an answer. Options of such a question go by their names, for `2` is no second option.
+    /// Whether a bare number is an answer: of a schema that takes one, or in words where none are suggested. Options of
+    /// such a question go by their names, for `2` is no second option.
     pub fn takes_a_number(&self) -> bool {
-        let is_data = self.options.iter().any(|option| option.id == "answer" && option.needs_edit);
+        let answer = self.options.iter().find(|option| option.id == "answer");
+        let Some(answer) = answer.filter(|_| self.kind == Kind::Question) else { return false };
         let fits = |schema: &Value| may_be_a_number(schema, schema, DEPTH);
-        self.kind == Kind::Question && is_data && self.response_schema.as_ref().is_some_and(fits)
+        let of_data = answer.needs_edit && self.response_schema.as_ref().is_some_and(fits);
+        let of_words = answer.needs_text && self.suggestions().is_empty();
+        of_data || of_words
     }
 
     /// The answers that a question suggests: its own, or the texts that its schema allows.

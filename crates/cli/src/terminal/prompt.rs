@@ -98,7 +98,10 @@ impl Prompt {
     /// The keys, below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
-            Some(_) if self.interrupt.takes_a_number() => "the answer as JSON, or an option's name",
+            Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
+                "the answer as JSON, or an option's name"
+            }
+            Some(_) if self.interrupt.takes_a_number() => "your own words, or an option's name",
             Some(offer) if offer.needs_edit => "a number, or the answer as JSON",
             Some(offer) if offer.effect == "respond" => "a number, or your own words",
             Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",

@@ -307,6 +307,25 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
 }
 
+/// `2` is what somebody says who is asked how many days, and not the second option: nothing suggests an answer, so the
+/// options go by their names.
+#[test]
+fn a_number_is_an_answer_in_words_where_none_are_suggested() {
+    let mut question = interrupt(Kind::Question);
+    question.payload = serde_json::json!({"question": "How many days?", "asker": "pair"});
+    let shown = card::options(&question, Paint::plain()).join("\n");
+    assert!(shown.contains("skip") && !shown.contains(" 2 "), "{shown}");
+    for number in ["0", "2", "3", "17"] {
+        let mut prompt = Prompt::new(question.clone());
+        assert!(matches!(prompt.line(number, Paint::plain()), Reaction::Ask(_)), "{number} is sent unseen");
+        assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(decision("answer", Some(number))));
+        let said = Prompt::new(question.clone()).said(number, false, Paint::plain());
+        assert_eq!(said, Reaction::Decide(decision("answer", Some(number))));
+    }
+    let skipped = Prompt::new(question).line("skip", Paint::plain());
+    assert_eq!(skipped, Reaction::Decide(decision("skip", None)));
+}
+
 /// A question that is answered by this schema, and what is said to each line until it is whole.
 fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     let mut question = interrupt(Kind::Question);
