@@ -71,6 +71,15 @@ pub fn searched(text: &str) -> Vec<String> {
     words([text], SEARCHED_WORDS)
 }
 
+/// What the coach's screen says for somebody who gave no answer (contract E14). It tells the agent that nothing was said,
+/// and answers no later question.
+pub const NOTHING: &str = "No response provided";
+
+/// Whether an answer may count for a later question.
+fn may_count(row: &AnswerRow) -> bool {
+    !row.erased && !row.reused && row.answer != NOTHING
+}
+
 /// Whether an answer has the form that a question asks for: words, or data that fits its schema.
 pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     let data = match schema {
@@ -89,7 +98,7 @@ pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -
     let (same, own) = (asked(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows
         .into_iter()
-        .filter(|row| !row.erased && !row.reused && row.interrupt != *itself)
+        .filter(|row| may_count(row) && row.interrupt != *itself)
         .map(|row| {
             (if row.asked == same { u32::MAX } else { likeness(&own, &own_words(&row.question)) }, row)
         })
@@ -110,7 +119,7 @@ pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -
 /// Of rows of one subject whose question is the same the newest that is not older than `reuse_ms`.
 pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<AnswerRow> {
     let is_young = |row: &AnswerRow| now.ms_since(row.since()) <= reuse_ms;
-    let counts = rows.into_iter().filter(|row| !row.erased && !row.reused && is_young(row));
+    let counts = rows.into_iter().filter(|row| may_count(row) && is_young(row));
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 

@@ -1,5 +1,6 @@
 //! Questions of a coach's agents, as its runner has always shown and read them (contract C4, C6, C9, E14).
 
+use holdshort_core::history::NOTHING;
 use holdshort_protocol::{Decision, Interrupt, Kind, plain};
 
 use super::paint::Paint;
@@ -13,9 +14,6 @@ const WIDTH: usize = 70;
 
 /// Words that leave for good: alone on a line, in any case.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
-
-/// What is sent for an answer that is empty twice (contract C1).
-const NOTHING: &str = "No response provided";
 
 /// What the runner keeps between questions.
 #[derive(Debug, Default)]

@@ -145,6 +145,7 @@ fn suggestions_are_the_likeliest_newest_and_each_once() {
         AnswerRow { erased: true, ..kept(1, may, "erased", 1) },
         AnswerRow { reused: true, ..kept(2, may, "reused", 1) },
         AnswerRow { interrupt: itself.clone(), ..kept(3, may, "itself", 1) },
+        kept(4, may, history::NOTHING, 1),
     ];
     assert_eq!(suggested(never.to_vec()), [""; 0]);
 }
@@ -160,6 +161,7 @@ fn what_is_reused_is_young_and_was_given_by_somebody() {
     let corrected = AnswerRow { corrected_at: Some(Timestamp::from_millis(950)), ..old };
     assert_eq!(reusable(&[new.clone(), corrected], 100).as_deref(), Some("old"));
     assert_eq!(reusable(&[AnswerRow { reused: true, ..new.clone() }], 600), None);
+    assert_eq!(reusable(&[AnswerRow { answer: history::NOTHING.to_owned(), ..new.clone() }], 600), None);
     assert_eq!(reusable(&[AnswerRow { erased: true, ..new }], 600), None);
 }
 

@@ -17,8 +17,8 @@ use crate::model::{Season, Sport};
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Of the activities that have one.
-    pub distance_m: f64,
+    /// Of the activities that have one; `None` where none has.
+    pub distance_m: Option<f64>,
 }
 
 /// A week: the Monday on which it begins, and what was done of each sport.
@@ -48,7 +48,7 @@ pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
         value.activities += 1;
         value.duration_s += activity.measure(Measure::Duration).unwrap_or(0.0);
         match activity.measure(Measure::Distance) {
-            Some(metres) => value.distance_m += metres,
+            Some(metres) => value.distance_m = Some(value.distance_m.unwrap_or(0.0) + metres),
             None => {
                 caveats.insert(Caveat::UnknownDistances);
             }

@@ -177,11 +177,10 @@ impl Numbers for Trend {
 
 impl Numbers for Volume {
     fn numbers(&self, _metric: Metric) -> Vec<Number> {
-        vec![
-            counted("activities", self.activities, "1"),
-            Number { name: "duration", value: self.duration_s, unit: "s" },
-            Number { name: "distance", value: self.distance_m, unit: "m" },
-        ]
+        let of = |name, value, unit| Number { name, value, unit };
+        let distance = self.distance_m.map(|metres| of("distance", metres, "m"));
+        let done = [counted("activities", self.activities, "1"), of("duration", self.duration_s, "s")];
+        done.into_iter().chain(distance).collect()
     }
 }
 

@@ -460,10 +460,10 @@ fn weeks_are_those_of_the_calendar() {
     assert_eq!(
         shown,
         [
-            week("2024-12-23", Some((1, 3_600.0, 10_000.0)), None),
-            week("2024-12-30", Some((2, 4_200.0, 13_000.0)), Some((1, 5_400.0, 0.0))),
+            week("2024-12-23", Some((1, 3_600.0, Some(10_000.0))), None),
+            week("2024-12-30", Some((2, 4_200.0, Some(13_000.0))), Some((1, 5_400.0, None))),
             week("2025-01-06", None, None),
-            week("2025-01-13", Some((1, 1_200.0, 4_000.0)), None),
+            week("2025-01-13", Some((1, 1_200.0, Some(4_000.0))), None),
             week("2025-01-20", None, None),
         ]
     );

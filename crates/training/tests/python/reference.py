@@ -275,10 +275,12 @@ def weeks(season, as_of):
         sports = {}
         for each in activities:
             if monday <= local_day(each) < monday + 7 * DAY:
-                volume = sports.setdefault(each["sport"], [0, 0.0, 0.0])
+                volume = sports.setdefault(each["sport"], [0, 0.0, None])
                 volume[0] += 1
                 volume[1] += measure(each, "duration")
-                volume[2] += measure(each, "distance") or 0
+                distance = measure(each, "distance")
+                if distance is not None:
+                    volume[2] = (volume[2] or 0.0) + distance
         found.append([monday.isoformat(), sports])
         monday += 7 * DAY
     return found
