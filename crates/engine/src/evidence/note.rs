@@ -1,14 +1,9 @@
 //! The text of a checkpoint: the format of C2SP `tlog-checkpoint`, in a signed note of C2SP `signed-note`.
 //!
-//! ```text
-//! holdshort/5fa1c2d3e4b5a697          which journal: the beginning of the hash of its first event
-//! 1042                                events
-//! k3oP…=                              root of the tree over them, in base64
-//! at 2026-05-30T08:00:00.000Z         when it was signed
-//! head 1042:3f2a91b0c4d5e6f708192a3b  the same journal as `audit head` tells it
-//!
-//! — holdshort/5fa1c2d3e4b5a697 5hZ…=  the signature
-//! ```
+//! Its lines: which journal (`holdshort/` and the beginning of the hash of its first event); the number of events; the root
+//! of the tree over them, in base64; `at` and when it was signed; `head` and the same journal as `audit head` tells it. An
+//! empty line follows, and the signature: an em dash, the journal's name, and the rest in base64. `docs/reference/receipts.md`
+//! shows one.
 
 use data_encoding::BASE64;
 use holdshort_core::digest::Digest;
