@@ -213,7 +213,9 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         |ms| format!("{ms} ms"),
     );
     if kept.is_none() && every.is_some() {
-        return Err(usage("`checkpoint_every` is of a `checkpoint_file`: name that, too"));
+        return Err(usage(
+            "`checkpoint_every` is of a file: name it with --checkpoint-file, or with `checkpoint_file` in holdshort.toml",
+        ));
     }
     let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
     let checkpoints = kept.map(|file| KeepCheckpoints { file, every });

@@ -26,6 +26,7 @@ mod marked;
 mod person;
 pub mod plain;
 mod plan;
+pub mod pointer;
 mod policy;
 mod problem;
 mod run;

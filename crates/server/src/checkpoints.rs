@@ -1,11 +1,11 @@
 //! Checkpoints at an interval, appended to a file: while the journal grows, and before the server stops.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdshort_engine::evidence;
 use holdshort_web::app::App;
 
 /// Where checkpoints go, and how often.
@@ -49,13 +49,6 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     }
     let signed = app.evidence.checkpoint(&app.driver).await.map_err(io::Error::other)?;
     let (file, note) = (file.to_owned(), signed.note);
-    tokio::task::spawn_blocking(move || append(&file, &note)).await.map_err(io::Error::other)??;
+    tokio::task::spawn_blocking(move || evidence::append(&file, &note)).await.map_err(io::Error::other)??;
     Ok(signed.checkpoint.size)
-}
-
-/// An empty line ends a checkpoint, and the next one begins.
-fn append(file: &Path, note: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
-    file.write_all(format!("{note}\n").as_bytes())?;
-    file.sync_data()
 }

@@ -57,7 +57,7 @@ pub(crate) struct KeepCheckpoints {
     #[arg(long, value_name = "FILE")]
     pub checkpoint_file: Option<PathBuf>,
     /// How often, while the journal grows, from `1s` to `7d` [default: 1h].
-    #[arg(long, value_name = "TIME", value_parser = every, requires = "checkpoint_file")]
+    #[arg(long, value_name = "TIME", value_parser = every)]
     pub checkpoint_every: Option<u64>,
 }
 

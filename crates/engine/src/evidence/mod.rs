@@ -11,7 +11,7 @@ mod receipt;
 mod signer;
 mod tree;
 
-pub use note::{Checkpoint, Malformed, notes};
+pub use note::{Checkpoint, Malformed, append, notes};
 pub use office::{Evidence, Signed};
 pub use receipt::{Proved, Receipt};
 pub use signer::{BadKey, Signer, VerifyingKey};

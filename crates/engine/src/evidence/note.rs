@@ -5,6 +5,10 @@
 //! empty line follows, and the signature: an em dash, the journal's name, and the rest in base64. `docs/reference/receipts.md`
 //! shows one.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
 use data_encoding::BASE64;
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
@@ -75,6 +79,14 @@ impl Checkpoint {
         let size = size.parse().ok().filter(|_| is_number)?;
         Some(Self { origin: origin.to_owned(), size, root: Digest::from_bytes(root) })
     }
+}
+
+/// Appends a note to a file of them, which is made where it is missing. It is on the disk then.
+pub fn append(file: &Path, note: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
+    // An empty line ends a note, and the next one begins.
+    file.write_all(format!("{note}\n").as_bytes())?;
+    file.sync_data()
 }
 
 /// The notes of a file that holds one after another.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use holdshort_protocol::pointer::{escape, is_within};
 use holdshort_protocol::{FieldError, plain};
 use serde_json::{Map, Value};
 
@@ -75,8 +76,7 @@ impl Filling {
     /// The form again, with what was given but for the parts that were refused.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
-            let names = field.path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
-            names.fold("/edit".to_owned(), |place, name| format!("{place}/{name}"))
+            field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
         };
         let all = |is_refused: &dyn Fn(&Field, &str) -> bool| -> VecDeque<usize> {
             let told = |field: &Field| problems.iter().any(|problem| is_refused(field, &problem.pointer));
@@ -229,11 +229,6 @@ fn said(schema: &Value) -> Option<&str> {
 
 fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
-}
-
-/// Whether a pointer leads to a place or into it.
-fn is_within(pointer: &str, place: &str) -> bool {
-    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Takes a part out, where it is.
