@@ -4,7 +4,6 @@ KEY is the key that you kept, as `holdshort audit checkpoint` told it. Standard 
 import base64, datetime, hashlib, json, sys
 p, q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # Ed25519 (RFC 8032, 5.1), extended coordinates
 d = -121665 * pow(121666, -1, p) % p
-
 def need(holds, otherwise):  # Not `assert`: Python leaves that out when it optimises.
     if not holds: sys.exit(f"bad: {otherwise}")
 def add(a, b):
@@ -37,24 +36,25 @@ def root(leaf, index, last, path):  # RFC 9162, 2.1.3.2
         while index == last and not index & 1: index, last = index >> 1, last >> 1
         index, last = index >> 1, last >> 1
     return node if last == 0 else None
-
+need(len(sys.argv) == 4, __doc__)
 receipt, (name, _, key), interrupt = json.load(open(sys.argv[1])), sys.argv[2].split("+", 2), sys.argv[3]
 text, _, line = receipt["checkpoint"]["note"].partition("\n\n")
 need(is_signed(base64.b64decode(key)[1:], (text + "\n").encode(), base64.b64decode(line.split()[2])[4:]), "the checkpoint is not signed with this key")
-origin, size, top = text.split("\n")[:3]
+(origin, size, top), seq, run, call, is_opened = text.split("\n")[:3], 0, None, None, False
 need(origin == name, "the checkpoint is of another journal")
-call, run = None, json.loads(receipt["events"][0]["head"])["stream"]
 for event in receipt["events"]:
-    head, previous = event["head"].encode(), bytes.fromhex(event["previous"])
+    head, previous, index = event["head"].encode(), bytes.fromhex(event["previous"]), event["index"]
     said, path = json.loads(head), [bytes.fromhex(each) for each in event["path"]]
-    facts, where = said.get("facts", {}), f"{said['stream']}/{said['seq']}"
-    need(root(sha256(previous, head), event["index"], int(size) - 1, path) == base64.b64decode(top), f"{where} is not in the journal")
-    call = facts["about"].get("call") if facts.get("interrupt") == interrupt and isinstance(facts.get("about"), dict) else call
-    of_it = facts.get("interrupt") == interrupt or (call and facts.get("call") == call) or said["seq"] == 1
-    need(of_it and said["stream"] == run, f"{where} is about something else")
-    if "content" in event:
-        digest = sha256(bytes.fromhex(event["salt"]), event["content"].encode()).hex()
-        need(digest == said["content_digest"], f"the content of {where} was changed")
+    facts, where, run = said.get("facts", {}), f"{said['stream']}/{said['seq']}", run or said["stream"]
+    is_in = 0 <= index < int(size) and root(sha256(previous, head), index, int(size) - 1, path) == base64.b64decode(top)
+    need(is_in, f"{where} is not in the journal")
+    if said["type"] == "interrupt_opened" and facts.get("interrupt") == interrupt: is_opened, call = True, facts["about"].get("call") if isinstance(facts["about"], dict) else None
+    of_it = said["seq"] == 1 or facts.get("interrupt") == interrupt or (call and facts.get("call") == call)
+    need(of_it and said["stream"] == run and said["seq"] > seq, f"{where} is about something else, or out of order")
+    seq, salt, content = said["seq"], bytes.fromhex(event.get("salt", "")), event.get("content")
+    if content is not None: need(len(salt) == 16 and sha256(salt, content.encode()).hex() == said.get("content_digest"), f"the content of {where} was changed")
     at = datetime.datetime.fromtimestamp(said["at"] / 1000, datetime.timezone.utc).isoformat(timespec="milliseconds")
-    print(f"{at}  {said['type']}  by {said['actor']['id']}  {event.get('content', '(no content)')[:100]}")
+    words = ascii(content)[1:-1][:100] if content is not None else "(erased, or left out)" if "content_digest" in said else ""
+    print("  ".join(filter(None, [at, said["type"], f"by {said['actor']['id']}", facts.get("outcome"), facts.get("option"), words])))
+need(is_opened, f"it does not say what {interrupt} asked")
 print(f"good: {len(receipt['events'])} events of {interrupt}, in the journal {origin} of {size} events")

@@ -63,7 +63,7 @@ struct File {
     #[serde(deserialize_with = "rate")]
     decision_rate: Option<u32>,
     checkpoint_file: Option<PathBuf>,
-    #[serde(deserialize_with = "every")]
+    #[serde(deserialize_with = "checkpoint_every")]
     checkpoint_every: Option<u64>,
     identity: Identity,
 }
@@ -394,8 +394,8 @@ fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     as_flag(from, args::lease)
 }
 
-fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    as_flag(from, args::every)
+fn checkpoint_every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    as_flag(from, args::checkpoint_every)
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {

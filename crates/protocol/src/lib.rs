@@ -56,7 +56,7 @@ pub use interrupt::{
     Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
     Policy, Reason, Resolution, Risk,
 };
-pub use judged::JudgedCall;
+pub use judged::{JudgedCall, OF_CALLS};
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{

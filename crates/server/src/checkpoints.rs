@@ -1,5 +1,6 @@
 //! Checkpoints at an interval, appended to a file: while the journal grows, and before the server stops.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,13 @@ pub struct KeepCheckpoints {
     /// Made where it is missing; what is in it stays.
     pub file: PathBuf,
     pub every: Duration,
+}
+
+impl KeepCheckpoints {
+    /// Whether the file can be appended to: what can not be kept is told before the server starts.
+    pub(crate) fn try_file(&self) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).open(&self.file).map(drop)
+    }
 }
 
 /// Signs one at each interval, unless the journal stands where the last one left it. What can not be written is told in the

@@ -37,13 +37,16 @@ pub enum Malformed {
     Signature,
 }
 
+/// What begins the name of a journal, and with it each note.
+const ORIGIN: &str = "holdshort/";
+
 /// What begins the line of a signature: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
     /// The name of a journal: its first event's hash tells it from every other.
     pub fn origin(first: &Digest) -> String {
-        format!("holdshort/{}", &first.to_string()[..16])
+        format!("{ORIGIN}{}", &first.to_string()[..16])
     }
 
     /// The signed note.
@@ -84,24 +87,23 @@ impl Checkpoint {
 /// Appends a note to a file of them, which is made where it is missing. It is on the disk then.
 pub fn append(file: &Path, note: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;
-    // An empty line ends a note, and the next one begins.
-    file.write_all(format!("{note}\n").as_bytes())?;
+    // Whoever wrote last may have been cut off in the middle of a line.
+    file.write_all(format!("\n{note}").as_bytes())?;
     file.sync_data()
 }
 
-/// The notes of a file that holds one after another.
+/// Whether a text holds notes.
+pub fn are_notes(text: &str) -> bool {
+    text.contains(&format!("\n\n{SIGNATURE}"))
+}
+
+/// The notes of a file that holds one after another. One whose end was cut off is there as it is.
 pub fn notes(text: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    let mut is_signed = true;
     for line in text.lines() {
-        let signs = line.starts_with(SIGNATURE);
-        if is_signed && !signs {
-            if line.is_empty() {
-                continue;
-            }
+        if line.starts_with(ORIGIN) {
             notes.push(String::new());
         }
-        is_signed = signs;
         if let Some(note) = notes.last_mut() {
             note.push_str(line);
             note.push('\n');
