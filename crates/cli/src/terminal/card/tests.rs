@@ -89,7 +89,7 @@ fn the_change_of_another_agent_hides_no_argument() {
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
     let text = shown(&asked, "");
-    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "its change"] {
+    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are what the agent says"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
