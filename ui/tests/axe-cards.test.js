@@ -21,14 +21,14 @@ const EXTERNAL = [
     title: "Clean up",
     message: "The build folder is stale.",
     payload: { sandbox: "full", ticket: 4711 },
-    call: { tool: "run_command", arguments: { command: "rm -r build" }, workspace: "/srv/app" },
+    call: { tool: "run_command", arguments: { command: "rm -r build", stdin: "yes please" }, workspace: "/srv/app" },
   },
   {
     kind: "tool_approval",
     title: "Raise the limit",
     call: {
       tool: "write_file",
-      arguments: { path: "limits.toml", content: "limit = 20\n" },
+      arguments: { path: "limits.toml", content: "limit = 20\n", stdin: "yes please" },
       workspace: "/srv/app",
       before: "limit = 10\n",
       after: "limit = 20\n",
@@ -56,6 +56,8 @@ test("cards", async (t) => {
       const call = card(page).getByRole("region", { name: text("card.tool"), exact: true });
       await call.getByText(ask.call.arguments.command ?? "limit = 20").first().waitFor();
       await call.getByText(text("card.elsewhere")).waitFor();
+      // What belongs to it and is in neither the command nor the change is there without unfolding anything.
+      await call.getByText("yes please").first().waitFor();
       assert.equal(await call.getByText(text("card.sandbox.full")).count(), 0);
     });
   }

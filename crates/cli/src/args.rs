@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod audit;
+mod checkpoints;
 mod decide;
 mod deliveries;
 mod freeze;
@@ -15,7 +16,8 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 use reqwest::Url;
 
-pub(crate) use audit::{Audit, KeepCheckpoints, Receipt, Verify, every};
+pub(crate) use audit::{Audit, Receipt, Verify};
+pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
@@ -361,7 +363,7 @@ pub(crate) enum Verb {
     /// Check that the journal is as it was written, or print what to keep of it
     #[command(subcommand)]
     Audit(Audit),
-    /// Everything the journal has of one interrupt, with proof that others can check without Holdshort
+    /// What was asked, decided and done of one interrupt, with proof that others can check without Holdshort
     Receipt(Receipt),
     /// The servers that share the journal, and the runs that each drives
     Nodes,

@@ -68,7 +68,7 @@ struct File {
     #[serde(deserialize_with = "rate")]
     decision_rate: Option<u32>,
     checkpoint_file: Option<PathBuf>,
-    #[serde(deserialize_with = "every")]
+    #[serde(deserialize_with = "checkpoint_every")]
     checkpoint_every: Option<u64>,
     log_format: Option<Format>,
     #[serde(deserialize_with = "otlp_endpoint")]
@@ -227,7 +227,9 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         |ms| format!("{ms} ms"),
     );
     if kept.is_none() && every.is_some() {
-        return Err(usage("`checkpoint_every` is of a `checkpoint_file`: name that, too"));
+        return Err(usage(
+            "`checkpoint_every` is of a file: name it with --checkpoint-file, or with `checkpoint_file` in holdshort.toml",
+        ));
     }
     let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
     let checkpoints = kept.map(|file| KeepCheckpoints { file, every });
@@ -459,8 +461,8 @@ fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     as_flag(from, args::lease)
 }
 
-fn every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    as_flag(from, args::every)
+fn checkpoint_every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    as_flag(from, args::checkpoint_every)
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {

@@ -27,6 +27,7 @@ mod marked;
 mod person;
 pub mod plain;
 mod plan;
+pub mod pointer;
 mod policy;
 mod problem;
 mod run;
@@ -58,7 +59,7 @@ pub use interrupt::{
     Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
     Policy, Reason, Resolution, Risk,
 };
-pub use judged::JudgedCall;
+pub use judged::{JudgedCall, OF_CALLS};
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{

@@ -1,5 +1,6 @@
 //! The key with which this server signs checkpoints: made at its first start, kept in its data folder.
 
+use std::io;
 use std::path::Path;
 
 use data_encoding::BASE64;
@@ -23,7 +24,8 @@ pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let pkcs8 = if let Some(stored) = secrets::read::<Stored>(&path)? {
         BASE64.decode(stored.pkcs8.as_bytes()).map_err(|_| malformed())?
     } else {
-        let pkcs8 = Signer::draw().map_err(|_| malformed())?;
+        let drawn = Signer::draw().map_err(io::Error::other);
+        let pkcs8 = drawn.map_err(|source| Error::Io { path: path.clone(), source })?;
         secrets::write(&path, &Stored { pkcs8: BASE64.encode(&pkcs8) })?;
         pkcs8
     };

@@ -1,11 +1,12 @@
 //! Checkpoints at an interval, appended to a file: while the journal grows, and before the server stops.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdshort_engine::evidence;
 use holdshort_web::app::App;
 
 /// Where checkpoints go, and how often.
@@ -14,6 +15,13 @@ pub struct KeepCheckpoints {
     /// Made where it is missing; what is in it stays.
     pub file: PathBuf,
     pub every: Duration,
+}
+
+impl KeepCheckpoints {
+    /// Whether the file can be appended to: what can not be kept is told before the server starts.
+    pub(crate) fn try_file(&self) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).open(&self.file).map(drop)
+    }
 }
 
 /// Signs one at each interval, unless the journal stands where the last one left it. What can not be written is told in the
@@ -49,13 +57,6 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     }
     let signed = app.evidence.checkpoint(&app.driver).await.map_err(io::Error::other)?;
     let (file, note) = (file.to_owned(), signed.note);
-    tokio::task::spawn_blocking(move || append(&file, &note)).await.map_err(io::Error::other)??;
+    tokio::task::spawn_blocking(move || evidence::append(&file, &note)).await.map_err(io::Error::other)??;
     Ok(signed.checkpoint.size)
-}
-
-/// An empty line ends a checkpoint, and the next one begins.
-fn append(file: &Path, note: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
-    file.write_all(format!("{note}\n").as_bytes())?;
-    file.sync_data()
 }

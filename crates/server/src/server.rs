@@ -95,6 +95,8 @@ pub enum StartError {
          people (`holdshort people set`) or make keys (`holdshort keys create`)"
     )]
     NoIdentity,
+    #[error("checkpoints can not be written to {}: {source}", file.display())]
+    Checkpoints { file: PathBuf, source: std::io::Error },
     #[error("{0}")]
     Tls(String),
     #[error("can not listen on {address}: {source}; name another address with --listen")]
@@ -216,6 +218,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
     // Its future is large, and whoever starts a server would hold it.
+    if let Some(to) = &options.checkpoints {
+        to.try_file().map_err(|source| StartError::Checkpoints { file: to.file.clone(), source })?;
+    }
     let engine = Box::pin(real::open(Setup {
         data: options.data.clone(),
         people,

@@ -13,6 +13,7 @@ use futures::StreamExt;
 use holdshort_core::json;
 use holdshort_core::strict::Strict;
 use holdshort_protocol::Code;
+use holdshort_protocol::pointer::escape;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -164,11 +165,6 @@ fn pointer(path: &Path) -> String {
         }
     }
     pointer
-}
-
-/// RFC 6901, 3.
-pub fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

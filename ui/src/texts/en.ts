@@ -129,7 +129,7 @@ export const en = {
 
   "card.tool": "Tool",
   "card.command.long": "A long one: read it to its end.",
-  "card.elsewhere": "It runs where the agent is, in no sandbox of Holdshort.",
+  "card.elsewhere": "It runs at the agent, in no sandbox. Folder and change are its word.",
   "card.folder": "Folder",
   "card.host": "Host",
   "card.path": "Path",

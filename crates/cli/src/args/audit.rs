@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::{StoreArgs, duration};
+use super::StoreArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Audit {
@@ -48,23 +48,4 @@ pub(crate) struct Receipt {
     /// Written to this new file [default: printed].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-}
-
-/// Arguments of `serve`.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct KeepCheckpoints {
-    /// Append signed checkpoints of the journal to this file: best one that this machine can add to and not change.
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint_file: Option<PathBuf>,
-    /// How often, while the journal grows, from `1s` to `7d` [default: 1h].
-    #[arg(long, value_name = "TIME", value_parser = every, requires = "checkpoint_file")]
-    pub checkpoint_every: Option<u64>,
-}
-
-/// Milliseconds.
-pub(crate) fn every(text: &str) -> Result<u64, String> {
-    match duration(text)? {
-        ms @ 1_000..=604_800_000 => Ok(ms),
-        _ => Err("must be from `1s` to `7d`".to_owned()),
-    }
 }

@@ -486,8 +486,10 @@ fn judged_call(interrupt: &Interrupt, judged: JudgedCall, cap: Cap, paint: Paint
     let as_ours = Interrupt { payload: judged.call, ..interrupt.clone() };
     out.extend(call(&as_ours, cap, paint));
     out.extend(fact("runs", &paint.yellow(JudgedCall::RUNS), paint));
-    if judged.beside.as_object().is_some_and(|beside| !beside.is_empty()) {
-        out.extend(quote(&readable(&judged.beside), "  details", cap, paint));
+    for (label, part) in [("  with   ", &judged.more), ("  details", &judged.beside)] {
+        if part.as_object().is_some_and(|part| !part.is_empty()) {
+            out.extend(quote(&readable(part), label, cap, paint));
+        }
     }
     out
 }

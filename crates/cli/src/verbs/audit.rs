@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use holdshort_core::head::Noted;
 use holdshort_engine::audit;
-use holdshort_engine::evidence::{Checkpoint, VerifyingKey, notes};
+use holdshort_engine::evidence::{Checkpoint, Malformed, VerifyingKey, are_notes, notes};
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
 use holdshort_server::{journal_head, verification};
 use holdshort_store::{self as store, Log, Store, postgres};
@@ -118,7 +118,7 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
         return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
-    if text.contains("\n\n\u{2014} ") {
+    if are_notes(&text) {
         return checkpoints(against, &text, keys);
     }
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -148,12 +148,20 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Vec<No
     let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
     let all = notes(text);
     let newest = (1..).zip(&all).skip(all.len().saturating_sub(MAX_HEADS));
-    let noted = newest.map(|(number, note)| {
-        let checkpoint = Checkpoint::open(note, &keys)
-            .map_err(|error| usage(format!("{file}, checkpoint {number}: {error}")))?;
-        Ok(Noted::root(checkpoint.size, &checkpoint.root))
+    let noted = newest.filter_map(|(number, note)| {
+        let place = format!("{file}, checkpoint {number}");
+        match Checkpoint::open(note, &keys) {
+            Ok(checkpoint) => Some(Ok(Noted::root(checkpoint.size, &checkpoint.root))),
+            // Whoever wrote it was cut off: the others count.
+            Err(error @ Malformed::Text) => {
+                crate::output::tell(&format!("{place} is left out: {error}"));
+                None
+            }
+            Err(error @ Malformed::Signature) => Some(Err(usage(format!("{place}: {error}")))),
+        }
     });
-    noted.collect()
+    let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
+    if noted.is_empty() { Err(usage(format!("{file} holds no whole checkpoint"))) } else { Ok(noted) }
 }
 
 /// The last word of a line, so that a date may stand before it; or what `audit head --json` printed.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use holdshort_engine::evidence;
 use holdshort_protocol::{SignedCheckpoint, plain};
 use serde_json::{Value, json};
 
@@ -18,11 +19,7 @@ use crate::terminal::paint::Paint;
 pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Result<Exit> {
     let signed: SignedCheckpoint = scene.client()?.post("/v1/audit/checkpoints", &json!({})).await?;
     if let Some(path) = out {
-        let shown = || path.display().to_string();
-        let mut file = OpenOptions::new().create(true).append(true).open(path).with_context(shown)?;
-        // An empty line ends a checkpoint, and the next one begins.
-        file.write_all(format!("{}\n", signed.note).as_bytes()).with_context(shown)?;
-        file.sync_all().with_context(shown)?;
+        evidence::append(path, &signed.note).with_context(|| path.display().to_string())?;
     }
     if scene.json {
         document(&signed)?;

@@ -4,7 +4,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
+use holdshort_core::digest::Digest;
+use holdshort_core::tree::continues;
 use serde_json::{Value, json};
 
 use crate::home::{Home, Serving};
@@ -25,10 +28,11 @@ async fn ask_more(serving: &Serving, count: usize) {
     }
 }
 
-/// What the script of the documents says: `Ok` where it ends well.
-fn checked(receipt: &Path, key: &str) -> Result<String, String> {
+/// What the script of the documents says: `Ok` where it ends well. It checks as much where Python optimises.
+fn checked(receipt: &Path, key: &str, interrupt: &str) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
-    let ran = Command::new("python3").arg(script).arg(receipt).arg(key).output().unwrap();
+    let ran =
+        Command::new("python3").args(["-O", script]).arg(receipt).args([key, interrupt]).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) }
 }
@@ -51,10 +55,16 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert_eq!(home.run(&["receipt", id, "--out", path.to_str().unwrap()]).code, 1, "it is there already");
     let receipt: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let key = receipt["checkpoint"]["key"].as_str().unwrap().to_owned();
-    let said = checked(&path, &key).unwrap();
-    for part in
-        ["run_started", "interrupt_opened", "decision_made  by operator", "interrupt_resolved", "good: "]
-    {
+    let said = checked(&path, &key, id).unwrap();
+    for part in [
+        "run_started",
+        "interrupt_opened",
+        "decision_made  by operator",
+        "  approve  ",
+        "interrupt_resolved",
+        "  approved",
+        "good: ",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
 
@@ -72,9 +82,24 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     };
     let mut moved = receipt.clone();
     moved["events"][decided]["index"] = json!(0);
+    // The digest covers both, one after the other.
+    let mut shifted = receipt.clone();
+    let event = &mut shifted["events"][decided];
+    let salt = event["salt"].as_str().unwrap().to_owned();
+    let (first, rest) = event["content"].as_str().unwrap().split_at(10);
+    let salt = first.bytes().fold(salt, |salt, byte| format!("{salt}{byte:02x}"));
+    let rest = rest.to_owned();
+    (event["salt"], event["content"]) = (salt.into(), rest.into());
+    let mut twice = receipt.clone();
+    twice["events"].as_array_mut().unwrap().insert(decided, events[decided].clone());
+    let mut started = receipt.clone();
+    started["events"].as_array_mut().unwrap().truncate(1);
     let mut shorter = receipt.clone();
     shorter["events"][decided]["path"].as_array_mut().unwrap().pop();
     let table = [
+        ("the beginning of a text", shifted),
+        ("the same event twice", twice),
+        ("nothing of it", started),
         ("whoever decided", replaced(&place("head"), "operator", "somebody")),
         ("what was said", replaced(&place("content"), "It is a copy.", "It is no copy.")),
         ("its place", moved),
@@ -83,14 +108,25 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     ];
     for (what, changed) in table {
         fs::write(&path, changed.to_string()).unwrap();
-        assert!(checked(&path, &key).unwrap_err().contains("Error"), "{what}");
+        let said = checked(&path, &key, id).unwrap_err();
+        assert!(said.starts_with("bad: "), "{what}: {said}");
     }
+    // Of what is true of another interrupt nothing counts for this one.
+    fs::write(&path, receipt.to_string()).unwrap();
+    let open = ask(&serving, json!({"kind": "question", "title": "Another?"})).await;
+    let open = open["id"].as_str().unwrap();
+    assert!(checked(&path, &key, open).unwrap_err().contains("is about something else"));
+    let mut mixed = receipt.clone();
+    let strange = home.json(&["receipt", open])["events"].as_array().unwrap().last().unwrap().clone();
+    mixed["events"].as_array_mut().unwrap().push(strange);
+    fs::write(&path, mixed.to_string()).unwrap();
+    assert!(checked(&path, &key, id).unwrap_err().starts_with("bad: "), "an event of another interrupt");
     fs::write(&path, receipt.to_string()).unwrap();
     let other = Home::new();
     let _other = other.serve(&[]);
     let signed = other.json(&["audit", "checkpoint"]);
     assert!(
-        checked(&path, signed["key"].as_str().unwrap()).unwrap_err().contains("not signed with this key")
+        checked(&path, signed["key"].as_str().unwrap(), id).unwrap_err().contains("not signed with this key")
     );
 }
 
@@ -111,7 +147,7 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
         let against = held["against"].as_array().unwrap();
         assert!(against.len() == 3 && against.iter().all(|each| each["holds"] == true), "{held}");
     }
-    // The journal itself, without a server; the key is told once, and is known from then on.
+    // The journal itself, without a server.
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let ran = home.run(&["audit", "verify", "--against", kept]);
@@ -125,6 +161,12 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let strange = other.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &strange]);
     assert!(ran.code == 2 && ran.err.contains("not signed with this key"), "{ran:?}");
+    // One whose end was cut off by a crash is told, and the others count.
+    let whole = fs::read_to_string(kept).unwrap();
+    fs::write(kept, format!("{}{whole}", &whole[..60])).unwrap();
+    let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert!(ran.code == 0 && ran.err.contains("checkpoint 1 is left out"), "{ran:?}");
+    fs::write(kept, &whole).unwrap();
     let changed = fs::read_to_string(kept).unwrap().replacen("at 2", "at 3", 1);
     fs::write(kept, changed).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
@@ -138,13 +180,18 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     let path = kept.to_str().unwrap();
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0", "--checkpoint-every", "1s"]);
     assert!(ran.code == 2 && ran.err.contains("checkpoint-file"), "{ran:?}");
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0", "--checkpoint-file", "/nowhere/kept.txt"]);
+    assert!(ran.code == 2 && ran.err.contains("/nowhere/kept.txt"), "{ran:?}");
     let serving = home.serve(&["--checkpoint-file", path, "--checkpoint-every", "1s"]);
     let notes = || fs::read_to_string(&kept).unwrap_or_default().matches("\nhead ").count();
     for count in 1..=2 {
         ask_more(&serving, 1).await;
-        while notes() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        let written = async {
+            while notes() < count {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), written).await.expect("a checkpoint is written");
     }
     let key = home.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     ask_more(&serving, 1).await;
@@ -156,4 +203,79 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     assert!(against.iter().all(|each| each["holds"] == true), "{held}");
     let last = against.last().unwrap()["head"].as_str().unwrap();
     assert!(last.starts_with(&format!("{all}:root:")), "{held}");
+}
+
+/// That one checkpoint continues the other is proved without the journal.
+#[tokio::test]
+async fn the_server_proves_that_a_checkpoint_continues_another() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let mut signed = Vec::new();
+    for count in [3, 8] {
+        ask_more(&serving, count).await;
+        signed.push(home.json(&["audit", "checkpoint"]));
+    }
+    let tree = |signed: &Value| {
+        let root: Digest = serde_json::from_value(signed["root"].clone()).unwrap();
+        (signed["size"].as_u64().unwrap(), root)
+    };
+    let ((earlier, first), (size, second)) = (tree(&signed[0]), tree(&signed[1]));
+    let text = |name: &str| serving.started[name].as_str().unwrap();
+    let proof = async |earlier: u64, size: u64| {
+        let url = format!("{}/v1/audit/consistency?earlier={earlier}&size={size}", text("listening"));
+        let response = holdshort_http::client().build().unwrap().get(url).bearer_auth(text("token")).send();
+        let response = response.await.unwrap();
+        (response.status().as_u16(), response.json::<Value>().await.unwrap())
+    };
+    let (status, proved) = proof(earlier, size).await;
+    assert_eq!(status, 200);
+    let path: Vec<Digest> = serde_json::from_value(proved["proof"].clone()).unwrap();
+    assert!(continues((earlier, &first), (size, &second), &path));
+    assert!(!continues((earlier, &second), (size, &second), &path));
+    for (earlier, size) in [(0, size), (size + 1, size), (1, size + 1_000)] {
+        assert_eq!(proof(earlier, size).await.0, 400, "{earlier} to {size}");
+    }
+}
+
+const WORKFLOW: &str = "name: own
+agents:
+  ada: {instructions: Do it., tools: [write_file]}
+phases:
+  - {id: work, kind: one_shot, agent: ada}
+";
+const REHEARSAL: &str = "agents:
+  ada:
+    - text: First.
+      calls:
+        - {tool: write_file, arguments: {path: one.txt, content: \"one\\n\"}}
+    - text: Done.
+";
+
+/// Of a call that runs here the receipt says that it was allowed, started and done.
+#[test]
+fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
+    let home = Home::new();
+    let (folder, workspace) = (home.path().join("workflows/own"), home.path().join("workspace"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir(&workspace).unwrap();
+    fs::write(folder.join("workflow.yaml"), WORKFLOW).unwrap();
+    fs::write(folder.join("rehearsal.yaml"), REHEARSAL).unwrap();
+    let _serving = home.serve(&["--workflows", home.path().join("workflows").to_str().unwrap()]);
+    let place = workspace.to_str().unwrap();
+    let ran = home.run(&["run", "own", "Write.", "--model", "rehearsal", "--workspace", place]);
+    assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
+    let open = home.open_interrupt();
+    let id = open["id"].as_str().unwrap();
+    assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
+    let run = open["run"].as_str().unwrap();
+    assert_eq!(home.run(&["attach", run]).code, 0, "it comes to its end");
+    assert_eq!(fs::read_to_string(workspace.join("one.txt")).unwrap(), "one\n");
+
+    let path = home.path().join("receipt.json");
+    home.run(&["receipt", id, "--out", path.to_str().unwrap()]);
+    let receipt: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let said = checked(&path, receipt["checkpoint"]["key"].as_str().unwrap(), id).unwrap();
+    let places = ["interrupt_opened", "decision_made", "tool_authorised", "tool_started", "tool_finished"]
+        .map(|kind| said.find(kind).unwrap_or_else(|| panic!("{kind}: {said}")));
+    assert!(places.is_sorted(), "{said}");
 }

@@ -126,7 +126,8 @@ impl Draft<'_> {
             Some(Verdict::Forbid(reason)) => {
                 vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
             }
-            _ => Vec::new(),
+            Some(Verdict::Allow(_) | Verdict::Ask { .. }) => Vec::new(),
+            None => vec![Problem::new(at, "the call can not be read, so no rule was asked about it")],
         }
     }
 

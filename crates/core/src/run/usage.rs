@@ -25,7 +25,7 @@ impl Draft<'_> {
         // Nobody but a rule or a grant has released it, and that is there no more.
         let cause = asked.resolution.as_ref().map(|resolution| &resolution.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
-        if by_itself && verdict.is_some_and(|verdict| !matches!(verdict, Verdict::Allow(_))) {
+        if by_itself && !matches!(verdict, Some(Verdict::Allow(_))) {
             return Err(Unusable::NotApproved("the rule or grant that released it is gone").into());
         }
         if self.run.ended.as_ref().is_some_and(|ended| ended.status != Status::Completed) {

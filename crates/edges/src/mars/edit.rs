@@ -4,7 +4,7 @@
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_core::plan::{self, Subtask};
 use holdshort_core::schema::Problem;
-use holdshort_web::body::escape;
+use holdshort_protocol::pointer::escape;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 

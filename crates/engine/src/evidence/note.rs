@@ -1,14 +1,13 @@
 //! The text of a checkpoint: the format of C2SP `tlog-checkpoint`, in a signed note of C2SP `signed-note`.
 //!
-//! ```text
-//! holdshort/5fa1c2d3e4b5a697          which journal: the beginning of the hash of its first event
-//! 1042                                events
-//! k3oP…=                              root of the tree over them, in base64
-//! at 2026-05-30T08:00:00.000Z         when it was signed
-//! head 1042:3f2a91b0c4d5e6f708192a3b  the same journal as `audit head` tells it
-//!
-//! — holdshort/5fa1c2d3e4b5a697 5hZ…=  the signature
-//! ```
+//! Its lines: which journal (`holdshort/` and the beginning of the hash of its first event); the number of events; the root
+//! of the tree over them, in base64; `at` and when it was signed; `head` and the same journal as `audit head` tells it. An
+//! empty line follows, and the signature: an em dash, the journal's name, and the rest in base64. `docs/reference/receipts.md`
+//! shows one.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
 
 use data_encoding::BASE64;
 use holdshort_core::digest::Digest;
@@ -38,13 +37,16 @@ pub enum Malformed {
     Signature,
 }
 
+/// What begins the name of a journal, and with it each note.
+const ORIGIN: &str = "holdshort/";
+
 /// What begins the line of a signature: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
     /// The name of a journal: its first event's hash tells it from every other.
     pub fn origin(first: &Digest) -> String {
-        format!("holdshort/{}", &first.to_string()[..16])
+        format!("{ORIGIN}{}", &first.to_string()[..16])
     }
 
     /// The signed note.
@@ -82,19 +84,26 @@ impl Checkpoint {
     }
 }
 
-/// The notes of a file that holds one after another.
+/// Appends a note to a file of them, which is made where it is missing. It is on the disk then.
+pub fn append(file: &Path, note: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
+    // Whoever wrote last may have been cut off in the middle of a line.
+    file.write_all(format!("\n{note}").as_bytes())?;
+    file.sync_data()
+}
+
+/// Whether a text holds notes.
+pub fn are_notes(text: &str) -> bool {
+    text.contains(&format!("\n\n{SIGNATURE}"))
+}
+
+/// The notes of a file that holds one after another. One whose end was cut off is there as it is.
 pub fn notes(text: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    let mut is_signed = true;
     for line in text.lines() {
-        let signs = line.starts_with(SIGNATURE);
-        if is_signed && !signs {
-            if line.is_empty() {
-                continue;
-            }
+        if line.starts_with(ORIGIN) {
             notes.push(String::new());
         }
-        is_signed = signs;
         if let Some(note) = notes.last_mut() {
             note.push_str(line);
             note.push('\n');

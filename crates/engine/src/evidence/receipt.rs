@@ -33,7 +33,7 @@ pub struct Proved {
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// `None`: not all of its events have their final place yet. `size`: that of the tree.
+    /// The events of the tree of `size` leaves. `None`: not all events have their final place yet.
     pub async fn of<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
@@ -45,7 +45,8 @@ impl Receipt {
         for (event, previous) in concerning(journal, run, interrupt).await? {
             let Some(position) = journal.position(&event.stream, event.seq).await? else { return Ok(None) };
             let Some(index) = tree.index(position).await? else { return Ok(None) };
-            let Some(ranges) = tree::inclusion(index, size) else { return Ok(None) };
+            // Written behind the checkpoint: of a later receipt.
+            let Some(ranges) = tree::inclusion(index, size) else { break };
             events.push(Proved { event, previous, index, path: tree.proof(&ranges).await? });
         }
         Ok(Some(Self { events }))
@@ -68,12 +69,12 @@ async fn concerning<J: Journal>(
         for event in page {
             let before = std::mem::replace(&mut previous, event.hash);
             after = event.seq;
-            let head: Value = serde_json::from_slice(&event.head).unwrap_or_default();
+            let head: Value = serde_json::from_slice(&event.head).map_err(|error| damaged(&event, &error))?;
             let fact = |name: &str| head.pointer(name).and_then(Value::as_str);
             let is_of_it = fact("/facts/interrupt") == Some(interrupt.as_str());
             let is_of_its_call = call.is_some() && fact("/facts/call") == call.as_deref();
-            if is_of_it {
-                call = call.or_else(|| asked_about(&event));
+            if is_of_it && call.is_none() {
+                call = asked_about(&event)?;
             }
             if is_of_it || is_of_its_call || event.seq == 1 {
                 found.push((event, before));
@@ -85,13 +86,15 @@ async fn concerning<J: Journal>(
     }
 }
 
-/// The call that an interrupt was opened about.
-fn asked_about(opened: &Sealed) -> Option<String> {
-    let Ok(Fact::Run(run::Fact::InterruptOpened(opened))) = event::decode(opened).map(|event| event.fact)
-    else {
-        return None;
-    };
-    match opened.about {
+fn damaged(event: &Sealed, why: &dyn std::fmt::Display) -> Error {
+    Error::Corrupt(format!("the event {}/{} can not be read: {why}", event.stream, event.seq))
+}
+
+/// The call that an interrupt is about, where this event opened it about one.
+fn asked_about(event: &Sealed) -> Result<Option<String>, Error> {
+    let read = event::decode(event).map_err(|error| damaged(event, &error))?;
+    let Fact::Run(run::Fact::InterruptOpened(opened)) = read.fact else { return Ok(None) };
+    Ok(match opened.about {
         About::Call(call) => Some(call),
         About::BeforeStep(_)
         | About::AfterStep(_)
@@ -104,5 +107,5 @@ fn asked_about(opened: &Sealed) -> Option<String> {
         | About::Round(_)
         | About::Interruption
         | About::External => None,
-    }
+    })
 }

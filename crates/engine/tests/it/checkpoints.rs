@@ -10,7 +10,7 @@ use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::system;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_included};
-use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, notes};
+use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, append, notes};
 use holdshort_store::{Append, Log, Memory, StreamAppend};
 
 /// Appends so many events of the installation; their hashes.
@@ -100,5 +100,14 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     }
     // A file holds one after another, with empty lines between them or without.
     let file = format!("{note}\n{note}{note}\n");
-    assert_eq!(notes(&file), [note.clone(), note.clone(), note]);
+    assert_eq!(notes(&file), [format!("{note}\n"), note.clone(), format!("{note}\n")]);
+    // One that was cut off takes none of those behind it along.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.txt");
+    std::fs::write(&path, &note[..40]).unwrap();
+    append(&path, &note).unwrap();
+    append(&path, &note).unwrap();
+    let found = notes(&std::fs::read_to_string(&path).unwrap());
+    let opened: Vec<_> = found.iter().map(|note| Checkpoint::open(note, &keys).is_ok()).collect();
+    assert_eq!(opened, [false, true, true]);
 }

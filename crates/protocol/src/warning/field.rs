@@ -133,7 +133,7 @@ impl Step<'_> {
     /// After its slash, escaped (RFC 6901).
     fn written(&self) -> String {
         match self {
-            Self::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+            Self::Name(name) => format!("/{}", crate::pointer::escape(name)),
             Self::Index(i) => format!("/{i}"),
         }
     }

@@ -6,7 +6,7 @@ use holdshort_core::hours::{Day, Hours, Span};
 use holdshort_core::schema::Problem;
 use holdshort_core::system::people::PeopleSource;
 use holdshort_protocol as wire;
-use holdshort_web::body::escape;
+use holdshort_protocol::pointer::escape;
 use holdshort_web::problem::{Answer, Refused};
 
 pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {

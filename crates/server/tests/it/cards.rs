@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Served, Shown, created, shown, text};
+use crate::harness::{Served, Shown, created, refusal, shown, text};
 
 async fn page(served: &Served, interrupt: &Value) -> Shown {
     let path = format!("/v1/interrupts/{}/links", text(interrupt, "id"));
@@ -64,14 +64,36 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     let served = Served::new().await;
     let ask = json!({
         "kind": "tool_approval", "title": "Clean up", "payload": {"sandbox": "full", "ticket": 4711},
-        "call": {"tool": "run_command", "arguments": {"command": "rm -r build"}, "cwd": "/srv/app", "workspace": "/srv"},
+        "call": {
+            "tool": "run_command", "arguments": {"command": "rm -r build", "stdin": "yes please"}, "cwd": "/srv/app",
+            "workspace": "/srv",
+        },
     });
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
     let page = page(&served, &asked).await;
-    for part in ["rm -r build", "srv&#x2f;app", "in no sandbox of Holdshort", "ticket"] {
+    for part in ["rm -r build", "srv&#x2f;app", "in no sandbox of Holdshort", "ticket", "yes please"] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
     assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
+}
+
+/// An agent that names a call says of it nothing beside it, under no name under which cards show it.
+#[tokio::test]
+async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
+    let served = Served::new().await;
+    for name in holdshort_protocol::OF_CALLS {
+        let ask = json!({
+            "kind": "tool_approval", "title": "t", "payload": {name: "mine"},
+            "call": {"tool": "shell", "arguments": {"command": "ls"}},
+        });
+        let said = served.agent().post("/v1/interrupts", &ask).await;
+        let (status, code, at) = refusal(&said);
+        assert_eq!((status, code), (422, "invalid_request"), "{name}");
+        assert!(at.iter().all(|at| at.starts_with("/payload")), "{name}: {at:?}");
+    }
+    // The browser reads the same ones.
+    let listed = holdshort_protocol::OF_CALLS.map(|name| format!("{name:?}")).join(", ");
+    assert!(include_str!("../../../../ui/src/views/card/judged.ts").contains(&listed));
 }
 
 /// Where a line breaks it goes on below its beginning: its class says how far that is indented.

@@ -53,7 +53,8 @@ fn a_judged_call_of_another_agent_is_a_call() {
     asked.origin = Origin::External;
     asked.title = "Clean up".to_owned();
     asked.payload = json!({
-        "tool": "run_command", "arguments": {"command": "rm -r build"}, "category": "bash", "cwd": "/srv/app",
+        "tool": "run_command", "category": "bash", "cwd": "/srv/app", "workspace": "/srv",
+        "arguments": {"command": "rm -r build", "env": {"PATH": "/tmp"}},
         "sandbox": "full", "note": "harmless",
     });
     let lines = [
@@ -70,6 +71,27 @@ fn a_judged_call_of_another_agent_is_a_call() {
     assert_eq!(shown_as(&asked), (true, [false; 3]));
     asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
     assert_eq!(shown_as(&asked), (true, [true; 3]));
+    let text = shown(&asked, "");
+    assert!(text.contains("\"PATH\": \"/tmp\"") && text.contains("\"workspace\": \"/srv\""), "{text}");
+    assert!(!text.contains("\"command\""), "it is drawn once: {text}");
+}
+
+/// What the agent runs are its arguments: a change that it draws beside them hides none.
+#[test]
+fn the_change_of_another_agent_hides_no_argument() {
+    let mut asked = interrupt(Kind::ToolApproval);
+    asked.origin = Origin::External;
+    asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
+    let line = |op: &str, text: &str| json!({"op": op, "text": text});
+    asked.payload = json!({
+        "tool": "write_file", "arguments": {"path": "a.py", "content": "os.system('evil')", "mode": "0777"},
+        "diff": {"added": 1, "removed": 1, "hunks": [{"old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 1,
+            "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
+    });
+    let text = shown(&asked, "");
+    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are what the agent says"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]

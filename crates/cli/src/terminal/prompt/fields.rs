@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use holdshort_protocol::pointer::{escape, is_within};
 use holdshort_protocol::{FieldError, plain};
 use serde_json::{Map, Value};
 
@@ -74,20 +75,20 @@ impl Filling {
 
     /// The form again, with what was given but for the parts that were refused.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
-        let refused = |field: &Field| {
-            let place = field.path.iter().fold("/edit".to_owned(), |place, name| {
-                format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
-            });
-            let is_absent = at(&self.answer, &field.path).is_none();
-            problems.iter().any(|problem| {
-                let around = place.strip_prefix(&*problem.pointer);
-                is_within(&problem.pointer, &place)
-                    // A part that is missing is told at the object around it.
-                    || (is_absent && around.is_some_and(|rest| rest.starts_with('/')))
-            })
+        let place = |field: &Field| {
+            field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
         };
-        let found = self.fields.iter().enumerate().filter(|(_, field)| refused(field));
-        self.left = found.map(|(place, _)| place).collect();
+        let all = |is_refused: &dyn Fn(&Field, &str) -> bool| -> VecDeque<usize> {
+            let told = |field: &Field| problems.iter().any(|problem| is_refused(field, &problem.pointer));
+            self.fields.iter().enumerate().filter(|(_, field)| told(field)).map(|(at, _)| at).collect()
+        };
+        let is_around = |field: &Field, pointer: &str| is_within(&place(field), pointer);
+        // A part that is missing is told at the object around it.
+        let is_missing = |field: &Field| at(&self.answer, &field.path).is_none();
+        let exactly = all(&|field, pointer| {
+            is_within(pointer, &place(field)) || (is_missing(field) && is_around(field, pointer))
+        });
+        self.left = if exactly.is_empty() { all(&is_around) } else { exactly };
         for place in &self.left {
             take(&mut self.answer, &self.fields[*place].path);
         }
@@ -228,11 +229,6 @@ fn said(schema: &Value) -> Option<&str> {
 
 fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
-}
-
-/// Whether a pointer leads to a place or into it.
-fn is_within(pointer: &str, place: &str) -> bool {
-    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Takes a part out, where it is.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::schema::Problem;
-use holdshort_web::body::escape;
+use holdshort_protocol::pointer::escape;
 use holdshort_web::limits::EXPIRY_MS;
 use serde_json::{Map, Value};
 

@@ -63,13 +63,15 @@ pub(super) struct Subtask<'a> {
     after: Vec<&'a str>,
 }
 
-/// Facts and parts. Of an agent that runs elsewhere nothing is a fact but the call that the gates judged, `judged`.
+/// Facts and parts. Of an agent that runs elsewhere nothing is a fact but the call that the gates read, `judged`, as the
+/// agent named it.
 pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -> (Vec<Fact>, Vec<Part<'a>>) {
     let payload = &interrupt.payload;
-    if let Some(JudgedCall { call: judged, beside }) = judged {
+    if let Some(JudgedCall { call: judged, more, beside }) = judged {
         let mut facts = call_facts(judged, interrupt);
         facts.push(Fact::notice("Runs", JudgedCall::RUNS));
-        return (facts, call(judged).into_iter().chain(whole(beside)).collect());
+        let more = labelled("With", more).into_iter().chain(labelled("Details", beside));
+        return (facts, call(judged).into_iter().chain(more).collect());
     }
     if interrupt.origin == Origin::External {
         return (Vec::new(), external(interrupt));
@@ -249,8 +251,12 @@ fn subtask(subtask: &Value) -> Subtask<'_> {
 }
 
 fn whole(payload: &Value) -> Vec<Part<'_>> {
+    labelled("Details", payload)
+}
+
+fn labelled<'a>(label: &'static str, payload: &Value) -> Vec<Part<'a>> {
     let is_empty = payload.is_null() || payload.as_object().is_some_and(serde_json::Map::is_empty);
-    if is_empty { Vec::new() } else { vec![Part::Data { label: "Details", text: readable(payload) }] }
+    if is_empty { Vec::new() } else { vec![Part::Data { label, text: readable(payload) }] }
 }
 
 fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {

@@ -1,4 +1,4 @@
-//! Where checkpoints and receipts of a journal are given.
+//! Gives checkpoints and receipts of a journal: the tree, and the key of this node.
 
 use std::ops::Range;
 use std::sync::Arc;

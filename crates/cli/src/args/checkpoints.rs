@@ -1,0 +1,23 @@
+//! Arguments of `serve` about checkpoints that it keeps elsewhere.
+
+use std::path::PathBuf;
+
+use super::duration;
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct KeepCheckpoints {
+    /// Append signed checkpoints of the journal to this file: best one that this machine can add to and not change.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint_file: Option<PathBuf>,
+    /// How often, while the journal grows, from `1s` to `7d` [default: 1h].
+    #[arg(long, value_name = "TIME", value_parser = checkpoint_every)]
+    pub checkpoint_every: Option<u64>,
+}
+
+/// In milliseconds; as a key of `holdshort.toml`, too.
+pub(crate) fn checkpoint_every(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        ms @ 1_000..=604_800_000 => Ok(ms),
+        _ => Err("must be from `1s` to `7d`".to_owned()),
+    }
+}
