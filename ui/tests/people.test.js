@@ -217,7 +217,8 @@ test("an edit of one is agreed with by another, who sees it", async (t) => {
   const edited = asked.options.find((each) => each.needs_edit);
   await visitCard(anna, asked);
   await option(anna, edited.label).click();
-  await card(anna).getByRole("textbox").first().fill("Your box was sent.");
+  // The editor is loaded; until it is there the first box is the one for words.
+  await card(anna).getByRole("region", { name: text("card.edit"), exact: true }).getByRole("textbox").first().fill("Your box was sent.");
   await button(card(anna), "card.edit.send.review").click();
   await send(anna, "card.edit.send.review");
   await card(anna).getByText(text("assigned.voted", { option: edited.label })).waitFor();

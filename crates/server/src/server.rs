@@ -320,10 +320,10 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         serving,
         reading,
         standing,
+        sending,
         certificate,
         checkpoints,
         telling,
-        sending,
     })
 }
 
