@@ -194,6 +194,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a checkpoint.
+         * @description Says how many events the journal has and what the root of their tree is. Kept where nobody can write who can write the
+         *     journal, it shows every later change of what it covers: `against` of the verification.
+         */
+        post: operations["sign_checkpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/consistency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prove that a checkpoint continues another. */
+        get: operations["prove_consistency"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/events": {
         parameters: {
             query?: never;
@@ -380,7 +418,7 @@ export interface paths {
         put?: never;
         /**
          * Ask what has become of the sign-in of a terminal.
-         * @description The token comes once.
+         * @description Within a minute the same answer comes again: whoever missed it asks once more.
          */
         post: operations["read_device_login"];
         delete?: never;
@@ -883,6 +921,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/login/backchannel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a notice that somebody has signed out at the identity provider.
+         * @description Back-channel logout of OpenID Connect, for the provider alone: it is registered there as `backchannel_logout_uri`. The
+         *     logins that came from the session that the token names end, at every node, and what is open with one; without a session,
+         *     all of its subject. The same notice once more changes nothing.
+         */
+        post: operations["sign_out_by_provider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/login/provider": {
         parameters: {
             query?: never;
@@ -1080,6 +1140,27 @@ export interface paths {
          *     `forbid`. Nothing is opened and nothing is journalled; when the call is asked about, the rules of then count.
          */
         post: operations["check_policy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receipts/{interrupt}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the receipt of an interrupt.
+         * @description What was asked, who decided what, and what was carried out, as stored, each with the proof that a checkpoint signed now
+         *     covers it. `docs/verify_receipt.py` checks one without Holdshort.
+         */
+        get: operations["read_receipt"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1808,6 +1889,8 @@ export interface components {
              * @description For how long an approval can be used, from the decision on. Without it: for ever.
              */
             usable_ms?: number | null;
+            /** @description What is withheld from whom. */
+            withhold?: components["schemas"]["Withhold"][];
             /** @description Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too. */
             working_time?: boolean;
         };
@@ -2003,7 +2086,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "not_retriable" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "not_retriable" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "logout_token_refused" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "withheld" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "outdated" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2043,6 +2126,21 @@ export interface components {
             head: string;
             /** @description The journal continues from it. */
             holds: boolean;
+        };
+        /** @description That a later tree begins with all events of an earlier one. */
+        Consistency: {
+            /**
+             * Format: int64
+             * @description Events of the earlier tree.
+             */
+            earlier: number;
+            /** @description RFC 9162, 2.1.4. */
+            proof: string[];
+            /**
+             * Format: int64
+             * @description Events of the later one.
+             */
+            size: number;
         };
         /**
          * @description What is kept of an answer from here on. As in a decision: `edit` where the question had a schema that is not of
@@ -2223,6 +2321,8 @@ export interface components {
          *     }
          */
         DeviceProgress: {
+            /** @description The handle to ask with from here on, where the provider wants to be asked less often. */
+            device?: string | null;
             login?: components["schemas"]["TokenLogin"] | null;
             /**
              * Format: int64
@@ -2668,6 +2768,15 @@ export interface components {
             votes?: components["schemas"]["Vote"][];
             /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
+            /**
+             * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
+             *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
+             *     there.
+             * @example [
+             *       "/arguments/customer/email"
+             *     ]
+             */
+            withheld?: string[];
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
@@ -3026,6 +3135,15 @@ export interface components {
                 votes?: components["schemas"]["Vote"][];
                 /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
+                /**
+                 * @description Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
+                 *     `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
+                 *     there.
+                 * @example [
+                 *       "/arguments/customer/email"
+                 *     ]
+                 */
+                withheld?: string[];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
                 you?: components["schemas"]["You"] | null;
@@ -3392,6 +3510,16 @@ export interface components {
             sign_out: string;
         };
         /**
+         * @description A notice of the identity provider that somebody has signed out there.
+         * @example {
+         *       "logout_token": "eyJ…"
+         *     }
+         */
+        LogoutNotice: {
+            /** @description A token of the provider. More fields may be there. */
+            logout_token: string;
+        };
+        /**
          * @description A key to be made.
          * @example {
          *       "name": "build-bot",
@@ -3750,6 +3878,8 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             /** @description What could have been named instead. */
             known?: string[];
+            /** @description Where the server failed (5xx): what its log knows the request by. */
+            request_id?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
             /**
              * Format: int32
@@ -3765,6 +3895,29 @@ export interface components {
              * @description Of `stale`: the version that the interrupt has now.
              */
             version?: number | null;
+        };
+        /** @description An event of a receipt. */
+        ProvedEvent: {
+            /** @description Texts, arguments, results, as stored; not there where the event has none, or where it was erased. */
+            content?: string | null;
+            /** @description SHA-256 of `previous` and `head`: the leaf of the tree. */
+            hash: string;
+            /** @description The stored bytes: type, time, actor, facts, and the digest of the content. */
+            head: string;
+            /**
+             * Format: int64
+             * @description Its place among all events, from 0.
+             */
+            index: number;
+            /** @description The way from the leaf up to the root (RFC 9162, 2.1.3). */
+            path: string[];
+            /** @description The hash of the event before it in its stream; zeros for the first. */
+            previous: string;
+            /** @description In hexadecimal. The digest in the head is the SHA-256 of `salt` and `content`. */
+            salt?: string | null;
+            /** Format: int64 */
+            seq: number;
+            stream: string;
         };
         Quorum: {
             /**
@@ -3799,6 +3952,14 @@ export interface components {
             assignment: components["schemas"]["AskAssignment"];
             /** @description Why. */
             text?: string | null;
+        };
+        /** @description Everything that the journal has of one interrupt, with the proof that a checkpoint covers it. */
+        Receipt: {
+            checkpoint: components["schemas"]["SignedCheckpoint"];
+            /** @description How the run began, what was asked, each decision, how it ended, and what was carried out, in their order. */
+            events: components["schemas"]["ProvedEvent"][];
+            interrupt: string;
+            run: string;
         };
         /**
          * @description The code of a login link.
@@ -4093,6 +4254,22 @@ export interface components {
             name?: string | null;
             roles: components["schemas"]["PersonRole"][];
             time_zone?: string | null;
+        };
+        /** @description How a journal stood, signed. */
+        SignedCheckpoint: {
+            /** Format: date-time */
+            at: string;
+            /** @description The key that checks the signature: `NAME+HASH+KEY`, as tools for signed notes take it. */
+            key: string;
+            /** @description The signed text, in the format of C2SP `tlog-checkpoint`. Keep this. */
+            note: string;
+            /** @description The root of the tree over them (RFC 9162, 2.1), as 64 hexadecimal digits. */
+            root: string;
+            /**
+             * Format: int64
+             * @description Events that it covers.
+             */
+            size: number;
         };
         /** @description Words and a model hold back what gates would let through. */
         SmartConfig: {
@@ -4399,6 +4576,27 @@ export interface components {
         };
         /** @enum {string} */
         WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
+        /**
+         * @description Places of a payload that are withheld from some roles.
+         * @example {
+         *       "from": [
+         *         "reviewer"
+         *       ],
+         *       "fields": [
+         *         "/arguments/customer/email",
+         *         "/arguments/items/*\/iban"
+         *       ]
+         *     }
+         */
+        Withhold: {
+            /**
+             * @description JSON pointers into the payload; `*` is any one member or element. A value there gives way to
+             *     `{"withheld": POINTER}`, and whatever is made of it is not shown.
+             */
+            fields: string[];
+            /** @description `reviewer`: whoever sees all runs sees this too, and an agent wrote it. */
+            from: components["schemas"]["Role"][];
+        };
         /** @description A step of a run that is at work or waits, or a phase that has not begun. */
         Work: {
             /** @description Left out where no single agent will begin with the phase. */
@@ -4777,6 +4975,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `invalid_request`: The request does not fit.
+         *
+         *     `withheld`: The edit changes what is withheld from you.
+         */
+        "invalid_request-or-withheld": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `key_ended`: The key was revoked or has expired. */
         key_ended: {
             headers: {
@@ -4801,6 +5012,19 @@ export interface components {
          *     `invalid_header`: A header has a value that it can not have.
          */
         "malformed_json-or-invalid_header": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `malformed_json`: The body is not JSON that every reader understands alike.
+         *
+         *     `logout_token_refused`: The notice of the identity provider does not count.
+         */
+        "malformed_json-or-logout_token_refused": {
             headers: {
                 [name: string]: unknown;
             };
@@ -5028,9 +5252,11 @@ export interface components {
         /**
          * @description `store_failed`: The store can not be reached.
          *
+         *     `outdated`: A newer server has written what this one can not read.
+         *
          *     `stopping`: The server is stopping.
          */
-        "store_failed-or-stopping": {
+        "store_failed-or-outdated-or-stopping": {
             headers: {
                 [name: string]: unknown;
             };
@@ -5146,6 +5372,15 @@ export interface components {
         };
         /** @description `wrong_host`: The request is addressed to another host. */
         wrong_host: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `wrong_origin`: The request comes from a page of another origin. */
+        wrong_origin: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5307,7 +5542,7 @@ export interface operations {
             };
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
-            503: components["responses"]["store_failed-or-stopping"];
+            503: components["responses"]["store_failed-or-outdated-or-stopping"];
         };
     };
     read_agent_decisions: {
@@ -5479,6 +5714,69 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
+    sign_checkpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checkpoint */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedCheckpoint"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    prove_consistency: {
+        parameters: {
+            query: {
+                /**
+                 * @description Events of the earlier checkpoint.
+                 * @example 1042
+                 */
+                earlier: number;
+                /**
+                 * @description Events of the later one.
+                 * @example 2077
+                 */
+                size: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Consistency"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
     list_audit_events: {
         parameters: {
             query?: {
@@ -5582,7 +5880,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+                 * @description Heads that were noted, and what checkpoints say (`1042:root:` and the 64 digits of the root), with commas between
+                 *     them, at most 100: whether the journal continues from each.
                  * @example 1042:3f2a91b0c4d5e6f708192a3b
                  */
                 against?: string;
@@ -6401,7 +6700,7 @@ export interface operations {
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request"];
+            422: components["responses"]["invalid_request-or-withheld"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
@@ -6938,6 +7237,39 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    sign_out_by_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["LogoutNotice"];
+            };
+        };
+        responses: {
+            /** @description They are signed out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["malformed_json-or-logout_token_refused"];
+            403: components["responses"]["wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     read_login_provider: {
         parameters: {
             query?: never;
@@ -7345,6 +7677,36 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    read_receipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000aa */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
