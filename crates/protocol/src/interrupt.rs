@@ -81,6 +81,10 @@ pub struct Interrupt {
     /// Of an open one: whether whoever reads it may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
+    /// Of an open one: what holds what it is about. A decision is taken and starts nothing; of an agent that runs elsewhere
+    /// only one that stops it is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
     /// SHA-256 of what will run if it is approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_digest: Option<String>,

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::Origin;
+
 /// The state of the installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct System {
@@ -63,6 +65,24 @@ pub struct Frozen {
     pub by: String,
     #[schema(format = DateTime)]
     pub at: String,
+}
+
+impl Frozen {
+    /// What is frozen, by whom, and what a decision does meanwhile: for a card.
+    pub fn words(&self, origin: Origin) -> String {
+        let part = match (&self.run, &self.workflow, &self.agent) {
+            (Some(_), _, _) => "the run".to_owned(),
+            (_, Some(name), _) => format!("the workflow {name}"),
+            (_, _, Some(name)) => format!("the agent {name}"),
+            (None, None, None) => "everything".to_owned(),
+        };
+        let why = self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let meanwhile = match origin {
+            Origin::Native => "a decision is taken, and starts nothing until that is lifted",
+            Origin::External => "only a decision that stops the agent is taken until that is lifted",
+        };
+        format!("{part}, by {}{why}: {meanwhile}", self.by)
+    }
 }
 
 /// What runs here.

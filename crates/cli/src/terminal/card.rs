@@ -208,6 +208,10 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for (label, text) in assigned::timed(interrupt) {
         out.extend(fact(label, &text, paint));
     }
+    if let Some(frozen) = &interrupt.frozen {
+        let words = plain::line(&frozen.words(interrupt.origin)).into_owned();
+        out.extend(fact("frozen", &paint.yellow(&words), paint));
+    }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         out.extend(fact("withheld", &paint.yellow(&plain::line(&words)), paint));
     }

@@ -60,6 +60,15 @@ impl Freezes {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
+    /// What holds a run, or what an agent does in it: the widest first, with the part (`None`: everything).
+    pub fn holding(&self, run: &RunId, workflow: &str, agent: Option<&str>) -> Option<(Option<Part>, &Freeze)> {
+        let whole = [Part::Workflow(workflow.to_owned()), Part::Run(run.clone())];
+        let agent = agent.map(|agent| Part::Agent(agent.to_owned()));
+        let mut parts = whole.into_iter().chain(agent);
+        let of_part = || parts.find_map(|part| self.parts.get(&part).map(|freeze| (Some(part), freeze)));
+        self.all.as_ref().map(|freeze| (None, freeze)).or_else(of_part)
+    }
+
     pub fn of_agent(&self, agent: &str) -> Option<&Freeze> {
         self.parts.get(&Part::Agent(agent.to_owned()))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use holdshort_core::id::RunId;
 use holdshort_core::schema::Problem;
-use holdshort_core::system::freeze::{Freeze, Part};
+use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{self, Input};
 use holdshort_protocol as wire;
 use holdshort_protocol::{Code, Info, List, Model, Node, System};
@@ -15,7 +15,7 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::view::word;
+use holdshort_web::view::{freeze, word};
 
 use crate::openapi::{Changes, Reads};
 
@@ -86,28 +86,14 @@ async fn change(caller: Caller, input: Input) -> Answer<Json<System>> {
 }
 
 fn show(system: &system::System) -> Json<System> {
-    let all = system.freezes.all.iter().map(|freeze| (wire::FreezeOf::default(), freeze));
-    let parts = system.freezes.parts.iter().map(|(part, freeze)| (of(part), freeze));
+    let all = system.freezes.all.iter().map(|freeze| (None, freeze));
+    let parts = system.freezes.parts.iter().map(|(part, freeze)| (Some(part), freeze));
     Json(System {
         frozen: system.freezes.all.is_some(),
-        freezes: all.chain(parts).map(|(of, freeze)| shown(of, freeze)).collect(),
+        freezes: all.chain(parts).map(|(part, freeze)| freeze::of(part, freeze)).collect(),
         policy_version: system.policy_version,
         seq: system.seq,
     })
-}
-
-fn of(part: &Part) -> wire::FreezeOf {
-    let nothing = wire::FreezeOf::default();
-    match part {
-        Part::Run(run) => wire::FreezeOf { run: Some(run.to_string()), ..nothing },
-        Part::Workflow(name) => wire::FreezeOf { workflow: Some(name.clone()), ..nothing },
-        Part::Agent(name) => wire::FreezeOf { agent: Some(name.clone()), ..nothing },
-    }
-}
-
-fn shown(of: wire::FreezeOf, freeze: &Freeze) -> wire::Frozen {
-    let (wire::FreezeOf { run, workflow, agent }, Freeze { by, at, reason }) = (of, freeze);
-    wire::Frozen { run, workflow, agent, reason: reason.clone(), by: by.clone(), at: at.to_string() }
 }
 
 /// Read what runs here: version, model, sandbox.

@@ -102,11 +102,16 @@ async fn a_part_is_frozen_on_its_own() {
     let agent = json!({"reason": "it sends too much", "agent": "agent"});
     let seen = ok(freeze(agent).await);
     assert_eq!((&seen["frozen"], &seen["freezes"][0]["agent"]), (&json!(false), &json!("agent")));
+    let shown = async || ok(operator.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await)["frozen"].clone();
+    let frozen = shown().await;
+    let said = ["agent", "reason", "by"].map(|field| text(&frozen, field));
+    assert_eq!(said, ["agent", "it sends too much", "operator"], "the card says so");
     let approve = json!({"option": "approve"});
     assert_eq!(refusal(&operator.decide(&asked, &approve).await), (409, "frozen", vec![]));
     let unfreeze = async |body: Value| ok(operator.post("/v1/system/unfreeze", &body).await);
     assert_eq!(unfreeze(json!({})).await["freezes"][0]["agent"], json!("agent"), "that is another freeze");
     assert_eq!(unfreeze(json!({"agent": "agent"})).await.get("freezes"), None);
+    assert_eq!(shown().await, Value::Null);
     assert_eq!(ok(operator.decide(&asked, &approve).await)["resolution"]["outcome"], "approved");
 }
 

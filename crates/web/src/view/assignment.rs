@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::Event;
+use holdshort_core::id::RunId;
 use holdshort_core::interrupt::withhold::{Covered, sees_as};
 use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
 use holdshort_core::rights::{self, Extent, Permission};
@@ -12,6 +13,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
 use serde_json::Value;
 
+use super::freeze;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
@@ -39,6 +41,13 @@ impl Reader {
     /// An event about an interrupt, without what is withheld from them.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, event, seq);
+    }
+
+    /// What holds what an open one is about.
+    pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
+        let agent = interrupt.opened.agent.as_deref();
+        let (part, freeze) = self.system.freezes.holding(run, workflow, agent).filter(|_| interrupt.is_open())?;
+        Some(freeze::of(part.as_ref(), freeze))
     }
 
     /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.

@@ -112,15 +112,17 @@ fn show_to(
     starter: Option<&str>,
 ) -> wire::Interrupt {
     let you = reader.you(interrupt, starter);
+    let frozen = reader.frozen(run, &subject.workflow, interrupt);
     let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
-        return wire::Interrupt { you, ..show(run, session, subject, interrupt) };
+        return wire::Interrupt { you, frozen, ..show(run, session, subject, interrupt) };
     };
     // The task is in the words of whoever began, and the approval has a digest that one could guess at.
-    let subject = Subject { task: None, workspace: subject.workspace.map(|folder| cover.text(&folder)) };
+    let workspace = subject.workspace.map(|folder| cover.text(&folder));
+    let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
     let offered = seen.opened.options.iter().filter(|offer| !offer.effect.is_of_what_is_made());
     shown.options = offered.map(offer).collect();
-    wire::Interrupt { you, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
+    wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
 /// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
@@ -292,6 +294,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         assignment: assignment::of(interrupt),
         votes: assignment::votes(interrupt),
         you: None,
+        frozen: None,
         action_digest: opened.action_digest.map(|digest| digest.to_string()),
         policy: policy(interrupt),
         expires_at: opened.expires_at.map(|at| at.to_string()),

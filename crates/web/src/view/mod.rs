@@ -6,6 +6,7 @@ pub mod assignment;
 pub mod conversation;
 pub mod delivery;
 pub mod event;
+pub mod freeze;
 pub mod group;
 pub mod interrupt;
 pub mod now;

@@ -79,7 +79,7 @@ fn show(
     result: Value,
 ) -> wire::Run {
     open_interrupts.sort();
-    let Subject { task, workspace } = Subject::new(config, input);
+    let Subject { task, workspace, .. } = Subject::new(&row.workflow, config, input);
     wire::Run {
         id: row.run.to_string(),
         workflow: row.workflow.clone(),

@@ -14,16 +14,19 @@ pub(super) struct Subject {
     /// Absent where the workflow's input has no `task`, and where it was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
+    /// The name of its workflow.
+    pub(super) workflow: String,
 }
 
 impl Subject {
-    pub(super) fn new(config: &Config, input: &Value) -> Self {
+    pub(super) fn new(workflow: &str, config: &Config, input: &Value) -> Self {
         let task = input.get("task").and_then(Value::as_str).map(cut);
-        Self { task, workspace: config.workspace.clone() }
+        Self { task, workspace: config.workspace.clone(), workflow: workflow.to_owned() }
     }
 
     pub(super) fn of_run(run: &Run) -> Option<Self> {
-        run.started.as_ref().map(|started| Self::new(&started.config, &started.input))
+        let started = run.started.as_ref()?;
+        Some(Self::new(&run.definition.name, &started.config, &started.input))
     }
 }
 
@@ -31,10 +34,10 @@ impl Subject {
 pub(super) async fn of(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;
-    let event::Fact::Run(Fact::RunStarted { config, .. }) = &first.fact else {
+    let event::Fact::Run(Fact::RunStarted { workflow, config, .. }) = &first.fact else {
         return Err(Refused::new(Code::JournalDamaged, format!("{stream} does not begin with its start")));
     };
-    Ok(Subject::new(config, &first.content.data))
+    Ok(Subject::new(workflow, config, &first.content.data))
 }
 
 fn cut(task: &str) -> String {

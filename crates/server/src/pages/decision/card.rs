@@ -105,6 +105,9 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
         facts.push(Fact::new("Task", plain::line(task)));
     }
+    if let Some(frozen) = &interrupt.frozen {
+        facts.push(Fact::notice("Frozen", plain::line(&frozen.words(interrupt.origin))));
+    }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         facts.push(Fact::notice("Withheld", plain::line(&words)));
     }

@@ -1,0 +1,17 @@
+//! What is frozen, by whom and why.
+
+use holdshort_core::system::freeze::{Freeze, Part};
+use holdshort_protocol::{FreezeOf, Frozen};
+
+/// `part`: `None` of the whole installation.
+pub fn of(part: Option<&Part>, freeze: &Freeze) -> Frozen {
+    let nothing = FreezeOf::default();
+    let FreezeOf { run, workflow, agent } = match part {
+        None => nothing,
+        Some(Part::Run(run)) => FreezeOf { run: Some(run.to_string()), ..nothing },
+        Some(Part::Workflow(name)) => FreezeOf { workflow: Some(name.clone()), ..nothing },
+        Some(Part::Agent(name)) => FreezeOf { agent: Some(name.clone()), ..nothing },
+    };
+    let Freeze { by, at, reason } = freeze;
+    Frozen { run, workflow, agent, reason: reason.clone(), by: by.clone(), at: at.to_string() }
+}
