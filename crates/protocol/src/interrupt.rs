@@ -9,6 +9,7 @@ use crate::approval::Approval;
 use crate::assignment::{AskAssignment, Assignment, Vote, You};
 use crate::effect::CommandEffect;
 use crate::policy::ForeignCall;
+use crate::system::Frozen;
 use crate::timing::{AskEscalation, AskReminders, NextEscalation};
 use crate::warning::Warning;
 use crate::withhold::Withhold;

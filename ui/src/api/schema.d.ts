@@ -2713,6 +2713,7 @@ export interface components {
             escalates?: components["schemas"]["NextEscalation"] | null;
             /** Format: date-time */
             expires_at?: string | null;
+            frozen?: components["schemas"]["Frozen"] | null;
             id: string;
             /** @description What it would change, as far as the tool can tell. */
             impact?: unknown;
@@ -3080,6 +3081,7 @@ export interface components {
                 escalates?: components["schemas"]["NextEscalation"] | null;
                 /** Format: date-time */
                 expires_at?: string | null;
+                frozen?: components["schemas"]["Frozen"] | null;
                 id: string;
                 /** @description What it would change, as far as the tool can tell. */
                 impact?: unknown;

@@ -61,7 +61,12 @@ impl Freezes {
     }
 
     /// What holds a run, or what an agent does in it: the widest first, with the part (`None`: everything).
-    pub fn holding(&self, run: &RunId, workflow: &str, agent: Option<&str>) -> Option<(Option<Part>, &Freeze)> {
+    pub fn holding(
+        &self,
+        run: &RunId,
+        workflow: &str,
+        agent: Option<&str>,
+    ) -> Option<(Option<Part>, &Freeze)> {
         let whole = [Part::Workflow(workflow.to_owned()), Part::Run(run.clone())];
         let agent = agent.map(|agent| Part::Agent(agent.to_owned()));
         let mut parts = whole.into_iter().chain(agent);

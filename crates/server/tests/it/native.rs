@@ -102,7 +102,8 @@ async fn a_part_is_frozen_on_its_own() {
     let agent = json!({"reason": "it sends too much", "agent": "agent"});
     let seen = ok(freeze(agent).await);
     assert_eq!((&seen["frozen"], &seen["freezes"][0]["agent"]), (&json!(false), &json!("agent")));
-    let shown = async || ok(operator.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await)["frozen"].clone();
+    let shown =
+        async || ok(operator.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await)["frozen"].clone();
     let frozen = shown().await;
     let said = ["agent", "reason", "by"].map(|field| text(&frozen, field));
     assert_eq!(said, ["agent", "it sends too much", "operator"], "the card says so");

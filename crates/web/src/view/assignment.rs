@@ -46,7 +46,8 @@ impl Reader {
     /// What holds what an open one is about.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         let agent = interrupt.opened.agent.as_deref();
-        let (part, freeze) = self.system.freezes.holding(run, workflow, agent).filter(|_| interrupt.is_open())?;
+        let (part, freeze) =
+            self.system.freezes.holding(run, workflow, agent).filter(|_| interrupt.is_open())?;
         Some(freeze::of(part.as_ref(), freeze))
     }
 
