@@ -17,7 +17,7 @@ use holdshort_workflow::duration;
 use reqwest::Url;
 
 pub(crate) use audit::{Audit, Receipt, Verify};
-pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
+pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every, keep_content};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
@@ -289,6 +289,26 @@ pub(crate) enum Verb {
     },
     /// What people answered, kept per subject: list, search, correct, erase
     Answers(Answers),
+    /// Who holds what a run said from being erased; hold it, lift that
+    Hold {
+        /// `run_…`
+        run: String,
+        /// Hold it: why, for whoever wants to erase it.
+        #[arg(long, value_name = "TEXT", conflicts_with = "lift")]
+        reason: Option<String>,
+        /// It is not needed any more.
+        #[arg(long)]
+        lift: bool,
+    },
+    /// Erase what runs said: of one run, or of all about a subject. What happened, and when, stays
+    Erase {
+        /// `run_…`
+        #[arg(required_unless_present = "subject", conflicts_with = "subject")]
+        run: Option<String>,
+        /// All runs whose `input.subject` is this.
+        #[arg(long, value_name = "NAME")]
+        subject: Option<String>,
+    },
     /// What was allowed for a session, or for all of them
     Grants {
         /// `ses_…`; a run names its session [default: all sessions].
@@ -494,6 +514,9 @@ pub(crate) struct Serve {
     pub decision_rate: Option<u32>,
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
+    /// How long what runs said is kept after their end, at least `90d`; then its content is erased [default: for ever].
+    #[arg(long, value_name = "TIME", value_parser = keep_content)]
+    pub keep_content: Option<u64>,
     /// The form of what is logged on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
     #[arg(long, value_name = "FORM")]
     pub log_format: Option<Format>,

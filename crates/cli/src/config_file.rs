@@ -70,6 +70,8 @@ struct File {
     checkpoint_file: Option<PathBuf>,
     #[serde(deserialize_with = "checkpoint_every")]
     checkpoint_every: Option<u64>,
+    #[serde(deserialize_with = "keep_content")]
+    keep_content: Option<u64>,
     log_format: Option<Format>,
     #[serde(deserialize_with = "otlp_endpoint")]
     otlp_endpoint: Option<Url>,
@@ -100,6 +102,7 @@ pub(crate) struct Settled {
     pub provider: Option<Oidc>,
     pub front: Front,
     pub checkpoints: Option<KeepCheckpoints>,
+    pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
     /// Of each key; never a secret.
@@ -233,6 +236,10 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     }
     let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
     let checkpoints = kept.map(|file| KeepCheckpoints { file, every });
+    let keep_content =
+        telling.pick("keep_content", None, serve.keep_content, file.keep_content, None, |ms| {
+            format!("{} days", ms / 86_400_000)
+        });
     let said = Format::of_environment()?;
     let log_format = telling
         .pick("log_format", Some(log::FORMAT), serve.log_format, file.log_format, Some(Format::Text), |it| {
@@ -260,6 +267,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         provider,
         front,
         checkpoints,
+        keep_content: keep_content.map(Duration::from_millis),
         log_format: log_format.unwrap_or_default(),
         otlp: otlp.map(|(endpoint, headers)| Otlp { endpoint, headers, node }),
         told: telling.told,
@@ -463,6 +471,10 @@ fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
 
 fn checkpoint_every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     as_flag(from, args::checkpoint_every)
+}
+
+fn keep_content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    as_flag(from, args::keep_content)
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {

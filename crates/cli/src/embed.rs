@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     /// How other machines reach it.
     pub front: Front,
     pub checkpoints: Option<KeepCheckpoints>,
+    /// How long what ended runs said is kept.
+    pub keep_content: Option<Duration>,
     /// Where traces of runs go.
     pub otlp: Option<Otlp>,
     pub hooks: Hooks,
@@ -83,6 +85,7 @@ impl Embedded {
             provider: plan.provider,
             front: plan.front,
             checkpoints: plan.checkpoints,
+            keep_content: plan.keep_content,
             otlp: plan.otlp,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };

@@ -138,6 +138,9 @@ pub const OLD_RESULT_CHARS: usize = 300;
 pub const WHOLE_RESULTS: usize = 3;
 
 /// Comments on one interrupt.
+/// Events of a run whose content one append erases.
+pub const ERASED_AT_ONCE: u64 = 1_000;
+
 pub const COMMENTS: usize = 200;
 
 /// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.

@@ -26,4 +26,4 @@ pub use driver::{
 pub use ends::Ends;
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};
-pub use upkeep::{keep_time, keep_up};
+pub use upkeep::{ErasedRuns, keep_erasing, keep_time, keep_up};

@@ -5,9 +5,11 @@
 mod bodies;
 mod expire;
 mod follow;
+mod retention;
 mod sweep;
 mod timers;
 
+pub use retention::{ErasedRuns, keep_erasing};
 pub use timers::keep_time;
 
 use std::sync::Arc;

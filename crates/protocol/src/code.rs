@@ -102,6 +102,8 @@ codes! {
         "Wait until its call has ended, or resume the run where it is paused, then ask again.";
     NoAnswer = "no_answer", 409, "The question has no answer that is kept",
         "List the answers that are: `holdshort answers`.";
+    LegalHold = "legal_hold", 409, "What the run said is held from being erased",
+        "Ask whoever holds it: `holdshort hold RUN` says who and why.";
     NotStoppable = "not_stoppable", 409, "The call can not be stopped",
         "Read the run again: a command is stopped while it is tried or runs.";
     NotInterruptible = "not_interruptible", 409, "The run can not be interrupted",

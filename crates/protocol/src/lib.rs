@@ -20,6 +20,7 @@ mod form;
 pub mod frame;
 mod interrupt;
 mod judged;
+mod keeping;
 mod key;
 mod list;
 mod login;
@@ -60,6 +61,7 @@ pub use interrupt::{
     Policy, Reason, Resolution, Risk,
 };
 pub use judged::{JudgedCall, OF_CALLS};
+pub use keeping::{Erase, Erasure, Hold, Keeping, PlaceHold};
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{

@@ -274,6 +274,10 @@ refuses! {
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
+    Holds: ANY, BODY, CHANGE, OF_A_RUN;
+    Unholds: ANY, CHANGE, OF_A_RUN;
+    /// Of what is to be kept no longer.
+    Erases: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunNotEnded, Code::LegalHold];
     Invites: ANY, BODY, CHANGE;
     SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource];
     Changes: ANY, CHANGE;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::System;
@@ -12,7 +13,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::keep_sending;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
-use holdshort_engine::{Clock, Ends};
+use holdshort_engine::{Clock, Ends, keep_erasing};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_identity::oidc::{Oidc, Provider};
 use holdshort_models::{Description, Source};
@@ -79,6 +80,8 @@ pub struct Options {
     pub checkpoints: Option<KeepCheckpoints>,
     /// Where traces of runs go; `None`: nowhere.
     pub otlp: Option<holdshort_telemetry::Settings>,
+    /// How long what ended runs said is kept; `None`: for ever.
+    pub keep_content: Option<Duration>,
 }
 
 /// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
@@ -136,6 +139,8 @@ pub struct Server {
     checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
     /// Of traces.
     telling: Option<JoinHandle<()>>,
+    /// Of what was kept long enough.
+    erasing: Option<JoinHandle<()>>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -301,6 +306,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     // Frozen, or without channels, it sends nothing.
     let sending = tokio::spawn(keep_sending(app.driver.clone(), Arc::new(channels), app.base.clone()));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
+    let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
     let outer = serving::serve(listener, tls, service, app.clone());
@@ -324,6 +330,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         certificate,
         checkpoints,
         telling,
+        erasing,
     })
 }
 
@@ -439,8 +446,8 @@ impl Server {
         }
         self.reading.abort();
         self.standing.abort();
-        if let Some(certificate) = self.certificate {
-            certificate.abort();
+        for task in [self.certificate, self.erasing].into_iter().flatten() {
+            task.abort();
         }
         if let Some((to, keeping)) = self.checkpoints {
             keeping.abort();

@@ -16,6 +16,7 @@ mod evidence;
 mod groups;
 mod inbox;
 mod journal;
+mod keeping;
 mod keys;
 mod links;
 mod nodes;
@@ -98,6 +99,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         }
         Verb::Snooze(args) => assign::snooze(&scene, args).await,
         Verb::Withdraw { interrupt } => assign::withdraw(&scene, &interrupt).await,
+        Verb::Hold { run, reason, lift } => keeping::hold(&scene, &run, reason, lift).await,
+        Verb::Erase { run, subject } => keeping::erase(&scene, run, subject).await,
         Verb::Freeze { of, reason } => system::freeze(&scene, of, reason).await,
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,

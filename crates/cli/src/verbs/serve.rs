@@ -39,6 +39,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         provider,
         front,
         checkpoints,
+        keep_content,
         log_format,
         otlp,
         ..
@@ -61,6 +62,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         provider,
         front,
         checkpoints,
+        keep_content,
         otlp,
         hooks: scene.hooks,
         json: scene.json || log::is_json(),

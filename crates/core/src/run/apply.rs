@@ -529,6 +529,7 @@ impl Run {
             | Fact::AnswerCorrected { interrupt: id }
             | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
+            Fact::ContentErased { .. } | Fact::HoldPlaced | Fact::HoldLifted => self.keeping(event, fact),
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 self.hears(id, event);
                 if *cause == Cause::Decision {

@@ -11,6 +11,7 @@ use super::action::ActionId;
 use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
 use super::fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
+use super::keeping::Erased;
 use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
@@ -549,6 +550,16 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         events: Vec<u64>,
     },
+
+    /// Nothing of what these events of the run said is kept, from the first to the last; whatever they were, they stay.
+    ContentErased {
+        from: u64,
+        to: u64,
+        because: Erased,
+    },
+    /// What the run said may not be erased until somebody lifts that. text: why.
+    HoldPlaced,
+    HoldLifted,
 
     /// text: what a person told the run.
     MessageAdded,

@@ -94,6 +94,16 @@ impl Draft<'_> {
             }
             Input::CorrectAnswer { interrupt, given } => self.correct_answer(&interrupt, given),
             Input::EraseAnswer { interrupt } => self.erase_answer(&interrupt),
+            Input::EraseContent { because } => self.erase_content(because),
+            Input::Hold { reason } => {
+                check_text(&reason)?;
+                self.hold(reason);
+                Ok(())
+            }
+            Input::LiftHold => {
+                self.lift_hold();
+                Ok(())
+            }
             Input::Reuse { interrupt, source, by, given } => {
                 self.reuse_answer(&interrupt, source, &by, given)
             }

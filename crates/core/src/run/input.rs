@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::action::ActionId;
 use super::client::ClientOutcome;
 use super::config::{Config, Origin};
+use super::keeping::Erased;
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
@@ -99,6 +100,15 @@ pub enum Input {
     EraseAnswer {
         interrupt: InterruptId,
     },
+    /// Nothing of what it said is to be kept. Each takes the next part, until nothing comes of it.
+    EraseContent {
+        because: Erased,
+    },
+    /// Nothing of what it said may be erased. `reason`: why.
+    Hold {
+        reason: String,
+    },
+    LiftHold,
     /// An earlier answer of the same subject counts for a question that has just been opened.
     Reuse {
         interrupt: InterruptId,
@@ -219,6 +229,7 @@ impl Input {
             | Self::TakeBack { .. }
             | Self::Reassign { .. }
             | Self::Delegate { .. } => Some(Permission::Decide),
+            Self::EraseContent { .. } | Self::Hold { .. } | Self::LiftHold => Some(Permission::Administer),
             Self::Resume => Some(Permission::Halt),
             Self::Adopt { .. }
             | Self::Tick
@@ -237,9 +248,16 @@ impl Input {
 }
 
 impl Input {
-    /// Whether it is about an answer that is kept of the run, which may have ended long ago.
+    /// Whether it is about what is kept of the run, which may have ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
-        matches!(self, Self::CorrectAnswer { .. } | Self::EraseAnswer { .. })
+        matches!(
+            self,
+            Self::CorrectAnswer { .. }
+                | Self::EraseAnswer { .. }
+                | Self::EraseContent { .. }
+                | Self::Hold { .. }
+                | Self::LiftHold
+        )
     }
 
     /// Whether it is about what an agent that runs elsewhere asked, whose run may have ended with the answer.
@@ -317,6 +335,10 @@ pub enum Rejection {
     /// In words that end a sentence.
     #[error("the interrupt has no answer that is kept: {0}")]
     NoAnswer(&'static str),
+    #[error("the run has not ended: what it says is needed until then")]
+    NotEnded,
+    #[error("what the run said is held from being erased until somebody lifts that")]
+    Held,
     #[error("the run has no such call")]
     UnknownCall,
     /// In words that end a sentence.

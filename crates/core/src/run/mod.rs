@@ -31,6 +31,7 @@ mod handoff;
 mod history;
 mod input;
 mod interruption;
+mod keeping;
 mod model;
 mod order;
 mod outside;
@@ -69,6 +70,7 @@ pub use fact::Fact;
 pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use history::{History, SUMMARISER, Summary};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
+pub use keeping::{Erased, Hold};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use phase::Called;
@@ -141,6 +143,10 @@ pub struct Run {
     /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
     /// event holds it: whoever loads a run to let it go on reads it from the runs before.
     pub earlier: Option<Arc<str>>,
+    /// Up to here nothing of what its events said is kept.
+    pub erased_to: u64,
+    /// Nothing of what it said may be erased.
+    pub held: Option<Hold>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -194,6 +200,8 @@ impl Run {
             messages: Vec::new(),
             undone: BTreeMap::new(),
             earlier: None,
+            erased_to: 0,
+            held: None,
         }
     }
 

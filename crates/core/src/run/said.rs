@@ -147,6 +147,9 @@ impl Run {
             | Fact::InterruptSnoozed { .. }
             | Fact::AnswerCorrected { .. }
             | Fact::AnswerErased { .. }
+            | Fact::ContentErased { .. }
+            | Fact::HoldPlaced
+            | Fact::HoldLifted
             | Fact::ApprovalUsed { .. }
             | Fact::NoteAdded { .. } => None,
         }

@@ -60,10 +60,14 @@ async fn next<J: Journal>(
             lost.insert(sealed.seq);
         }
         // Whoever erased it says so later in the same stream.
-        if let Some(event::Fact::Run(Fact::AnswerErased { events, .. })) =
-            events.last().map(|event: &Event| &event.fact)
-        {
-            lost.retain(|seq| !events.contains(seq));
+        match events.last().map(|event: &Event| &event.fact) {
+            Some(event::Fact::Run(Fact::AnswerErased { events, .. })) => {
+                lost.retain(|seq| !events.contains(seq));
+            }
+            Some(event::Fact::Run(Fact::ContentErased { from, to, .. })) => {
+                lost.retain(|seq| !(from..=to).contains(&seq));
+            }
+            _ => {}
         }
     }
     Ok(events)

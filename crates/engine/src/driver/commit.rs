@@ -67,6 +67,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             erased.extend(events.iter().map(|seq| (run_stream.clone(), *seq)));
                             touched.insert(interrupt);
                         }
+                        Fact::ContentErased { from, to, .. } => {
+                            erased.extend((*from..=*to).map(|seq| (run_stream.clone(), seq)));
+                        }
                         Fact::InterruptResolved { interrupt, cause, .. } => {
                             touched.insert(interrupt);
                             relies |= matches!(cause, Cause::Expiry | Cause::Rule { .. } | Cause::Grant(_));
@@ -148,6 +151,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::OutputReleased { .. }
                         | Fact::CommentAdded { .. }
                         | Fact::NoteAdded { .. }
+                        | Fact::HoldPlaced
+                        | Fact::HoldLifted
                         | Fact::HandedOver { .. }
                         | Fact::CallJudged { .. }
                         | Fact::JudgementUnusable { .. }

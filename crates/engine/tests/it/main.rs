@@ -13,6 +13,7 @@ mod grants;
 mod keys;
 mod long;
 mod loop_turns;
+mod retention;
 mod rivals;
 mod sessions;
 mod stage;

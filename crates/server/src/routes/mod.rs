@@ -14,6 +14,7 @@ mod evidence;
 mod groups;
 mod health;
 mod interrupts;
+mod keeping;
 mod keys;
 mod links;
 mod logins;
@@ -94,6 +95,10 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(answers::list)))
         .routes(needs(all(Steer), routes!(answers::correct)))
         .routes(needs(all(Steer), routes!(answers::erase)))
+        .routes(needs(all(Read), routes!(keeping::read)))
+        .routes(needs(all(Administer), routes!(keeping::hold)))
+        .routes(needs(all(Administer), routes!(keeping::lift)))
+        .routes(needs(all(Administer), routes!(keeping::erase)))
         .routes(needs(all(Read), routes!(deliveries::list)))
         .routes(needs(all(Read), routes!(deliveries::read)))
         .routes(needs(all(Halt), routes!(deliveries::retry)))

@@ -16,6 +16,7 @@ mod disk;
 mod docs;
 mod effects;
 mod endings;
+mod erasing;
 mod files;
 mod flows;
 mod flows_aborted;

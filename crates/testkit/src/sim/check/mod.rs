@@ -295,6 +295,9 @@ impl Witness {
                 | Fact::InterruptReleased { .. }
                 | Fact::AnswerCorrected { .. }
                 | Fact::AnswerErased { .. }
+                | Fact::ContentErased { .. }
+                | Fact::HoldPlaced
+                | Fact::HoldLifted
                 | Fact::ApprovalUsed { .. }
         );
         if witnessed.run.ended.is_some() && !is_late_word {

@@ -1,0 +1,74 @@
+//! `hold`, `erase`: how long what runs said is kept.
+
+use holdshort_protocol::{Erase, Erasure, Keeping, PlaceHold, plain};
+
+use super::Scene;
+use crate::client::id_of;
+use crate::exit::Exit;
+use crate::output::{document, say, tell};
+use crate::terminal::time;
+
+pub(super) async fn hold(
+    scene: &Scene,
+    run: &str,
+    reason: Option<String>,
+    lift: bool,
+) -> anyhow::Result<Exit> {
+    let path = format!("/v1/runs/{}/hold", id_of(run, "run")?);
+    let client = scene.client()?;
+    let kept: Keeping = match reason {
+        Some(reason) => client.post(&path, &PlaceHold { reason }).await?,
+        None if lift => client.delete(&path).await?,
+        None => client.get(&path).await?,
+    };
+    if scene.json {
+        document(&kept)?;
+        return Ok(Exit::Ok);
+    }
+    say(&match &kept.hold {
+        Some(hold) => {
+            let why = hold
+                .reason
+                .as_deref()
+                .map(|why| format!(": {}", plain::line(why).trim_end_matches('.')))
+                .unwrap_or_default();
+            format!(
+                "Held by {}, {}{why}. Nothing of it is erased.",
+                plain::line(&hold.by),
+                time::ago(&hold.at)
+            )
+        }
+        None => "Nobody holds it.".to_owned(),
+    });
+    if kept.erased_to > 0 {
+        say(&format!("What its events up to {} said is erased.", kept.erased_to));
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn erase(
+    scene: &Scene,
+    run: Option<String>,
+    subject: Option<String>,
+) -> anyhow::Result<Exit> {
+    let run = run.map(|run| id_of(&run, "run").map(|id| id.to_string())).transpose()?;
+    let done: Erasure = scene.client()?.post("/v1/erasures", &Erase { run, subject }).await?;
+    if scene.json {
+        document(&done)?;
+    } else {
+        for run in &done.erased {
+            say(&format!("{run}  erased"));
+        }
+        for run in &done.not_ended {
+            say(&format!("{run}  has not ended: nothing is erased. Ask again once it has"));
+        }
+        for run in &done.held {
+            say(&format!("{run}  is held: nothing is erased. `hold {run}` says by whom and why"));
+        }
+        if done.erased.is_empty() && done.not_ended.is_empty() && done.held.is_empty() {
+            tell("No run is about that.");
+        }
+    }
+    // Whoever asked for it has to know that something is left.
+    Ok(if done.not_ended.is_empty() && done.held.is_empty() { Exit::Ok } else { Exit::Failed })
+}

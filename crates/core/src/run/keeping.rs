@@ -1,0 +1,88 @@
+//! How long what a run said is kept: erased once it has ended, and held back from that.
+
+use serde::{Deserialize, Serialize};
+
+use super::draft::Draft;
+use super::{Fact, Rejection, Run};
+use crate::event::{Content, Event};
+use crate::id::InterruptId;
+use crate::limits::ERASED_AT_ONCE;
+use crate::time::Timestamp;
+
+/// Why what a run said is kept no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Erased {
+    /// Somebody asked for it.
+    Request,
+    /// It was kept as long as the installation keeps it.
+    Retention,
+}
+
+/// Somebody holds what a run said from being erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    pub by: String,
+    pub at: Timestamp,
+    /// `None` once it is erased.
+    pub reason: Option<String>,
+}
+
+impl Draft<'_> {
+    /// Erases the next part of what a run that has ended said; nothing where nothing is left. The driver erases the content
+    /// of the events that the fact names.
+    pub(super) fn erase_content(&mut self, because: Erased) -> Result<(), Rejection> {
+        if self.run.ended.is_none() {
+            return Err(Rejection::NotEnded);
+        }
+        if self.run.held.is_some() {
+            return Err(Rejection::Held);
+        }
+        let from = self.run.erased_to + 1;
+        if from > self.run.seq {
+            return Ok(());
+        }
+        // Answers are kept per subject, too.
+        let is_kept = |id: &InterruptId| {
+            self.run.interrupts.get(id).is_some_and(|interrupt| interrupt.answer().is_some())
+        };
+        let answered: Vec<InterruptId> =
+            self.run.interrupts.keys().filter(|id| is_kept(id)).cloned().collect();
+        for interrupt in answered {
+            self.emit(Fact::AnswerErased { interrupt, events: Vec::new() }, Content::none());
+        }
+        let to = self.run.seq.min(from + ERASED_AT_ONCE - 1);
+        self.emit(Fact::ContentErased { from, to, because }, Content::none());
+        Ok(())
+    }
+
+    /// A second hold changes nothing: the first one stands.
+    pub(super) fn hold(&mut self, reason: String) {
+        if self.run.held.is_none() {
+            self.emit(Fact::HoldPlaced, Content::text(reason));
+        }
+    }
+
+    pub(super) fn lift_hold(&mut self) {
+        if self.run.held.is_some() {
+            self.emit(Fact::HoldLifted, Content::none());
+        }
+    }
+}
+
+impl Run {
+    /// Takes an event about how long the run is kept.
+    pub(super) fn keeping(&mut self, event: &Event, fact: &Fact) {
+        match fact {
+            // The event itself says nothing that could be erased.
+            Fact::ContentErased { to, .. } => {
+                self.erased_to = if to + 1 == self.seq { self.seq } else { *to }
+            }
+            Fact::HoldPlaced => {
+                let reason = event.content.text.clone();
+                self.held = Some(Hold { by: event.actor.id.clone(), at: event.at, reason });
+            }
+            _ => self.held = None,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What runs said is kept for a while and no longer: their events stay, and what they were chained by.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event;
+use holdshort_core::history;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::projection::RunRow;
+use holdshort_core::run::{Erased, Fact, Input, Rejection};
+use holdshort_core::time::Timestamp;
+use holdshort_store::{Journal, RunFilter};
+
+use crate::{Clock, Driver, Error, Executor};
+
+/// Before the first look.
+const FIRST: Duration = Duration::from_mins(1);
+/// Between two looks.
+const SWEEP: Duration = Duration::from_hours(1);
+/// Runs that are looked at together.
+const PAGE: usize = 100;
+
+/// What came of erasing the runs about a subject.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErasedRuns {
+    pub erased: Vec<RunId>,
+    /// They have not ended.
+    pub at_work: Vec<RunId>,
+    /// Somebody holds them.
+    pub held: Vec<RunId>,
+}
+
+/// Erases what was said longer ago than `kept`, until it is dropped.
+pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
+    driver.clock().sleep(FIRST).await;
+    loop {
+        let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp::from_millis(driver.clock().now().as_millis().saturating_sub(kept));
+        match driver.erase_old(before).await {
+            Ok(0) => {}
+            Ok(runs) => tracing::info!(runs, "what they said was kept long enough, and is erased"),
+            Err(error) => tracing::warn!(%error, "what was kept long enough can not be erased"),
+        }
+        driver.clock().sleep(SWEEP).await;
+    }
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Erases what a run said. Whether there was something to erase.
+    pub async fn erase_run(
+        self: &Arc<Self>,
+        run: &RunId,
+        because: Erased,
+        actor: &Actor,
+    ) -> Result<bool, Error> {
+        let mut wrote = false;
+        while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
+            wrote = true;
+        }
+        Ok(wrote)
+    }
+
+    /// Erases what the runs about a subject said: those whose input names it.
+    pub async fn erase_subject(self: &Arc<Self>, subject: &str, actor: &Actor) -> Result<ErasedRuns, Error> {
+        let mut told = ErasedRuns::default();
+        let mut after = None;
+        loop {
+            let page = self.journal().runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
+            for row in page.items {
+                let stream = StreamId::Run(row.run.clone());
+                let Some(first) = self.journal().read(&stream, 0, 1).await?.into_iter().next() else {
+                    continue;
+                };
+                let first = event::decode(&first)
+                    .map_err(|source| Error::Damaged { run: row.run.to_string(), source })?;
+                if history::subject(&first.content.data) != Some(subject) {
+                    continue;
+                }
+                match self.erase_run(&row.run, Erased::Request, actor).await {
+                    Ok(_) => told.erased.push(row.run),
+                    Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
+                    Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
+                    Err(error) => return Err(error),
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(told);
+            }
+        }
+    }
+
+    /// Erases what runs said that ended before then and of which nobody said anything since. How many runs that were.
+    /// While everything is frozen none.
+    pub async fn erase_old(self: &Arc<Self>, before: Timestamp) -> Result<usize, Error> {
+        let mut runs = 0;
+        let mut after = None;
+        loop {
+            if self.system().await?.freezes.all.is_some() {
+                return Ok(runs);
+            }
+            let page = self.journal().runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
+            for row in page.items {
+                if row.status.is_terminal() && row.updated_at < before && !self.is_erased(&row).await? {
+                    match self.erase_run(&row.run, Erased::Retention, &Actor::engine()).await {
+                        Ok(wrote) => runs += usize::from(wrote),
+                        Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(runs);
+            }
+        }
+    }
+
+    /// Whether the last event of a run says that all before it is erased.
+    async fn is_erased(&self, row: &RunRow) -> Result<bool, Error> {
+        let stream = StreamId::Run(row.run.clone());
+        let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
+        let fact = last.first().and_then(|sealed| event::decode(sealed).ok()).map(|event| event.fact);
+        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { to, .. })) if to + 1 == row.seq))
+    }
+}

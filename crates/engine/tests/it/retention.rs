@@ -1,0 +1,78 @@
+//! What runs said is erased once it was kept long enough, and is held from that. Over memory and over SQLite.
+
+use std::sync::Arc;
+
+use holdshort_core::id::RunId;
+use holdshort_core::run::{Erased, Input, Rejection};
+use holdshort_core::system;
+use holdshort_engine::{Clock, Error, audit, rebuild};
+use holdshort_store::{Journal, Memory, RunFilter, Sqlite, Tables};
+
+use crate::stage::{Stage, operator, option};
+use crate::upkeep::play;
+
+/// What is kept of what a run said: the number of its events that still say something.
+async fn said<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
+    stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
+}
+
+async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
+    let stage = play(journal).await;
+    let runs = stage.driver.journal().runs(&RunFilter::default(), None, 100).await.unwrap().items;
+    let [ended, live]: [Vec<_>; 2] = {
+        let (ended, live): (Vec<_>, Vec<_>) = runs.into_iter().partition(|row| row.status.is_terminal());
+        [ended, live].map(|rows| rows.into_iter().map(|row| row.run).collect())
+    };
+    assert!(ended.len() >= 2 && !live.is_empty());
+    let refused = stage.driver.erase_run(&live[0], Erased::Request, &operator()).await;
+    assert!(matches!(refused, Err(Error::Rejected(Rejection::NotEnded))), "{refused:?}");
+
+    stage.clock.advance_ms(1_000);
+    let now = stage.clock.now();
+    assert_eq!(stage.driver.erase_old(stage.clock.now().plus_ms(-2_000)).await.unwrap(), 0, "it is too new");
+    let held = &ended[0];
+    stage.send(held, Input::Hold { reason: "A case is open.".to_owned() }).await.unwrap();
+    let freeze = system::Input::Freeze { part: None, reason: "a look".to_owned() };
+    stage.driver.change_system(freeze, operator()).await.unwrap();
+    let later = now.plus_ms(1_000);
+    assert_eq!(stage.driver.erase_old(later).await.unwrap(), 0, "all is frozen");
+    stage.driver.change_system(system::Input::Unfreeze { part: None }, operator()).await.unwrap();
+    assert_eq!(stage.driver.erase_old(later).await.unwrap(), ended.len() - 1);
+    assert_eq!(stage.driver.erase_old(later).await.unwrap(), 0, "once");
+    for run in &ended[1..] {
+        assert_eq!(said(&stage, run).await, 0, "{:?}", stage.story(run).await);
+        assert_eq!(stage.run(run).await.status(), stage.status(run).await);
+    }
+    for run in live.iter().chain([held]) {
+        assert!(said(&stage, run).await > 0);
+    }
+    let refused = stage.driver.erase_run(held, Erased::Request, &operator()).await;
+    assert!(matches!(refused, Err(Error::Rejected(Rejection::Held))), "{refused:?}");
+    stage.send(held, Input::LiftHold).await.unwrap();
+    assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
+    assert_eq!(said(&stage, held).await, 0, "also why it was held");
+
+    // The journal is whole, and its rows are those of a replay.
+    let report = audit::verify(&**stage.driver.journal()).await.unwrap();
+    assert!(report.damage.is_empty(), "{report:#?}");
+    rebuild::rebuild(&stage.driver).await.unwrap();
+    let report = audit::verify(&**stage.driver.journal()).await.unwrap();
+    assert!(report.damage.is_empty(), "{report:#?}");
+
+    // What waits goes on.
+    let open = stage.open(&live[0]).await;
+    if let Some(shown) = open.first() {
+        stage.decide(&live[0], &shown.opened.interrupt, option("approve")).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_ended_long_ago_is_erased_in_memory() {
+    what_ended_long_ago_is_erased(Arc::new(Memory::new())).await;
+}
+
+#[tokio::test]
+async fn what_ended_long_ago_is_erased_in_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    what_ended_long_ago_is_erased(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+}

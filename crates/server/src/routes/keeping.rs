@@ -1,0 +1,104 @@
+//! How long what runs said is kept: holds, and erasing on request.
+
+use axum::Json;
+use holdshort_core::history::SUBJECT_BYTES;
+use holdshort_core::id::RunId;
+use holdshort_core::limits::REASON_BYTES;
+use holdshort_core::run::{self, Erased, Input};
+use holdshort_engine::ErasedRuns;
+use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold};
+use holdshort_web::app::detached;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+
+use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
+
+/// Read what is kept of what a run said.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "read_hold",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "Whether somebody holds it, and what is erased", body = Keeping), ReadsOne)
+)]
+pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
+    Ok(shown(&*caller.app.driver.load(&id).await?))
+}
+
+/// Hold a run: nothing of what it said is erased until that is lifted.
+///
+/// A second hold changes nothing: the first one stands.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    request_body = PlaceHold,
+    responses((status = 200, description = "Who holds it", body = Keeping), Holds)
+)]
+pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Keeping>> {
+    let PlaceHold { reason } = body.json().await?;
+    if reason.trim().is_empty() {
+        return Err(Refused::invalid_at("/reason", "is missing: say why, for whoever wants to erase it"));
+    }
+    if reason.len() > REASON_BYTES {
+        return Err(Refused::invalid_at("/reason", format!("is longer than {REASON_BYTES} bytes")));
+    }
+    change(caller, id, Input::Hold { reason }).await
+}
+
+/// Lift the hold of a run.
+#[utoipa::path(
+    delete, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "lift_hold",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "What is kept of it", body = Keeping), Unholds)
+)]
+pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
+    change(caller, id, Input::LiftHold).await
+}
+
+async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let run = detached(async move { driver.send(&id, input, actor).await }).await?;
+    Ok(shown(&run))
+}
+
+fn shown(run: &run::Run) -> Json<Keeping> {
+    let hold =
+        |hold: &run::Hold| Hold { by: hold.by.clone(), at: hold.at.to_string(), reason: hold.reason.clone() };
+    Json(Keeping { run: run.id.to_string(), hold: run.held.as_ref().map(hold), erased_to: run.erased_to })
+}
+
+/// Erase what a run said, or what all runs about a subject said.
+///
+/// The content of their events is erased: inputs, messages, plans, arguments, results, decisions in words, answers. That
+/// they happened, when, by whom, and the digests that chain them stays, and the journal can be verified as before. Runs that
+/// have not ended, and runs that somebody holds, are named and left as they are; one run alone is refused then.
+#[utoipa::path(
+    post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
+    request_body = Erase,
+    responses((status = 200, description = "What came of it", body = Erasure), Erases)
+)]
+pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let done = match body.json().await? {
+        Erase { run: Some(run), subject: None } => {
+            let id: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
+            let run = id.clone();
+            detached(async move { driver.erase_run(&run, Erased::Request, &actor).await }).await?;
+            ErasedRuns { erased: vec![id], ..ErasedRuns::default() }
+        }
+        Erase { run: None, subject: Some(subject) } => {
+            let subject = subject.trim().to_owned();
+            if subject.is_empty() || subject.len() > SUBJECT_BYTES {
+                let message = format!("is what `input.subject` of runs names: 1 to {SUBJECT_BYTES} bytes");
+                return Err(Refused::invalid_at("/subject", message));
+            }
+            detached(async move { driver.erase_subject(&subject, &actor).await }).await?
+        }
+        Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
+    };
+    let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
+    let ErasedRuns { erased, at_work, held } = done;
+    Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held) }))
+}

@@ -1,0 +1,143 @@
+//! What runs said is erased on request, over the real binary: of one run, or of all about a subject; unless it is held.
+
+use std::fs;
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::TestServer;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::play::{ask, done, one};
+
+const SOLO: &str = "
+name: solo
+input:
+  type: object
+  required: [task]
+  properties: {task: {type: string}, subject: {type: string}}
+agents:
+  solo: {instructions: Ask., tools: [ask_human]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  rules: [{tools: [ask_human], do: allow}]
+";
+
+const SECRET: &str = "Zebedee Quartermain";
+
+/// A run about a subject that asked something; and its question, which is answered or not.
+async fn asked(at: (&ScriptedModel, &TestServer), subject: &str, answers: bool) -> (String, String) {
+    let (model, server) = at;
+    model.script("solo", [one(ask(&format!("Who is {SECRET}?"))), done()]);
+    let body =
+        json!({"workflow": "solo", "input": {"task": format!("look for {SECRET}"), "subject": subject}});
+    let run = server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned();
+    let open = server.wait_one(&run).await;
+    let question = server.interrupt(open["id"].as_str().unwrap()).await;
+    if answers {
+        let answer = json!({"option": "answer", "text": format!("{SECRET}, of course")});
+        server.decide(&question, &answer).await.ok();
+        server.wait_status(&run, &["completed"]).await;
+    }
+    (run, question["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_what_runs_about_a_subject_said() {
+    let model = ScriptedModel::start().await;
+    let mut server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
+    let at = (&model, &server);
+    let (first, question) = asked(at, "customer 7", true).await;
+    let (held, _) = asked(at, "customer 7", true).await;
+    let (other, _) = asked(at, "customer 8", true).await;
+    let (waiting, _) = asked(at, "customer 7", false).await;
+    let erase = async |body: Value| server.post("/v1/erasures", &body).await;
+
+    for (wrong, pointer) in [
+        (json!({}), ""),
+        (json!({"run": first, "subject": "customer 7"}), ""),
+        (json!({"subject": " "}), "/subject"),
+        (json!({"subject": "x".repeat(257)}), "/subject"),
+        (json!({"person": "x"}), "/person"),
+    ] {
+        let refused = erase(wrong.clone()).await;
+        let found = refused.body["errors"][0]["pointer"].as_str();
+        assert_eq!((refused.status, found), (422, Some(pointer)), "{wrong}");
+    }
+    assert_eq!(erase(json!({"run": waiting})).await.refusal(), (409, "run_not_ended"));
+    let nowhere = json!({"run": "run_01k6f0000000000000000000cc"});
+    assert_eq!(erase(nowhere).await.refusal(), (404, "not_found"));
+    let agent = server.agent_request(Method::POST, "/v1/erasures").json(&json!({"run": first}));
+    assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
+
+    let hold = format!("/v1/runs/{held}/hold");
+    assert_eq!(server.post(&hold, &json!({"reason": " "})).await.status, 422);
+    let told = server.post(&hold, &json!({"reason": "Case 114 is open."})).await.ok();
+    assert_eq!(
+        (&told["hold"]["by"], &told["hold"]["reason"]),
+        (&json!("operator"), &json!("Case 114 is open."))
+    );
+    let again = server.post(&hold, &json!({"reason": "Another."})).await.ok();
+    assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
+    assert_eq!(erase(json!({"run": held})).await.refusal(), (409, "legal_hold"));
+
+    let told = erase(json!({"subject": "customer 7"})).await.ok();
+    assert_eq!(told, json!({"erased": [first], "not_ended": [waiting], "held": [held]}));
+    let run = server.run(&first).await;
+    assert_eq!((&run["status"], &run["input"]), (&json!("completed"), &Value::Null), "{run}");
+    assert_eq!(server.interrupt(&question).await["resolution"]["outcome"], "answered");
+    let kept = server.get("/v1/answers?subject=customer%207").await.ok();
+    let kept: Vec<_> = kept["items"].as_array().unwrap().iter().map(|each| each["erased"] == true).collect();
+    assert_eq!(kept, [false, true], "newest first: of the run that is held, and of the one that is not");
+    assert!(server.run(&other).await["input"]["task"].as_str().unwrap().contains(SECRET));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+    let receipt = server.get(&format!("/v1/receipts/{question}")).await.ok();
+    assert!(!receipt.to_string().contains(SECRET), "{receipt}");
+
+    // All the others, and then nothing is left in any file.
+    server.send(server.request(Method::DELETE, &hold)).await.ok();
+    server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();
+    let told = erase(json!({"subject": "customer 7"})).await.ok();
+    assert_eq!(told["erased"].as_array().map(Vec::len), Some(3), "{told}");
+    erase(json!({"run": other})).await.ok();
+    let of = |events: Value| {
+        events["items"].as_array().unwrap().iter().map(|event| event["type"].clone()).collect::<Vec<_>>()
+    };
+    let types = of(server.get(&format!("/v1/audit/events?stream={other}")).await.ok());
+    assert!(types.contains(&json!("content_erased")), "{types:?}");
+
+    server.stop().await;
+    for file in fs::read_dir(server.data()).unwrap().flatten().filter(|file| file.path().is_file()) {
+        let bytes = fs::read(file.path()).unwrap();
+        let is_there = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+        assert!(!is_there, "{} still holds it", file.path().display());
+    }
+    let rebuilt = server.client_command().arg("rebuild").output().unwrap();
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    server.start().await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+    assert_eq!(server.run(&first).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn runs_are_held_and_erased_in_a_terminal() {
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
+    let (run, _) = asked((&model, &server), "customer 7", true).await;
+    let called = |args: &[&str]| {
+        let output = server.client_command().args(args).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = called(&["hold", &run, "--reason", "Case 114 is open."]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("Held by operator") && said.contains("Case 114"), "{said}");
+    let (code, said) = called(&["erase", "--subject", "customer 7"]);
+    assert_eq!(code, Some(1), "something is left");
+    assert!(said.contains("is held"), "{said}");
+    let (code, said) = called(&["hold", &run, "--lift"]);
+    assert!(code == Some(0) && said.contains("Nobody holds it"), "{said}");
+    let (code, said) = called(&["erase", &run]);
+    assert!(code == Some(0) && said.contains("erased"), "{said}");
+    let (code, said) = called(&["hold", &run]);
+    assert!(code == Some(0) && said.contains("is erased"), "{said}");
+}
