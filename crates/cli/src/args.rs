@@ -16,7 +16,7 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 use reqwest::Url;
 
-pub(crate) use audit::{Audit, Receipt, Verify};
+pub(crate) use audit::{Audit, AuditExport, AuditFormat, Receipt, Verify};
 pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every, keep_content};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 use super::StoreArgs;
 
@@ -18,6 +18,8 @@ pub(crate) enum Audit {
         #[command(flatten)]
         store: StoreArgs,
     },
+    /// The events of the journal, the newest first, for whoever reads them elsewhere
+    Export(AuditExport),
     /// Have the server sign how the journal stands; others can check that without Holdshort
     ///
     /// Keep it where nobody can write who can write the journal, and its key with it.
@@ -39,6 +41,38 @@ pub(crate) struct Verify {
     pub key: Vec<String>,
     #[command(flatten)]
     pub store: StoreArgs,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct AuditExport {
+    #[arg(long, value_enum, default_value_t = AuditFormat::Jsonl)]
+    pub format: AuditFormat,
+    /// Only of this stream: a run's id, a session's, or `sys`.
+    #[arg(long, value_name = "ID")]
+    pub stream: Option<String>,
+    /// Only of this type, such as `decision_made`.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// Only by this person or agent.
+    #[arg(long, value_name = "NAME")]
+    pub actor: Option<String>,
+    /// Not before this moment, such as `2026-01-31T00:00:00Z`.
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// Before this moment.
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// Written to this new file [default: printed].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuditFormat {
+    /// One JSON object a line
+    Jsonl,
+    /// A table: RFC 4180, with a line of names
+    Csv,
 }
 
 #[derive(Clone, Debug, clap::Args)]

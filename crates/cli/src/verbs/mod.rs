@@ -4,6 +4,7 @@ mod answers;
 mod assign;
 mod attach;
 mod audit;
+mod audit_export;
 mod backup;
 mod chat;
 mod coach;
@@ -105,6 +106,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Unfreeze { of } => system::unfreeze(&scene, of).await,
         Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,
         Verb::Audit(Audit::Verify(verify)) => audit::verify(&scene, &verify).await,
+        Verb::Audit(Audit::Export(export)) => audit_export::export(&scene, &export).await,
         Verb::Audit(Audit::Checkpoint { out }) => evidence::checkpoint(&scene, out.as_deref()).await,
         Verb::Receipt(receipt) => evidence::receipt(&scene, &receipt).await,
         Verb::Nodes => nodes::nodes(&scene).await,

@@ -87,3 +87,35 @@ fn what_is_no_head_is_said_to_be_none() {
     let ran = home.run(&["audit", "verify", "--against", "12"]);
     assert_eq!((ran.code, ran.err.contains("--against 12: not a head")), (2, true), "{ran:?}");
 }
+
+#[test]
+fn the_events_of_the_journal_are_a_table_for_others() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    home.json(&["freeze", "--reason", "=HYPERLINK(\"x\"), a look"]);
+    home.json(&["unfreeze"]);
+    let out = home.path().join("events.csv");
+    let out = out.to_str().unwrap();
+    let told = home.run(&["audit", "export", "--format", "csv", "--type", "frozen", "--out", out]);
+    assert_eq!((told.code, told.out.contains("1 event in")), (0, true), "{told:?}");
+    let table = fs::read_to_string(out).unwrap();
+    let lines: Vec<&str> = table.split("\r\n").collect();
+    assert_eq!(
+        (lines.len(), lines[0]),
+        (3, "at,stream,seq,type,actor,role,via,interrupt,option,outcome,data")
+    );
+    assert!(lines[1].contains(",sys,1,frozen,operator,admin,cli,,,,\"{"), "{table}");
+    assert!(lines[1].contains("=HYPERLINK") && !lines[1].contains(",=HYPERLINK"), "{table}");
+    let again = home.run(&["audit", "export", "--out", out]);
+    assert_eq!(again.code, 1, "nothing that is there is written over: {again:?}");
+    let told = home.run(&["audit", "export", "--actor", "operator"]);
+    let types: Vec<_> = told
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].clone())
+        .collect();
+    assert_eq!(types, [json!("unfrozen"), json!("frozen")], "{told:?}");
+    let wrong = home.run(&["audit", "export", "--from", "yesterday"]);
+    assert!(wrong.code == 2 && wrong.err.contains("from"), "{wrong:?}");
+    assert_eq!(serving.stop().0, 0);
+}
