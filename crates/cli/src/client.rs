@@ -265,6 +265,12 @@ impl Client {
         self.ask(self.request(Method::DELETE, path)?).await
     }
 
+    /// A text as it is, such as a page.
+    pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
+        let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
+        response.text().await.context("the answer did not arrive whole")
+    }
+
     /// All pages of a list.
     pub(crate) async fn list(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Vec<Value>> {
         let mut items = Vec::new();

@@ -82,4 +82,7 @@ pub(crate) struct Receipt {
     /// Written to this new file [default: printed].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// As a page for people: one HTML file that needs nothing else and can be printed. The receipt itself is the proof.
+    #[arg(long)]
+    pub html: bool,
 }

@@ -39,16 +39,33 @@ pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Res
 
 pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<Exit> {
     let id = id_of(&receipt.interrupt, "int")?;
-    let found: Value = scene.client()?.get(&format!("/v1/receipts/{id}")).await?;
+    let client = scene.client()?;
+    if receipt.html {
+        let page = client.text(&format!("/v1/receipts/{id}/page")).await?;
+        match &receipt.out {
+            Some(path) => {
+                write_new(path, page.as_bytes())?;
+                say(&format!("A page in {}", plain::line(&path.display().to_string())));
+            }
+            None => say(page.trim_end()),
+        }
+        return Ok(Exit::Ok);
+    }
+    let found: Value = client.get(&format!("/v1/receipts/{id}")).await?;
     let Some(path) = &receipt.out else {
         document(&found)?;
         return Ok(Exit::Ok);
     };
-    let shown = || path.display().to_string();
-    let mut file = OpenOptions::new().create_new(true).write(true).open(path).with_context(shown)?;
-    file.write_all(&serde_json::to_vec_pretty(&found)?).with_context(shown)?;
-    file.sync_all().with_context(shown)?;
+    write_new(path, &serde_json::to_vec_pretty(&found)?)?;
     let events = found["events"].as_array().map_or(0, Vec::len) as u64;
     say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
     Ok(Exit::Ok)
+}
+
+/// What is there is not written over.
+fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let shown = || path.display().to_string();
+    let mut file = OpenOptions::new().create_new(true).write(true).open(path).with_context(shown)?;
+    file.write_all(bytes).with_context(shown)?;
+    file.sync_all().with_context(shown)
 }

@@ -36,6 +36,7 @@ fn environment() -> Environment<'static> {
         ("refused.html", include_str!("templates/refused.html")),
         ("sign_in.html", include_str!("templates/sign_in.html")),
         ("decision.html", include_str!("templates/decision.html")),
+        ("record.html", include_str!("templates/record.html")),
         ("prose.html", include_str!("templates/prose.html")),
     ] {
         environment.add_template(name, source).expect("the templates are right: a test draws each");
@@ -98,6 +99,30 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
         Ok(html) => (status, headers(), html).into_response(),
         Err(error) => {
             tracing::error!(%error, template, "a page can not be drawn");
+            Refused::of(Code::Internal).into_response()
+        }
+    }
+}
+
+/// A page for a file: it holds its style, links to nothing, and is printed as it is read.
+pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
+    /// Nothing but the style in it.
+    const POLICY: &str =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+    let drawn = draw("decision.html", card).and_then(|body| {
+        let body = Value::from_safe_string(body);
+        let style = Value::from_safe_string(STYLE.clone());
+        let title = plain::line(title);
+        draw("record.html", context! { title, body, style, ..values })
+    });
+    match drawn {
+        Ok(html) => {
+            let mut headers = headers();
+            headers[2].1 = POLICY;
+            (StatusCode::OK, headers, html).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "a record can not be drawn");
             Refused::of(Code::Internal).into_response()
         }
     }

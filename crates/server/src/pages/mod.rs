@@ -5,7 +5,7 @@
 //! `sign_in.rs` the way to the identity provider and back.
 
 mod app;
-mod decision;
+pub(crate) mod decision;
 pub(crate) mod errors;
 mod frame;
 mod sign_in;

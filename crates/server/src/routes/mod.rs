@@ -148,6 +148,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Audit), routes!(evidence::sign)))
         .routes(needs(all(Audit), routes!(evidence::consistency)))
         .routes(needs(all(Audit), routes!(evidence::receipt)))
+        .routes(needs(all(Audit), routes!(evidence::record)))
         .routes(needs(all(Audit), routes!(metrics::measure)))
         .routes(needs(all(Audit), routes!(audit_events::list)))
         .routes(needs(all(Audit), routes!(audit_events::read)))

@@ -181,6 +181,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/plans/layout", "decide", "any"),
     ("post /v1/policy/check", "ask", "any"),
     ("get /v1/receipts/{interrupt}", "audit", "all"),
+    ("get /v1/receipts/{interrupt}/page", "audit", "all"),
     ("get /v1/runs", "read", "any"),
     ("post /v1/runs", "steer", "any"),
     ("get /v1/runs/{id}", "read", "any"),

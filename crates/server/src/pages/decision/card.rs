@@ -86,7 +86,7 @@ fn rehearsal(model: Option<&str>) -> Option<Fact> {
 }
 
 /// A time as people read it: `2026-01-31 09:30:00 UTC`.
-fn time(at: &str) -> String {
+pub(super) fn time(at: &str) -> String {
     let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
     parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
 }

@@ -4,6 +4,7 @@
 mod card;
 mod edit;
 mod form;
+mod record;
 mod subject;
 
 use axum::extract::State;
@@ -25,6 +26,7 @@ use minijinja::value::Serde;
 
 use self::card::Card;
 use self::form::{Form, Typed};
+pub(crate) use self::record::record;
 use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
@@ -38,7 +40,7 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
 }
 
 /// Which model plays a run: the page says so where none does.
-async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
+pub(super) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
         event::Fact::Run(Fact::RunStarted { config, .. }) => config.model,
