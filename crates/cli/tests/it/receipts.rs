@@ -278,4 +278,15 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let places = ["interrupt_opened", "decision_made", "tool_authorised", "tool_started", "tool_finished"]
         .map(|kind| said.find(kind).unwrap_or_else(|| panic!("{kind}: {said}")));
     assert!(places.is_sorted(), "{said}");
+    // And for people, as one page that loads nothing.
+    let page = home.path().join("record.html");
+    let told = home.run(&["receipt", id, "--html", "--out", page.to_str().unwrap()]);
+    assert_eq!((told.code, told.out.starts_with("A page in")), (0, true), "{told:?}");
+    let page = fs::read_to_string(page).unwrap();
+    for part in ["one.txt", "Approved", "decision made", "tool finished", "operator", "<style>", "holdshort/"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for part in ["src=", "href=", "<script", "<form"] {
+        assert!(!page.contains(part), "{part}: {page}");
+    }
 }
