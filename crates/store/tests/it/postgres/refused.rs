@@ -24,7 +24,7 @@ async fn a_database_of_a_newer_version() {
     node(&url).await.close().await.unwrap();
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'least'").await;
     let error = refused(&url).await;
-    assert!(matches!(error, Error::FromTheFuture { found: 99, known: 10 }), "{error:?}");
+    assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
