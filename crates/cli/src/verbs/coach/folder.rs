@@ -67,8 +67,7 @@ pub(super) fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let mut text = Vec::new();
     file.take(SUMMARY_BYTES).read_to_end(&mut text)?;
     let summary: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let (Some(run), Some(listed)) =
-        (summary["execution_id"].as_str(), summary["files_generated"].as_array())
+    let (Some(run), Some(listed)) = (summary["execution_id"].as_str(), summary["files_generated"].as_array())
     else {
         return Ok(None);
     };

@@ -61,7 +61,9 @@ pub(super) fn of_another(folder: &Path) -> Option<String> {
              --output-dir DIR keeps both"
         )
     } else {
-        format!("{shown} holds what {run} had written{of} before it was left: the files of this run replace it")
+        format!(
+            "{shown} holds what {run} had written{of} before it was left: the files of this run replace it"
+        )
     })
 }
 
@@ -193,6 +195,7 @@ fn question(it: &Value) -> Question {
         (Some("answered"), Some("skip")) => "left to the agent",
         (Some("answered"), _) => "answered",
         (Some("expired"), _) => "no answer in time",
+        (Some(_), _) if it["asked"] == false => "not asked",
         (Some(_), _) => "not answered",
     };
     let answer = match &it["answer"] {

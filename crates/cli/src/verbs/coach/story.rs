@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use holdshort_protocol::{Event, Run};
+use holdshort_protocol::{Event, Run, RunResult, Status};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -44,13 +44,26 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
         }
     }
     let mut story = reader.story;
-    // The run itself says it best where it has completed.
-    for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
-        if let Some(told) = run.result.get(key).and_then(Value::as_array) {
-            list.clone_from(told);
+    // Of a run that has ended its result says it best, whichever way it ended.
+    if let Some(ended) = ended(client, run).await? {
+        for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
+            if let Some(told) = ended.get(key).and_then(Value::as_array) {
+                list.clone_from(told);
+            }
         }
     }
     Ok(story)
+}
+
+async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
+    match run.status {
+        Status::Completed => Ok(Some(run.result.clone())),
+        Status::Failed | Status::Cancelled => {
+            let told: RunResult = client.get(&format!("/v1/runs/{}/result", run.id)).await?;
+            Ok(Some(told.result))
+        }
+        Status::Queued | Status::Running | Status::Waiting | Status::Paused => Ok(None),
+    }
 }
 
 #[derive(Default)]
