@@ -62,6 +62,34 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
 }
 
+/// A start in the hour that a change of the clock skips, and one in the hour that is there twice, are told everywhere.
+#[test]
+fn starts_that_the_clock_did_not_show_once_are_told() {
+    let stage = Stage::new(&CONFIG.replace("sex: female", "sex: female, time_zone: Europe/Berlin"));
+    for (name, start) in [("autumn.csv", "2025-10-26 02:30"), ("spring.csv", "2025-03-30 02:30")] {
+        let table = format!("start,sport,duration_min,avg_hr\n{start},run,30,140\n");
+        std::fs::write(stage.home.path().join("data").join(name), table).unwrap();
+    }
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("read_load_data", json!({})), Scripted::text("The load is well.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let (told, page) =
+        (ran.err.split_whitespace().collect::<Vec<_>>().join(" "), stage.file("analysis.html"));
+    for (file, code) in [("spring.csv", "local_time_skipped"), ("autumn.csv", "local_time_twice")] {
+        assert!(told.contains(&format!("{file} ({code})")), "{told}");
+        let problems = stage.summary()["not_read"]["problems"].clone();
+        assert!(problems.as_array().unwrap().iter().any(|it| it["code"] == *code), "{problems}");
+    }
+    for words in
+        ["2025-03-30T02:30:00", "Europe/Berlin had no such time", "Europe/Berlin had this time twice"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
 /// More than is read: it is told before anything starts, and the newest files count.
 #[test]
 fn too_much_data_is_told_before_the_start() {
