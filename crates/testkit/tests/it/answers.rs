@@ -112,6 +112,12 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     );
     let nothing = json!({"option": "answer", "text": "Yes.", "from": "int_x"});
     assert_eq!(server.decide(&shown, &nothing).await.body["errors"][0]["pointer"], "/from");
+    let alone = server.decide(&shown, &json!({"option": "answer", "from": source["id"]})).await;
+    assert_eq!(alone.body["errors"][0]["pointer"], "/text", "{alone:?}");
+    assert!(
+        alone.body["errors"][0]["message"].as_str().unwrap().contains("send its words, too"),
+        "{alone:?}"
+    );
     let decided = server.decide(&shown, &taken).await.ok();
     assert_eq!(
         (&decided["resolution"]["from"], &decided["resolution"]["cause"]),
@@ -132,6 +138,12 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     assert_eq!(kept(&server, "?subject=athlete").await.len(), 0);
     assert_eq!(kept(&server, "").await.len(), 4);
     assert_eq!(kept(&server, "?q=MAY%20week").await.len(), 2);
+    // What holds no word matches nothing; a search that is left empty is none.
+    for none in ["?q=*", "?q=%20%2D%20%22"] {
+        let refused = server.get(&format!("/v1/answers{none}")).await;
+        assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");
+    }
+    assert_eq!(kept(&server, "?q=%20").await.len(), kept(&server, "").await.len());
     let page = server.get("/v1/answers?limit=3").await.ok();
     let next = page["next_cursor"].as_str().unwrap();
     assert_eq!(kept(&server, &format!("?cursor={next}")).await.len(), 1);
