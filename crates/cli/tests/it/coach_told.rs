@@ -90,6 +90,29 @@ fn starts_that_the_clock_did_not_show_once_are_told() {
     }
 }
 
+/// The page of the plans draws what is planned beside what was done. The later plan counts, week by week.
+#[test]
+fn planned_weeks_are_drawn_beside_those_that_were_done() {
+    let stage = Stage::new(CONFIG);
+    let plans = |weeks: Value| Scripted::call("plan_weeks", json!({ "weeks": weeks }));
+    let (first, second) = ("2026-03-16", "2026-03-23");
+    let season = json!([{ "begins": first, "hours": 9.5 }, { "begins": second, "hours": 5 }]);
+    stage.plays("season_planner", vec![plans(season), Scripted::text("The season.")]);
+    stage.plays(
+        "weekly_planner",
+        vec![plans(json!([{ "begins": first, "hours": 3.5 }])), Scripted::text("The weeks.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let page = stage.file("planning.html");
+    assert!(page.contains("<svg") && page.contains("Hours a week, done and planned"), "{page}");
+    for text in ["2026-03-09, done: ", "2026-03-16, planned: 3.5", "2026-03-23, planned: 5"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("planned: 9.5"), "{page}");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
+}
+
 /// More than is read: it is told before anything starts, and the newest files count.
 #[test]
 fn too_much_data_is_told_before_the_start() {

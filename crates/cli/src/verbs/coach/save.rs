@@ -131,7 +131,9 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     };
     report.questions = story.questions.iter().filter(|it| mine(&it["agent"])).map(question).collect();
     report.assumptions = story.assumptions.iter().filter(|it| mine(&it["agent"])).map(assumption).collect();
-    if !plans {
+    if plans {
+        report.charts = charts::planned(story);
+    } else {
         report.charts = charts::of(story);
         report.computed = numbers::of(story);
         report.caveats = numbers::caveats(story);

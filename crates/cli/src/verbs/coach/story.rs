@@ -19,6 +19,8 @@ pub(super) struct Story {
     pub computed: Vec<(String, Value)>,
     /// Series that agents have drawn.
     pub plots: Vec<Value>,
+    /// Weeks of plans, each call with the weeks that were done before it.
+    pub weeks: Vec<Value>,
     /// Metrics that could not be computed, with the reason.
     pub refused: Vec<Value>,
     /// What analysts were given: numbers that are known without being computed.
@@ -140,6 +142,7 @@ impl Reader {
                     serde_json::json!({ "metric": brought["metric"], "refused": brought["refused"] });
                 self.story.refused.push(refused);
             }
+            "plan_weeks" => self.story.weeks.push(brought["weeks"].clone()),
             "plot_series" => self.story.plots.push(brought["plot"].clone()),
             "read_load_data" | "read_activity_data" | "read_physiology_data" => {
                 self.story.given.push(brought["given"].clone());
