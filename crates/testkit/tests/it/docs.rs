@@ -7,7 +7,7 @@ use holdshort_core::system::people::{Deciders, People};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 23] = [
+const DOCUMENTS: [&str; 26] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -17,16 +17,19 @@ const DOCUMENTS: [&str; 23] = [
     "docs/nodes.md",
     "docs/guides/channels.md",
     "docs/guides/chat.md",
+    "docs/guides/coach.md",
     "docs/guides/copilot.md",
     "docs/guides/gates.md",
     "docs/guides/keys.md",
     "docs/guides/people.md",
     "docs/guides/plans.md",
+    "docs/guides/questions.md",
     "docs/guides/sessions.md",
     "docs/guides/long-sessions.md",
     "docs/reference/edges/codelab.md",
     "docs/reference/edges/mars.md",
     "docs/reference/receipts.md",
+    "workflows/coach/README.md",
     "workflows/codelab/README.md",
     "workflows/copilot/README.md",
     "workflows/pair/README.md",
