@@ -162,7 +162,12 @@ fn a_schema_that_nothing_can_fit_is_refused() {
             json!({ "type": "array", "minItems": 2, "prefixItems": [{}, itself()] }),
             "/s/prefixItems/1",
         ),
-        ("draft 07", json!({ "type": "array", "minItems": 2, "items": [{}, itself()] }), "/s/items/1"),
+        (
+            "draft 07",
+            json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "minItems": 2,
+                    "items": [{}, itself()] }),
+            "/s/items/1",
+        ),
         (
             "each of a union",
             node(&["next"], json!({ "anyOf": [itself(), { "allOf": [itself()] }] })),

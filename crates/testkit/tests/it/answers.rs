@@ -330,7 +330,8 @@ async fn a_rebuild_finds_what_was_answered_before_there_were_rows_for_it() {
     let (model, mut server) = server().await;
     finds_old_answers(&model, &mut server, &["rebuild"], async |server: &TestServer| {
         let database = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
-        let without = "DROP TABLE answer_words; DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned; PRAGMA user_version = 9";
+        let without = "DROP TABLE deliveries; DROP TABLE attempts; DROP TABLE channels; DROP TABLE answer_words; \
+                       DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned; PRAGMA user_version = 9";
         database.execute_batch(without).unwrap();
     })
     .await;
@@ -342,7 +343,10 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     let setup = TestServer::setup().workflow("solo", HISTORY).model(&model);
     let mut server = setup.database(&url, "one").start().await;
     finds_old_answers(&model, &mut server, &["rebuild", "--store", &url], async |_: &TestServer| {
-        let without = "DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned; UPDATE meta SET value = 7 WHERE name = 'version'";
+        let without = "DROP TABLE deliveries, attempts, channels, answers; ALTER TABLE nodes DROP COLUMN knows; \
+                       ALTER TABLE interrupts DROP COLUMN assigned; DELETE FROM meta WHERE name = 'least'; \
+                       DROP FUNCTION holdshort_claim(bigint, bigint, text[]); \
+                       UPDATE meta SET value = 7 WHERE name = 'version'";
         psql(&["--quiet", "--set=ON_ERROR_STOP=1", "--command", without, "--dbname", &url]).await;
     })
     .await;

@@ -229,7 +229,7 @@ fn local_times_around_a_change_of_the_clock_are_told() {
                 2026-03-29 02:30,run,30,140\n\
                 2026-03-29 03:00,walk,30,140\n\
                 2026-10-25 02:30,run,30,140\n\
-                2026-10-25T02:30:00+01:00,run,30,140\n\
+                2026-10-25T02:30:00+01:00,ride,30,140\n\
                 2026-10-25 03:00,walk,30,140\n";
     let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
     let file = holdshort_training::File { name: "log.csv", bytes: text.as_bytes() };
@@ -238,10 +238,7 @@ fn local_times_around_a_change_of_the_clock_are_told() {
     told.retain(|(_, code)| *code != Code::OffsetChanged);
     assert_eq!(
         told,
-        [
-            ("log.csv, line 3".to_owned(), Code::LocalTimeSkipped),
-            ("log.csv, line 5".to_owned(), Code::LocalTimeTwice),
-        ]
+        [("log.csv:3".to_owned(), Code::LocalTimeSkipped), ("log.csv:5".to_owned(), Code::LocalTimeTwice),]
     );
     let starts: Vec<_> = reading.season.activities.iter().map(|run| run.start.to_string()).collect();
     assert_eq!(
