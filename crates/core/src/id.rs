@@ -1,7 +1,8 @@
 //! Ids: prefixed, sortable by time, a pure function of (seed, n).
 //!
 //! `run_01k…`: the prefix, then 26 characters of Crockford base 32 holding 48 bits of milliseconds and
-//! 80 bits drawn from the seed. Nothing here reads a clock or a random source: both come in the [`Seed`].
+//! 80 bits drawn from the seed. Of an id that a run gives, the first 16 of the 80 are its place in the run.
+//! Nothing here reads a clock or a random source: both come in the [`Seed`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,9 +42,24 @@ impl Draw {
 
     /// The next id of one kind.
     pub fn id<I: Id>(&mut self) -> I {
-        let hash = self.next(b"holdshort.id.v1");
+        let drawn = self.next(b"holdshort.id.v1");
+        let mut random = [0; 10];
+        random.copy_from_slice(&drawn[..10]);
+        self.made(random)
+    }
+
+    /// The next id of one kind, which sorts behind those of the same millisecond and a lower place.
+    pub fn id_at<I: Id>(&mut self, place: u16) -> I {
+        let drawn = self.next(b"holdshort.id.v1");
+        let mut random = [0; 10];
+        random[..2].copy_from_slice(&place.to_be_bytes());
+        random[2..].copy_from_slice(&drawn[..8]);
+        self.made(random)
+    }
+
+    fn made<I: Id>(&self, random: [u8; 10]) -> I {
         let mut bits = u128::from(self.now.as_millis().unsigned_abs() & 0xffff_ffff_ffff) << 80;
-        for (i, byte) in hash[..10].iter().enumerate() {
+        for (i, byte) in random.iter().enumerate() {
             bits |= u128::from(*byte) << (72 - 8 * i);
         }
         let mut text = [0_u8; LENGTH];

@@ -95,7 +95,7 @@ fn head(out: &mut String, report: &Report, contents: &[(String, String)]) {
     if report.is_rehearsal {
         out.push_str(
             "<div class=\"banner\" role=\"note\"><p><strong>A rehearsal wrote this report.</strong> Its texts were \
-             written in advance and played in place of a model. The charts and the computed numbers are real.</p></div>\n",
+             written in advance and played in place of a model. The computed numbers, and the data in the charts, are real.</p></div>\n",
         );
     }
     if contents.len() > 1 {

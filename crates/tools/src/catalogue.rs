@@ -7,7 +7,7 @@ use holdshort_core::web::FETCH;
 use serde_json::{Value, json};
 
 use crate::limits;
-use crate::training::SERIES;
+use crate::training::{MOST_HOURS, SERIES};
 
 /// Every built-in tool, those that open an interrupt included.
 pub fn catalogue() -> Vec<Spec> {
@@ -201,7 +201,7 @@ fn ask(name: &str) -> Spec {
 }
 
 /// What agents that coach work with: the training data in the workspace, and nothing that a model computed.
-fn training_tools() -> [Spec; 5] {
+fn training_tools() -> [Spec; 6] {
     let given = |name: &str, of: &str| {
         let description = format!(
             "Returns what is known of {of}, from the files of training data in the workspace, with the unit and the source of \
@@ -250,6 +250,36 @@ fn training_tools() -> [Spec; 5] {
             &json!({
                 "series": {"enum": SERIES, "description": "What to draw."},
                 "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What it shows."},
+            }),
+        ),
+        spec(
+            "plan_weeks",
+            "Has the report draw the weeks that you plan beside those that were done. Name all of them in one call; a later \
+             call counts for the weeks that it names."
+                .into(),
+            READS,
+            &["weeks"],
+            &json!({
+                "weeks": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": limits::PLANNED_WEEKS,
+                    "description": "The weeks, each once.",
+                    "items": {
+                        "type": "object",
+                        "required": ["begins", "hours"],
+                        "additionalProperties": false,
+                        "properties": {
+                            "begins": {"type": "string", "format": "date", "description": "Its Monday, as 2026-03-02."},
+                            "hours": {
+                                "type": "number",
+                                "minimum": 0,
+                                "maximum": MOST_HOURS,
+                                "description": "Hours of training, of all sports.",
+                            },
+                        },
+                    },
+                },
             }),
         ),
     ]

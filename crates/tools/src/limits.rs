@@ -135,3 +135,5 @@ pub const TRAINING_BYTES: usize = 256 * 1024;
 pub const TRAINING_PROBLEMS: usize = 20;
 /// The same for the athlete: what is told before a run, and stands in its report.
 pub const TRAINING_TOLD: usize = 400;
+/// Weeks of a plan that the report draws: half a year.
+pub const PLANNED_WEEKS: usize = 26;

@@ -104,6 +104,7 @@ impl Request {
             FETCH => Self::Fetch(typed(arguments)?),
             "compute_metric" => Self::Training(OnTraining::Metric(typed(arguments)?)),
             "plot_series" => Self::Training(OnTraining::Plot(typed(arguments)?)),
+            "plan_weeks" => Self::Training(OnTraining::Plan(typed(arguments)?)),
             "read_load_data" => data(arguments, Analyst::Metrics)?,
             "read_activity_data" => data(arguments, Analyst::Activities)?,
             "read_physiology_data" => data(arguments, Analyst::Physiology)?,

@@ -1,9 +1,11 @@
-//! The tools of agents that coach: what an analyst is given of the data in the workspace, one metric, and a picture.
+//! The tools of agents that coach: what an analyst is given of the data in the workspace, one metric, a picture,
+//! and the weeks of a plan.
 //!
 //! All numbers come from the crate `holdshort-training`; this module finds the files, and says whose data it is: the
 //! input of the run does.
 
 mod files;
+mod planned;
 
 use holdshort_core::tool::Outcome;
 use holdshort_training::tools::{Number, Piece, written};
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 
 pub use self::files::not_read;
 use self::files::{Loaded, load};
+pub(crate) use self::planned::{MOST_HOURS, PlanWeeks};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
@@ -27,6 +30,7 @@ pub(crate) enum OnTraining {
     Data(Analyst),
     Metric(ComputeMetric),
     Plot(PlotSeries),
+    Plan(PlanWeeks),
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,6 +151,7 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: &OnTraining) ->
         }
         OnTraining::Metric(call) => metric(reading, &settings, call),
         OnTraining::Plot(call) => plot(reading, &settings, call),
+        OnTraining::Plan(call) => planned::plan(reading, &settings, call),
     }
 }
 
@@ -250,7 +255,10 @@ fn plot(
     call: &PlotSeries,
 ) -> Result<Outcome, Refusal> {
     let (unit, points) = match call.series {
-        Series::WeeklyHours => ("h", weeks(reading, settings)?),
+        Series::WeeklyHours => {
+            let count = usize::from(settings.metrics_days).div_ceil(7).max(1);
+            ("h", weeks(reading, settings, count)?)
+        }
         Series::HeartRateVariability => days(reading, settings, "hrv"),
         Series::RestingHeartRate => days(reading, settings, "resting_heart_rate"),
         Series::Sleep => days(reading, settings, "sleep"),
@@ -284,10 +292,13 @@ fn days(
     (unit, points)
 }
 
-/// Hours of all sports, by the first day of each week.
-fn weeks(reading: &Reading, settings: &holdshort_training::Settings) -> Result<Vec<(Date, f64)>, Refusal> {
-    let weeks = usize::from(settings.metrics_days).div_ceil(7).max(1);
-    let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": weeks }))
+/// Hours of all sports, by the first day of each of the last weeks.
+fn weeks(
+    reading: &Reading,
+    settings: &holdshort_training::Settings,
+    count: usize,
+) -> Result<Vec<(Date, f64)>, Refusal> {
+    let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
         .map_err(|refusal| Refusal::new("no_data", refusal.message))?;
     let mut hours: std::collections::BTreeMap<Date, f64> = std::collections::BTreeMap::new();
     for piece in &computed.results {

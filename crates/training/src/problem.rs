@@ -70,6 +70,8 @@ named! {
     DataUnknownPart "data_unknown_part" (Warning, "Nothing, or name the part as the reference does.")
     DataValue "data_value" (Warning, "Correct the value: it has not the type that its key has.")
     OffsetAssumed "offset_assumed" (Warning, "Name the athlete's time zone, or export times with their offset: a day may be the one before or after.")
+    LocalTimeSkipped "local_time_skipped" (Warning, "Correct the start, or write it with its offset: the clock was set forward over it, and the activity was taken as much later.")
+    LocalTimeTwice "local_time_twice" (Warning, "Write the start with its offset: the clock was set back and showed it twice; the first was taken.")
     OffsetChanged "offset_changed" (Warning, "Nothing: the offset of the athlete's clock changed in the season, and each activity counts on its own local day.")
     NoHeartRate "no_heart_rate" (Warning, "Wear a sensor, or give the exertion: the activity has no load by heart rate.")
     SeveralSports "several_sports" (Warning, "Nothing: each sport of the file is an activity of its own.")

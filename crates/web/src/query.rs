@@ -164,7 +164,7 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Words that the question or its answer has, all of them.
+    /// Words that the question or its answer has, all of them. A text without a word, as `*`, is refused.
     pub q: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,

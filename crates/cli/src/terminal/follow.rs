@@ -9,7 +9,7 @@ use anyhow::Context;
 use holdshort_protocol::{
     Code, Decision, Event, Interrupt, InterruptStatus, List, PreviewKind, Role, Run, Status, Work, plain,
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::card::{self, View};
 use super::coach::Runner;
@@ -18,6 +18,7 @@ use super::paint::Paint;
 use super::progress::Progress;
 use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
+use super::signals::{Leaving, came};
 use super::{earlier, edit, help, quote, team};
 use crate::called::holdshort;
 use crate::client::{self, Client};
@@ -142,7 +143,7 @@ enum Next {
 impl Follower<'_> {
     async fn follow(&mut self, mut events: Events) -> anyhow::Result<Outcome> {
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
+        let mut leaving = Leaving::new(self.input.is_some().then(SignalKind::hangup))?;
         let mut looks = tokio::time::interval(AGAIN);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -152,7 +153,7 @@ impl Follower<'_> {
             let next = tokio::select! {
                 biased;
                 () = came(&mut interrupt) => Next::Over(Outcome::Left(Left::Signal)),
-                () = came(&mut terminate) => Next::Over(Outcome::Left(Left::Signal)),
+                () = leaving.came() => Next::Over(Outcome::Left(Left::Signal)),
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,
                     None => anyhow::bail!("the event stream ended for no known reason"),
@@ -486,13 +487,6 @@ pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -
     match &decision.text {
         Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),
         None => label,
-    }
-}
-
-pub(super) async fn came(signal: &mut Signal) {
-    // A signal that can not come any more never comes.
-    if signal.recv().await.is_none() {
-        std::future::pending::<()>().await;
     }
 }
 

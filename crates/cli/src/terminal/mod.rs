@@ -23,6 +23,7 @@ mod progress;
 pub(crate) mod projector;
 mod prompt;
 mod quote;
+mod signals;
 mod team;
 #[cfg(test)]
 pub(crate) mod test;

@@ -250,6 +250,9 @@ impl Prompt {
             }
             _ => {}
         }
+        if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
+            return reaction;
+        }
         // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
@@ -260,6 +263,34 @@ impl Prompt {
         }
         self.filled = None;
         self.choose(line, paint)
+    }
+
+    /// A line at a form that is shown back: its parts stay, unless something else is taken. `None`: something is.
+    fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
+        let filled = self.filled.as_ref()?;
+        if line == "o" {
+            self.filled = None;
+            return Some(Reaction::Ask([card::options(&self.interrupt, paint), self.keys(paint)].concat()));
+        }
+        // A number is more likely a part than an option.
+        let is_option = naming::number(&self.interrupt, line).is_none()
+            && naming::listed(&self.interrupt, line).is_some();
+        let is_earlier = earlier::asked(&self.interrupt, line).is_some();
+        if matches!(line, "d" | "detach") || is_option || is_earlier || filled.is_whole(line) {
+            return None;
+        }
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        let reaction = match offer.filter(|_| line == "e") {
+            Some(offer) => {
+                Reaction::Edit(Editing { text: card::readable(&decision.edit), ..self.editing_for(offer) })
+            }
+            None => Reaction::Ask(vec![format!(
+                "  “{}”: Enter sends what is shown, e changes it, n asks for each part again; o shows the other options.",
+                plain::line(line)
+            )]),
+        };
+        self.stage = Stage::Confirm(decision.clone());
+        Some(reaction)
     }
 
     /// What came back from the editor.
@@ -287,6 +318,7 @@ impl Prompt {
                 }
             },
         }
+        self.filled = None;
         let mut shown = vec![format!("  {}", self.sentence_with(&editing.option, &decision.edit))];
         match editing.form {
             Form::Words => shown.extend(quote(saved, "   ", Cap::None, paint)),

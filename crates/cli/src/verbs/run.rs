@@ -41,7 +41,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     if let Some(path) = &args.init_config {
         return coach::init(&args.workflow, path);
     }
-    let (start, files) = start(&args)?;
+    let (start, files, made) = start(&args)?;
     let files = files.as_deref();
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
@@ -50,7 +50,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
                 "a server answers already, and it has its own workflows: start it with --workflows DIR",
             ));
         }
-        return on_server(scene, &args, start, files).await;
+        return on_server(scene, &args, start, files, made).await;
     }
     if args.detach {
         return Err(no_server(format!(
@@ -87,35 +87,36 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
-    let exit = started(&embedded, scene, start, &again, files).await;
+    let exit = started(&embedded, scene, (start, made), &again, files).await;
     end_of(embedded).await;
     exit
 }
 
-/// And where its files go, of a coach's.
-fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>)> {
-    let (input, config, files) = if let Some(prepared) = coach::prepared(args)? {
+/// And where its files go, of a coach's, with the folders that were made for them.
+fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, coach::Made)> {
+    let (input, config, files, made) = if let Some((prepared, made)) = coach::prepared(args)? {
         let workspace = workspace(Some(&prepared.data))?;
         let config = prepared.config(workspace);
-        (prepared.input, config, Some(prepared.output))
+        (prepared.input, config, Some(prepared.output), made)
     } else {
         let workspace = workspace(args.workspace.as_deref())?;
-        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None)
+        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, coach::Made::default())
     };
     let config = RunConfig { unattended: args.unattended, ..config };
     let (workflow, session) = (args.workflow.clone(), args.session.clone());
-    Ok((StartRun { workflow, input, session, config: Some(config) }, files))
+    Ok((StartRun { workflow, input, session, config: Some(config) }, files, made))
 }
 
 async fn started(
     embedded: &Embedded,
     scene: &Scene,
-    start: StartRun,
+    (start, made): (StartRun, coach::Made),
     again: &str,
     files: Option<&Path>,
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let run: Run = client.post("/v1/runs", &start).await?;
+    made.keep();
     if !scene.json {
         introduce(&run);
     }
@@ -127,6 +128,7 @@ async fn on_server(
     args: &crate::args::Run,
     mut start: StartRun,
     files: Option<&Path>,
+    made: coach::Made,
 ) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     if args.model.base_url.is_some() {
@@ -150,6 +152,7 @@ async fn on_server(
         }
         answer => answer?,
     };
+    made.keep();
     let shown: Run = serde_json::from_value(run.clone())?;
     if args.detach {
         if scene.json {

@@ -282,6 +282,10 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     terminal.type_line("");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("7.5") && shown.contains("bad"), "{shown}");
+    // A part that is typed here drops none of those before it.
+    terminal.type_line("1");
+    terminal.expect("Enter sends what is shown");
+    terminal.expect("Enter sends it");
     terminal.type_line("");
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
@@ -333,6 +337,21 @@ fn a_question_outlives_its_process() {
         stage.file("analysis.html").contains("Hours slept"),
         "the plot of before the kill is in the report"
     );
+}
+
+/// Where the terminal goes away the run is left, as with Ctrl-C: it waits, what there is is saved, and the way back is said.
+#[test]
+fn a_terminal_that_hangs_up_leaves_the_run() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
+    let mut terminal = stage.terminal();
+    terminal.expect(PROMPT);
+    terminal.hang_up();
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 4, "{rest}");
+    let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
+    assert!(rest.contains(&format!("holdshort attach {run}")), "{rest}");
+    assert!(rest.contains("as far as it came"), "{rest}");
 }
 
 /// Case 35: nobody is asked, the tool is absent, and what agents assume is in the summary (contract C2, E39).

@@ -1,5 +1,7 @@
 //! What a coach tells the athlete beside its words: what was not read, which files are whose, and what a model is told.
 
+use std::path::Path;
+
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
@@ -60,6 +62,57 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
 }
 
+/// A start in the hour that a change of the clock skips, and one in the hour that is there twice, are told everywhere.
+#[test]
+fn starts_that_the_clock_did_not_show_once_are_told() {
+    let stage = Stage::new(&CONFIG.replace("sex: female", "sex: female, time_zone: Europe/Berlin"));
+    for (name, start) in [("autumn.csv", "2025-10-26 02:30"), ("spring.csv", "2025-03-30 02:30")] {
+        let table = format!("start,sport,duration_min,avg_hr\n{start},run,30,140\n");
+        std::fs::write(stage.home.path().join("data").join(name), table).unwrap();
+    }
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("read_load_data", json!({})), Scripted::text("The load is well.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let (told, page) =
+        (ran.err.split_whitespace().collect::<Vec<_>>().join(" "), stage.file("analysis.html"));
+    for (file, code) in [("spring.csv", "local_time_skipped"), ("autumn.csv", "local_time_twice")] {
+        assert!(told.contains(&format!("{file} ({code})")), "{told}");
+        let problems = stage.summary()["not_read"]["problems"].clone();
+        assert!(problems.as_array().unwrap().iter().any(|it| it["code"] == *code), "{problems}");
+    }
+    for words in
+        ["2025-03-30T02:30:00", "Europe/Berlin had no such time", "Europe/Berlin had this time twice"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// The page of the plans draws what is planned beside what was done. The later plan counts, week by week.
+#[test]
+fn planned_weeks_are_drawn_beside_those_that_were_done() {
+    let stage = Stage::new(CONFIG);
+    let plans = |weeks: Value| Scripted::call("plan_weeks", json!({ "weeks": weeks }));
+    let (first, second) = ("2026-03-16", "2026-03-23");
+    let season = json!([{ "begins": first, "hours": 9.5 }, { "begins": second, "hours": 5 }]);
+    stage.plays("season_planner", vec![plans(season), Scripted::text("The season.")]);
+    stage.plays(
+        "weekly_planner",
+        vec![plans(json!([{ "begins": first, "hours": 3.5 }])), Scripted::text("The weeks.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let page = stage.file("planning.html");
+    assert!(page.contains("<svg") && page.contains("Hours a week, done and planned"), "{page}");
+    for text in ["2026-03-09, done: ", "2026-03-16, planned: 3.5", "2026-03-23, planned: 5"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("planned: 9.5"), "{page}");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
+}
+
 /// More than is read: it is told before anything starts, and the newest files count.
 #[test]
 fn too_much_data_is_told_before_the_start() {
@@ -98,42 +151,103 @@ fn numbers_of_a_data_file_are_not_marked() {
     assert!(!marked.iter().any(|it| it[..80.min(it.len())].contains("57.3")), "{page}");
 }
 
-/// The folder holds what this run wrote, and nobody's own file is written over (contract C9).
+fn names_in(folder: &Path) -> Vec<String> {
+    let there = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = there.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn listed(summary: &Value) -> Vec<String> {
+    let mut listed: Vec<String> = serde_json::from_value(summary["files_generated"].clone()).unwrap();
+    listed.sort();
+    listed
+}
+
+/// The folder holds what one run wrote, and nobody's own file is written over (contract C9).
 #[test]
 fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     let stage = Stage::new(CONFIG);
-    let ran = stage.home.run(&stage.arguments(&[]));
-    assert_eq!(ran.code, 0, "{ran:?}");
-    let report = stage.home.path().join("report");
-    assert!(report.join("planning.html").exists() && report.join("weekly_plan.md").exists());
-    std::fs::write(report.join("notes.md"), "mine").unwrap();
-
     stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
-    stage.plays("activity", vec![Scripted::text("All easy.")]);
-    stage.plays("physiology", vec![Scripted::text("All well.")]);
     let mut terminal = stage.terminal();
     terminal.expect(PROMPT);
     terminal.type_line("quit");
     assert_eq!(terminal.end().0, 3);
-    let mut names: Vec<String> = std::fs::read_dir(&report)
-        .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    let mut told: Vec<String> = serde_json::from_value(stage.summary()["files_generated"].clone()).unwrap();
-    told.push("notes.md".to_owned());
-    told.sort();
-    assert_eq!(names, told);
-    assert!(
-        !names.contains(&"planning.html".to_owned()) && !names.contains(&"synthesis.md".to_owned()),
-        "{names:?}"
-    );
+    let report = stage.home.path().join("report");
+    assert!(report.join("physiology_result.md").exists());
+    std::fs::write(report.join("notes.md"), "mine").unwrap();
+
+    // This one comes less far.
+    stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
+    stage.plays("activity", vec![asks("Why?", ""), Scripted::text("All easy.")]);
+    stage.plays("physiology", vec![asks("Why?", ""), Scripted::text("All well.")]);
+    let mut terminal = stage.terminal();
+    let told = terminal.expect(PROMPT);
+    assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains("replace it"), "{told}");
+    terminal.type_line("quit");
+    assert_eq!(terminal.end().0, 3);
+    assert_eq!(names_in(&report), ["notes.md", "summary.json"]);
+    assert_eq!(listed(&stage.summary()), ["summary.json"]);
 
     std::fs::write(report.join("synthesis.md"), "my own").unwrap();
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("synthesis.md, which no earlier run of the coach wrote"), "{ran:?}");
     assert_eq!(std::fs::read_to_string(report.join("synthesis.md")).unwrap(), "my own");
+}
+
+/// The report of a run that has completed is replaced by nothing less: what is left before its end has a folder of its
+/// own, until it completes.
+#[test]
+fn a_finished_report_outlives_a_run_that_is_left() {
+    let stage = Stage::new(CONFIG);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!ran.err.contains("holds the report"), "{ran:?}");
+    let report = stage.home.path().join("report");
+    let (before, first) = (names_in(&report), stage.summary());
+    let first = first["execution_id"].as_str().unwrap();
+
+    for agent in AGENTS {
+        stage.plays(agent, vec![Scripted::text(format!("The second part of {agent}."))]);
+    }
+    stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("The second part of metrics.")]);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let flat: String = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&format!("holds the report of 2026-03-15 of {first}. It stays")), "{ran:?}");
+    assert!(stage.file("synthesis.md").contains("The part of synthesis."), "{ran:?}");
+    assert_eq!(stage.summary()["execution_id"], json!(first));
+    let own = names_in(&report).into_iter().find(|name| !before.contains(name)).expect("a folder of its own");
+    assert!(ran.out.contains(&own), "it is said where they are: {ran:?}");
+    let partial = std::fs::read_to_string(report.join(&own).join("physiology_result.md")).unwrap();
+    assert_eq!(partial, "The second part of physiology.");
+
+    let directory = report.to_str().unwrap();
+    let model = ["--model", "scripted", "--base-url", stage.model.base_url(), "--output-dir", directory];
+    let mut terminal = Terminal::open(&stage.home, &[&["attach", &own], &model[..]].concat(), &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("ill");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(names_in(&report), before);
+    assert_eq!(stage.summary()["execution_id"], json!(own));
+    assert!(stage.file("synthesis.md").contains("The second part of synthesis."));
+}
+
+/// A start that fails leaves no folder behind.
+#[test]
+fn a_start_that_fails_leaves_no_empty_folder() {
+    let stage = Stage::new(&CONFIG.replace("{directory: report}", "{directory: reports/spring}"));
+    let ran = stage.home.run(&["run", "coach", "--config", &stage.config]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(!stage.home.path().join("reports").exists());
+    // This server only rehearses: it refuses the start.
+    let serving = stage.home.serve(&[]);
+    let ran = stage.home.run(&["run", "coach", "--config", &stage.config, "--model", "scripted"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(!stage.home.path().join("reports").exists(), "{ran:?}");
+    drop(serving);
 }
 
 /// With asking off no word of a prompt tells an agent to ask; with it on each is told when to (contract C2).

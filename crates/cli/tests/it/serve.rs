@@ -126,8 +126,8 @@ fn workflow_files_are_checked_where_they_lie() {
     let tools = "ask_human, ask_user, chain_phases, communicate_with_human, compute_metric, create_plan, \
                  edit_file, invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
                  invoke_hitl_control_phase, invoke_hitl_planning_phase, invoke_idea_generation_phase, \
-                 invoke_one_shot_phase, invoke_planning_phase, list_directory, plot_series, read_activity_data, \
-                 read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, \
+                 invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, \
+                 read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, \
                  web_fetch, write_file";
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),

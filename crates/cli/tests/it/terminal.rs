@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::home::{BINARY, Home};
 
@@ -114,8 +115,18 @@ impl Terminal {
 
     /// Ends the process as nothing can hold back.
     pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
+        self.signal(Signal::KILL);
         self.child.wait().unwrap();
+    }
+
+    /// As when a connection breaks off.
+    pub(crate) fn hang_up(&self) {
+        self.signal(Signal::HUP);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = self.child.process_id().and_then(|pid| Pid::from_raw(pid.try_into().unwrap()));
+        kill_process(pid.unwrap(), signal).unwrap();
     }
 
     pub(crate) fn type_line(&mut self, line: &str) {

@@ -60,6 +60,20 @@ impl Interrupt {
         Some(self.given())
     }
 
+    /// The same as history keeps it: what several people said alike is one answer, which a later question can take.
+    pub fn answer_kept(&self) -> Option<Given> {
+        let answer = self.answer()?;
+        let each = self.each_given();
+        let alike = each.split_first().filter(|((_, first), rest)| {
+            rest.iter().all(
+                |(_, other)| {
+                    if first.edit.is_null() { other == first } else { other.edit == first.edit }
+                },
+            )
+        });
+        Some(alike.map_or(answer, |((_, first), _)| first.clone()))
+    }
+
     /// What was given with the decisions that settled it. Of several people who answered each is named.
     pub fn given(&self) -> Given {
         let gathered = self.gathered();

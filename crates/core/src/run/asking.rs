@@ -1,5 +1,6 @@
 //! Questions of agents: when a person sees them, what goes on meanwhile, and what is assumed without an answer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -26,7 +27,7 @@ impl Draft<'_> {
                 payload[key] = value.clone();
             }
         }
-        if let Some(kind) = call.argument("kind").or_else(|| call.argument("message_type")) {
+        if let Some(kind) = kind(call) {
             payload["kind"] = json!(kind);
         }
         opening.payload = payload;
@@ -154,7 +155,36 @@ impl Run {
             .filter(|interrupt| interrupt.opened.kind == Kind::Question)
             .collect();
         asked.sort_by_key(|interrupt| interrupt.opened_seq);
-        asked.into_iter().map(told).collect()
+        asked.into_iter().map(told).chain(self.unshown()).collect()
+    }
+
+    /// Questions that nobody was shown: the run ended while they were kept back.
+    fn unshown(&self) -> impl Iterator<Item = Value> {
+        let of_calls = |interrupt: &Arc<Interrupt>| match &interrupt.opened.about {
+            About::Call(id) if interrupt.opened.kind == Kind::Question => Some(id.clone()),
+            _ => None,
+        };
+        let shown: BTreeSet<String> = self.interrupts.values().filter_map(of_calls).collect();
+        let calls = self.calls_in_order().into_iter();
+        let unshown = calls.filter(move |(id, call)| {
+            call.state == CallState::Ended(CallEnd::Cancelled)
+                && self.is_question_tool(&call.tool)
+                && !shown.contains(*id)
+        });
+        unshown.map(|(_, call)| {
+            let mut told = json!({ "interrupt": null, "agent": call.agent, "question": asked(call) });
+            for key in ["id", "context"] {
+                if let Some(value) = call.arguments.get(key) {
+                    told[key] = value.clone();
+                }
+            }
+            if let Some(kind) = kind(call) {
+                told["kind"] = json!(kind);
+            }
+            told["outcome"] = json!(Outcome::Cancelled);
+            told["asked"] = json!(false);
+            told
+        })
     }
 
     /// What agents assumed, in the order of their calls.
@@ -201,6 +231,11 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
 /// The question; the tool of contract C8 calls it `message`.
 fn asked(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
+}
+
+/// What kind of question it is; the tool of contract C8 calls it `message_type`.
+fn kind(call: &Call) -> Option<&str> {
+    call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
 /// Nobody gave an answer: a person let the agent assume, or the time was over.

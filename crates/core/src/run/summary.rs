@@ -193,7 +193,7 @@ impl Run {
         let resolution = interrupt.resolution.as_ref().filter(|_| interrupt.was_answered())?;
         let vote = interrupt.settled_by()?;
         let source = vote.from.clone();
-        let (given, question) = (interrupt.answer(), interrupt.question());
+        let (given, question) = (interrupt.answer_kept(), interrupt.question());
         // No column of every store can hold it.
         let readable = |text: &str| text.replace('\0', "\u{fffd}");
         let answer = given.as_ref().map(Given::shown).unwrap_or_default();

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::positions::{self, Applies, KEYWORDS};
-use super::{Problem, options};
+use super::{Problem, filled, options};
 
 /// Larger schemas cost more to check than a question is worth.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
@@ -54,6 +54,9 @@ pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
         let at = error.instance_path().as_str().to_owned();
         let message = unusable(schema, &at).unwrap_or_else(|| format!("not a JSON Schema: {error}"));
         problems.push(Problem::new(at, message));
+    }
+    if problems.is_empty() {
+        problems.extend(filled::refuse(&all));
     }
     problems.truncate(super::MAX_PROBLEMS);
     for problem in &mut problems {

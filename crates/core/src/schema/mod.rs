@@ -1,8 +1,9 @@
 //! JSON Schema (2020-12) checks, with JSON pointers into what was sent.
 //!
-//! `foreign` says what is taken of a schema from outside, `work` what a check of one with references or backtracking patterns may cost,
-//! `union` where within a union a value fails.
+//! `foreign` says what is taken of a schema from outside, `filled` whether any value can fit it, `work` what a check of one with
+//! references or backtracking patterns may cost, `union` where within a union a value fails.
 
+mod filled;
 mod foreign;
 mod positions;
 mod union;

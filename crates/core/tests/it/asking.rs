@@ -469,3 +469,41 @@ fn answer(world: &mut World, question: &str, text: &str) {
     let interrupt = open.map_or_else(|| panic!("`{question}` is open"), |(id, _)| id.clone());
     world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
 }
+
+/// The result tells also of questions that were kept back when the run was cancelled: nobody was shown them.
+#[test]
+fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
+    let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
+    let ask = ("ask_human", json!({ "question": "Were you ill?", "context": "It fell." }));
+    let mut world =
+        World::new(staged(gathered)).with("a", vec![calls(&[ask])]).with("c", vec![says("Done.")]);
+    world.start(Config::default());
+    world.begin_model("b");
+    world.work();
+    assert_eq!(world.open_kinds(), [""; 0], "b is at work, and the question is kept back");
+    world.person(Input::Cancel { text: None });
+    let told = world.run.asked_and_assumed();
+    assert_eq!(
+        told["questions"],
+        json!([{ "interrupt": null, "agent": "pair", "question": "Were you ill?", "context": "It fell.",
+                 "outcome": "cancelled", "asked": false }])
+    );
+}
+
+/// Questions of one reply are listed as they were asked: their ids share a millisecond and sort by their place.
+#[test]
+fn ids_sort_as_questions_were_asked() {
+    let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();
+    let asked: Vec<_> = texts.iter().map(|text| question(text)).collect();
+    for deliver in [Deliver::AtOnce, Deliver::PerStage] {
+        let asking = Asking { deliver, ..Asking::default() };
+        let mut world = World::started(asks(asking), vec![calls(&asked), says("Done.")]);
+        world.work();
+        let shown: Vec<_> = world
+            .run
+            .open_interrupts()
+            .map(|(_, each)| each.content["payload"]["question"].as_str().unwrap_or_default())
+            .collect();
+        assert_eq!(shown, texts, "{deliver:?}");
+    }
+}

@@ -434,6 +434,32 @@ fn each_of_several_answers_stands_in_the_result() {
     );
 }
 
+/// What several people answered alike is one answer: history keeps it in the form of the question. What differs is kept as
+/// words that name each.
+#[test]
+fn answers_that_are_alike_are_kept_as_one() {
+    let typed = || json!({ "question": "How many?", "response_schema": { "type": "object" } });
+    let data = |n: u8, text: &str| Decision {
+        text: Some(text.to_owned()),
+        edit: json!({ "n": n }),
+        ..choose("answer")
+    };
+    let said = |text: &str| choose_with("answer", text);
+    for (arguments, anna, ben, kept, is_data) in [
+        (typed(), data(1, "about"), data(1, ""), "{\"n\":1}", true),
+        (typed(), data(1, ""), data(2, ""), "anna: {\"n\":1}\nben: {\"n\":2}", false),
+        (json!({ "question": "Is it so?" }), said("Yes."), said("Yes."), "Yes.", false),
+        (json!({ "question": "Is it so?" }), said("Yes."), said("No."), "anna: Yes.\nben: No.", false),
+    ] {
+        let (mut world, id) = asked_for(2, arguments);
+        decide(&mut world, &id, "anna", anna).expect("it is taken");
+        decide(&mut world, &id, "ben", ben).expect("it is taken");
+        let rows = world.run.answer_rows([&id]);
+        let found: Vec<_> = rows.iter().map(|row| (row.answer.as_str(), row.is_data)).collect();
+        assert_eq!(found, [(kept, is_data)]);
+    }
+}
+
 #[test]
 fn one_of_several_answers_where_one_is_enough() {
     let (mut world, id) = asked(1);
@@ -457,7 +483,11 @@ fn asked_for(required: u32, arguments: Value) -> (World, InterruptId) {
     let mut world = World::new(definition);
     people(&mut world.system);
     let mut world = world.with("work", vec![calls(&[("ask_human", arguments)])]);
-    world.start(Config::default());
+    let mut input = world.start_input(Config::default());
+    if let Input::Start(start) = &mut input {
+        start.input = json!({ "task": "Do it", "subject": "athlete-7" });
+    }
+    world.send(input);
     world.work();
     let id = world.open(Kind::Question);
     (world, id)

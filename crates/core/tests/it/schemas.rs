@@ -134,6 +134,77 @@ fn what_is_no_reference_within_is_named() {
     }
 }
 
+/// A schema that needs itself as a part is one that no answer fits. One that can come to an end is taken.
+#[test]
+fn a_schema_that_nothing_can_fit_is_refused() {
+    let node = |required: &[&str], next: Value| {
+        json!({ "type": "object", "required": required, "additionalProperties": false,
+                "properties": { "name": { "type": "string" }, "next": next } })
+    };
+    let itself = || json!({ "$ref": "#" });
+    let refused = [
+        ("itself", node(&["name", "next"], itself()), "/s/properties/next"),
+        (
+            "each other",
+            json!({ "$ref": "#/$defs/A", "$defs": {
+                "A": { "type": "object", "required": ["b"], "properties": { "b": { "$ref": "#/$defs/B" } } },
+                "B": { "type": "object", "required": ["a"], "properties": { "a": { "$ref": "#/$defs/A" } } },
+            } }),
+            "/s/$defs/B/properties/a",
+        ),
+        (
+            "a list that is never empty",
+            json!({ "type": "array", "minItems": 1, "items": itself() }),
+            "/s/items",
+        ),
+        (
+            "a tuple",
+            json!({ "type": "array", "minItems": 2, "prefixItems": [{}, itself()] }),
+            "/s/prefixItems/1",
+        ),
+        (
+            "draft 07",
+            json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "minItems": 2,
+                    "items": [{}, itself()] }),
+            "/s/items/1",
+        ),
+        (
+            "each of a union",
+            node(&["next"], json!({ "anyOf": [itself(), { "allOf": [itself()] }] })),
+            "/s/properties/next/anyOf/0",
+        ),
+        (
+            "two types",
+            json!({ "type": ["object", "array"], "required": ["a"], "minItems": 1, "items": itself(),
+                              "properties": { "a": itself() } }),
+            "/s/properties/a",
+        ),
+        ("a name that may not be there", node(&["other"], json!({})), "/s/additionalProperties"),
+        ("a member of nothing", node(&["next"], json!(false)), "/s/properties/next"),
+        ("nothing", json!(false), "/s"),
+    ];
+    for (what, schema, at) in refused {
+        let found: Vec<_> =
+            refuse_foreign(&schema, "/s").into_iter().map(|problem| problem.pointer).collect();
+        assert_eq!(found, [at], "{what}");
+    }
+    let taken = [
+        node(&["name"], itself()),
+        node(&["name", "next"], json!({ "anyOf": [itself(), { "type": "null" }] })),
+        node(&["next"], json!({ "type": "array", "items": itself() })),
+        json!({ "type": ["object", "null"], "required": ["next"], "properties": { "next": itself() } }),
+        json!({ "type": "object", "additionalProperties": itself() }),
+        json!({ "type": "array", "contains": itself(), "minContains": 0 }),
+        json!({ "type": "object", "required": ["a"], "patternProperties": { "^a": { "type": "string" } },
+                "additionalProperties": false }),
+        json!({ "type": "object", "properties": { "a": false } }),
+        json!(true),
+    ];
+    for schema in taken {
+        assert_eq!(refuse_foreign(&schema, ""), [], "{schema}");
+    }
+}
+
 #[test]
 fn names_and_data_are_no_references() {
     let taken = [

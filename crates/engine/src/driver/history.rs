@@ -94,16 +94,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let Input::Decide { decision, .. } = input else { return Ok(()) };
         let Some(source) = &decision.from else { return Ok(()) };
         let row = self.journal().answer(source).await?;
+        let says_nothing = decision.text.as_deref().unwrap_or_default().is_empty() && decision.edit.is_null();
         let problem = match row.filter(|row| Some(&*row.subject) == run.kept_for()) {
             None => "names no answer that is kept for the subject of this run",
             Some(row) if row.erased => "names an answer that was erased meanwhile",
+            Some(row) if says_nothing => {
+                let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
+                let problem =
+                    format!("is missing: `from` says where an answer is from; send its {what}, too");
+                return Err(refused(field, problem));
+            }
             Some(row) if !is_taken(&row, decision) => {
                 "names an answer that says something else: leave it out, or take that answer as it is"
             }
             Some(_) => return Ok(()),
         };
-        let problem = Problem::new("/from", problem);
-        Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into())
+        Err(refused("/from", problem))
     }
 
     /// Changes what is kept of an answer. What was reused of it without asking goes with it where it is erased.
@@ -131,6 +137,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         self.send(run, input, actor).await.map(drop)
     }
+}
+
+fn refused(field: &str, problem: impl Into<String>) -> Error {
+    Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
 /// Whether a decision gives the answer of a row, as data or as the text of that data.

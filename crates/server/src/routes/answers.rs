@@ -6,7 +6,7 @@ use holdshort_core::id::{InterruptId, StreamId};
 use holdshort_core::interrupt::Given;
 use holdshort_core::projection::AnswerRow;
 use holdshort_core::run::Input;
-use holdshort_protocol::{CorrectAnswer, Interrupt, InterruptStatus, KeptAnswer, Kind, List};
+use holdshort_protocol::{Code, CorrectAnswer, Interrupt, InterruptStatus, KeptAnswer, Kind, List};
 use holdshort_store::{AnswerFilter, Search, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::asked::Asked;
@@ -30,7 +30,13 @@ pub(crate) async fn list(
     caller: Caller,
     Params(query): Params<AnswersQuery>,
 ) -> Answer<Json<List<KeptAnswer>>> {
-    let search = query.q.as_deref().map(history::searched).filter(|words| !words.is_empty());
+    let search = query.q.as_deref().filter(|text| !text.trim().is_empty()).map(history::searched);
+    if search.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Refused::new(
+            Code::InvalidQuery,
+            "q: holds no word: search for words of question or answer",
+        ));
+    }
     let filter =
         AnswerFilter { subject: query.subject, search: search.map(Search::All), ..AnswerFilter::default() };
     let read = |limit| caller.app.journal().answers(&filter, query.cursor.as_ref(), limit);

@@ -100,6 +100,12 @@ async fn what_does_not_fit_is_named() {
             ask(json!({"response_schema": {"items": {"$ref": "https://example.org/a.json"}}})),
             "/response_schema/items/$ref",
         ),
+        (
+            ask(
+                json!({"response_schema": {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}}),
+            ),
+            "/response_schema/properties/a",
+        ),
         (ask(json!({"kind": "choice", "response_schema": {}, "options": [{"id": "a"}]})), "/response_schema"),
         (ask(json!({"assignment": {"approvers": [""]}})), "/assignment/approvers/0"),
         (ask(json!({"assignment": {"approvers": []}})), "/assignment/approvers"),

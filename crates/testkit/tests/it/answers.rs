@@ -112,6 +112,12 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     );
     let nothing = json!({"option": "answer", "text": "Yes.", "from": "int_x"});
     assert_eq!(server.decide(&shown, &nothing).await.body["errors"][0]["pointer"], "/from");
+    let alone = server.decide(&shown, &json!({"option": "answer", "from": source["id"]})).await;
+    assert_eq!(alone.body["errors"][0]["pointer"], "/text", "{alone:?}");
+    assert!(
+        alone.body["errors"][0]["message"].as_str().unwrap().contains("send its words, too"),
+        "{alone:?}"
+    );
     let decided = server.decide(&shown, &taken).await.ok();
     assert_eq!(
         (&decided["resolution"]["from"], &decided["resolution"]["cause"]),
@@ -132,6 +138,12 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     assert_eq!(kept(&server, "?subject=athlete").await.len(), 0);
     assert_eq!(kept(&server, "").await.len(), 4);
     assert_eq!(kept(&server, "?q=MAY%20week").await.len(), 2);
+    // What holds no word matches nothing; a search that is left empty is none.
+    for none in ["?q=*", "?q=%20%2D%20%22"] {
+        let refused = server.get(&format!("/v1/answers{none}")).await;
+        assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");
+    }
+    assert_eq!(kept(&server, "?q=%20").await.len(), kept(&server, "").await.len());
     let page = server.get("/v1/answers?limit=3").await.ok();
     let next = page["next_cursor"].as_str().unwrap();
     assert_eq!(kept(&server, &format!("?cursor={next}")).await.len(), 1);
@@ -318,9 +330,8 @@ async fn a_rebuild_finds_what_was_answered_before_there_were_rows_for_it() {
     let (model, mut server) = server().await;
     finds_old_answers(&model, &mut server, &["rebuild"], async |server: &TestServer| {
         let database = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
-        let without = "DROP TABLE deliveries; DROP TABLE attempts; DROP TABLE channels;
-            DROP TABLE answer_words; DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned;
-            PRAGMA user_version = 9";
+        let without = "DROP TABLE deliveries; DROP TABLE attempts; DROP TABLE channels; DROP TABLE answer_words; \
+                       DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned; PRAGMA user_version = 9";
         database.execute_batch(without).unwrap();
     })
     .await;
@@ -332,11 +343,10 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     let setup = TestServer::setup().workflow("solo", HISTORY).model(&model);
     let mut server = setup.database(&url, "one").start().await;
     finds_old_answers(&model, &mut server, &["rebuild", "--store", &url], async |_: &TestServer| {
-        let without = "DROP TABLE deliveries, attempts, channels;
-            DROP FUNCTION holdshort_claim (bigint, bigint, text[]); ALTER TABLE nodes DROP COLUMN knows;
-            DELETE FROM meta WHERE name = 'least';
-            DROP TABLE answers; ALTER TABLE interrupts DROP COLUMN assigned;
-            UPDATE meta SET value = 7 WHERE name = 'version'";
+        let without = "DROP TABLE deliveries, attempts, channels, answers; ALTER TABLE nodes DROP COLUMN knows; \
+                       ALTER TABLE interrupts DROP COLUMN assigned; DELETE FROM meta WHERE name = 'least'; \
+                       DROP FUNCTION holdshort_claim(bigint, bigint, text[]); \
+                       UPDATE meta SET value = 7 WHERE name = 'version'";
         psql(&["--quiet", "--set=ON_ERROR_STOP=1", "--command", without, "--dbname", &url]).await;
     })
     .await;

@@ -87,7 +87,7 @@ fn typed(schema: &Value) -> Scripted {
     one(("ask_human", json!({ "question": "Which?", "response_schema": schema })))
 }
 
-/// A schema that leads nowhere goes back to its agent; one that leads back to itself through data is taken.
+/// A schema that leads nowhere, or that nothing fits, goes back to its agent; one that leads back to itself through data is taken.
 #[tokio::test]
 async fn a_schema_in_circles() {
     let around = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
@@ -95,11 +95,13 @@ async fn a_schema_in_circles() {
         "type": "object", "required": ["name"], "additionalProperties": false,
         "properties": { "name": { "type": "string" }, "parts": { "type": "array", "items": { "$ref": "#" } } },
     });
-    let script = [typed(&json!({ "$ref": "#" })), typed(&around), typed(&tree), done()];
+    let endless =
+        json!({ "type": "object", "required": ["next"], "properties": { "next": { "$ref": "#" } } });
+    let script = [typed(&json!({ "$ref": "#" })), typed(&around), typed(&endless), typed(&tree), done()];
     let (model, server) = solo(script).await;
     let run = server.start_run("solo", "ask").await;
     let asked = server.wait_one(&run).await;
-    assert_eq!(model.requests().len(), 3);
+    assert_eq!(model.requests().len(), 4);
     for request in &model.requests()[1..] {
         let texts = request.texts();
         assert!(texts.last().unwrap().contains("/response_schema"), "{texts:?}");
@@ -184,4 +186,44 @@ async fn a_restart_while_three_agents_wait_and_one_works() {
         assert_eq!(calls, [2, 2, 2, 2], "{deliver}");
         assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 3);
     }
+}
+
+/// The result of a run that was cancelled lists also what was asked and not shown yet.
+#[tokio::test]
+async fn a_question_that_is_kept_back_outlives_its_cancelled_run() {
+    let workflow = format!("{FOUR}asking: {{deliver: per_stage}}\n");
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().workflow("four", &workflow).model(&model).start().await;
+    model.script("a", [one(ask("Were you ill?"))]);
+    model.script("b", [done()]);
+    model.script("c", [done()]);
+    model.script("d", [Scripted::Hang(Box::new(done()))]);
+    let run = server.start_run("four", "ask").await;
+    let all = async || (server.events_of(&run, "model_replied").await.len() == 3).then_some(());
+    holdshort_testkit::server::eventually("three have replied", all).await;
+    assert_eq!(server.run(&run).await["open_interrupts"], json!([]));
+    server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    server.wait_status(&run, &["cancelled"]).await;
+    model.release();
+    let result = server.get(&format!("/v1/runs/{run}/result")).await.ok();
+    let asked = json!([{ "interrupt": null, "agent": "a", "question": "Were you ill?", "outcome": "cancelled",
+                         "asked": false }]);
+    assert_eq!(result["result"]["questions"], asked, "{result}");
+}
+
+/// Lists hold the questions of one reply in the order in which they were asked.
+#[tokio::test]
+async fn the_questions_of_one_reply_are_listed_in_their_order() {
+    let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();
+    let calls: Vec<_> = texts.iter().map(|text| ask(text)).collect();
+    let (_model, server) = solo([Scripted::calls(calls), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    server.wait_open(&run, 12).await;
+    let list = server.get(&format!("/v1/interrupts?status=open&run={run}")).await.ok();
+    let items = list["items"].as_array().unwrap();
+    let listed: Vec<&str> = items.iter().map(|each| each["payload"]["question"].as_str().unwrap()).collect();
+    assert_eq!(listed, texts);
+    let ids: Vec<&Value> = items.iter().map(|each| &each["id"]).collect();
+    let of_run = server.run(&run).await;
+    assert_eq!(of_run["open_interrupts"].as_array().unwrap().iter().collect::<Vec<_>>(), ids);
 }

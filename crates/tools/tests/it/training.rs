@@ -88,6 +88,47 @@ async fn a_series_is_handed_to_the_report() {
     assert!(told.starts_with("no_data"), "{told}");
 }
 
+/// What is planned stands beside what was done, which is computed.
+#[tokio::test]
+async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
+    let bench = bench(input());
+    let weeks = json!([{ "begins": "2026-03-23", "hours": 5 }, { "begins": "2026-03-16", "hours": 3.5 }]);
+    let (text, data) = done(&bench, "plan_weeks", json!({ "weeks": weeks })).await;
+    assert!(
+        text.starts_with("The report draws 2 planned weeks beside those that were done. In the "),
+        "{text}"
+    );
+    let planned = json!([{ "week": "2026-03-16", "hours": 3.5 }, { "week": "2026-03-23", "hours": 5.0 }]);
+    assert_eq!(data["weeks"]["planned"], planned);
+    let done_weeks = data["weeks"]["done"].as_array().unwrap();
+    assert_eq!(done_weeks.last().unwrap()["week"], "2026-03-09");
+    assert_eq!(done_weeks.len(), 8);
+    let computed = json!({ "metric": "weekly_volume", "parameters": { "weeks": 1 } });
+    let (_, volume) = done(&bench, "compute_metric", computed).await;
+    let seconds = volume["computed"]["results"].as_array().unwrap().iter();
+    let seconds = seconds.flat_map(|piece| piece["values"].as_array().unwrap());
+    let hours: f64 =
+        seconds.filter(|it| it["name"] == "duration").map(|it| it["value"].as_f64().unwrap() / 3_600.0).sum();
+    assert!((done_weeks.last().unwrap()["hours"].as_f64().unwrap() - hours).abs() < 1e-9, "{hours}");
+
+    let week = |begins: &str, hours: f64| json!({ "begins": begins, "hours": hours });
+    let many: Vec<Value> = (0..27).map(|_| week("2026-03-16", 1.0)).collect();
+    for (weeks, told) in [
+        (json!([]), "name 1 to 26 weeks"),
+        (json!(many), "name 1 to 26 weeks"),
+        (json!([week("2026-03-17", 1.0)]), "/weeks/0: a week begins on a Monday"),
+        (json!([week("2026-03-02", 1.0)]), "/weeks/0: the week of 2026-03-02 is over"),
+        (json!([week("2026-03-16", 61.0)]), "/weeks/0: hours lie between 0 and 60"),
+        (
+            json!([week("2026-03-16", 1.0), week("2026-03-16", 2.0)]),
+            "/weeks/1: the week of 2026-03-16 is there twice",
+        ),
+    ] {
+        let text = failed(&bench, "plan_weeks", json!({ "weeks": weeks })).await;
+        assert!(text.starts_with("bad_arguments") && text.contains(told), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_run_that_does_not_say_whose_data_it_is_is_told_so() {
     for (input, told) in [

@@ -321,7 +321,7 @@ fn put(
         }
         return Ok(());
     };
-    let (start, clock) = match Draft::starts(text, context) {
+    let (start, clock) = match Draft::starts(text, &starts.place(), context) {
         Ok(found) => found,
         Err(code) => {
             let shown: String = text.chars().take(60).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::Offset;
+use jiff::tz::{AmbiguousOffset, Offset};
 
 use super::{Context, Refused};
 use crate::limits;
@@ -106,8 +106,13 @@ pub(super) struct DraftDay {
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// A start as its file writes it: with an offset, in UTC, or as local time.
-    pub(super) fn starts(text: &str, context: &Context<'_>) -> Result<(Timestamp, Clock), Code> {
+    /// A start as its file writes it: with an offset, in UTC, or as local time. One that the athlete's clock never showed, or
+    /// showed twice, is told.
+    pub(super) fn starts(
+        text: &str,
+        place: &Place,
+        context: &mut Context<'_>,
+    ) -> Result<(Timestamp, Clock), Code> {
         let text = text.trim();
         let date: String = text.chars().take(10).collect();
         super::date(&date)?;
@@ -122,7 +127,11 @@ impl Draft {
             Some(_) => return Err(Code::BadDate),
             None => (context.zone().to_timestamp(local), Clock::Local),
         };
-        Ok((start.map_err(|_| Code::BadDate)?, clock))
+        let start = start.map_err(|_| Code::BadDate)?;
+        if matches!(clock, Clock::Local) {
+            doubt(local, place, context);
+        }
+        Ok((start, clock))
     }
 
     /// Checks the values, orders the samples and fills in what follows from them; none without a duration.
@@ -176,6 +185,17 @@ impl Draft {
         }
         Some(activity)
     }
+}
+
+/// Tells of a local time around which the clock was set.
+fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
+    let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
+        AmbiguousOffset::Unambiguous { .. } => return,
+        AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "no such time"),
+        AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "this time twice"),
+    };
+    let zone = context.zone().iana_name().unwrap_or("the time zone of the athlete").to_owned();
+    context.warn(code, place.clone(), format!("`{local}`: {zone} had {what}"));
 }
 
 /// A distance that nobody covers in that time does not count. Nor does the time, where no samples bear it out: which of

@@ -221,6 +221,39 @@ fn local_times_are_of_the_zone_that_is_named_on_both_sides_of_its_change() {
     assert_eq!(codes(&unnamed), [Code::OffsetAssumed]);
 }
 
+/// A local time that the clock never showed, and one that it showed twice, are read as they most likely were, and told.
+#[test]
+fn local_times_around_a_change_of_the_clock_are_told() {
+    let text = "start,sport,duration_min,avg_hr\n\
+                2026-03-29 01:59:59,run,30,140\n\
+                2026-03-29 02:30,run,30,140\n\
+                2026-03-29 03:00,walk,30,140\n\
+                2026-10-25 02:30,run,30,140\n\
+                2026-10-25T02:30:00+01:00,ride,30,140\n\
+                2026-10-25 03:00,walk,30,140\n";
+    let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+    let file = holdshort_training::File { name: "log.csv", bytes: text.as_bytes() };
+    let reading = holdshort_training::read(&[file], &Options { zone: Some(zone) });
+    let mut told: Vec<_> = reading.problems.iter().map(|it| (it.source.to_string(), it.code)).collect();
+    told.retain(|(_, code)| *code != Code::OffsetChanged);
+    assert_eq!(
+        told,
+        [("log.csv:3".to_owned(), Code::LocalTimeSkipped), ("log.csv:5".to_owned(), Code::LocalTimeTwice),]
+    );
+    let starts: Vec<_> = reading.season.activities.iter().map(|run| run.start.to_string()).collect();
+    assert_eq!(
+        starts,
+        [
+            "2026-03-29T00:59:59Z",
+            "2026-03-29T01:00:00Z",
+            "2026-03-29T01:30:00Z",
+            "2026-10-25T00:30:00Z",
+            "2026-10-25T01:30:00Z",
+            "2026-10-25T02:00:00Z",
+        ]
+    );
+}
+
 #[test]
 fn a_start_that_is_none_and_an_activity_without_a_duration_are_told() {
     let text = "start,sport,duration_hms,avg_hr\n\

@@ -19,6 +19,7 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("read_physiology_data", &[], read()),
         spec("compute_metric", &["metric", "parameters"], read()),
         spec("plot_series", &["series", "title"], read()),
+        spec("plan_weeks", &["weeks"], read()),
         spec(
             "ask_human",
             &["question", "context", "choices", "kind", "response_schema"],

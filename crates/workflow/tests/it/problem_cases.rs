@@ -168,7 +168,7 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
             "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
             "workflow.yaml:4:40: expected a list, found `solo`",
-            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
             "workflow.yaml:5:3: `admin` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
@@ -393,9 +393,9 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ",
         says: &[
-            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
+            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
             "workflow.yaml:3:71: `read_file` is listed twice",
-            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
         ],
     },
     Case {

@@ -32,10 +32,11 @@ use self::speech::Speech;
 use self::strike::renewed;
 use self::turn::Turn;
 use super::card::{self, View};
-use super::follow::{AGAIN, came, chosen};
+use super::follow::{AGAIN, chosen};
 use super::paint::Paint;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::quote::{Cap, quote};
+use super::signals::{Leaving, came};
 use super::{REHEARSES, edit, help};
 use crate::called::holdshort;
 use crate::client::{self, Client};
@@ -143,7 +144,7 @@ enum Next {
 impl Chat<'_> {
     async fn talk(&mut self, mut events: Events) -> anyhow::Result<()> {
         let mut struck = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
+        let mut leaving = Leaving::new(self.keyboard.is_live().then(SignalKind::hangup))?;
         loop {
             if self.interrupting.is_empty()
                 && let Some(typed) = self.held.pop_front()
@@ -166,7 +167,7 @@ impl Chat<'_> {
                 self.asking.is_none() && !self.open.is_empty() && !self.is_interrupted();
             let label = self.asking.as_ref().map_or(LABEL, |asking| asking.prompt.label());
             let next = tokio::select! {
-                () = came(&mut terminate) => Next::Over,
+                () = leaving.came() => Next::Over,
                 () = came(&mut struck) => self.strike().await?,
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,

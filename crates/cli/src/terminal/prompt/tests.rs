@@ -446,6 +446,46 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
+/// What is typed at a form that is shown back is no reason to drop what was filled in: one part typed there, or a number.
+#[test]
+fn a_form_that_is_shown_back_keeps_its_parts() {
+    let edited = r#"{"a": 1, "c": "new"}"#;
+    let cases: [(&[&str], Option<Value>); 6] = [
+        (&["new", ""], Some(serde_json::json!({"a": 1, "c": "two"}))),
+        (&["2", "yes"], Some(serde_json::json!({"a": 1, "c": "two"}))),
+        (&["e", ""], Some(serde_json::json!({"a": 1, "c": "new"}))),
+        (&[r#"{"a": 7, "c": "x"}"#, ""], Some(serde_json::json!({"a": 7, "c": "x"}))),
+        (&["n", "3", "three", ""], Some(serde_json::json!({"a": 3, "c": "three"}))),
+        (&["skip"], None),
+    ];
+    for (lines, expected) in cases {
+        let mut question = interrupt(Kind::Question);
+        question.payload = serde_json::json!({});
+        question.response_schema = Some(serde_json::json!({"type": "object", "required": ["a", "c"],
+            "properties": {"a": {"type": "integer"}, "c": {"type": "string"}}}));
+        let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+        (answer.needs_text, answer.needs_edit) = (false, true);
+        let mut prompt = Prompt::new(question);
+        for line in ["1", "two"] {
+            assert!(matches!(prompt.line(line, Paint::plain()), Reaction::Ask(_)));
+        }
+        let mut sent = None;
+        for line in lines {
+            match prompt.line(line, Paint::plain()) {
+                Reaction::Decide(decision) => sent = Some(decision),
+                Reaction::Edit(editing) => {
+                    assert!(editing.text.contains("two"), "{}", editing.text);
+                    assert!(matches!(prompt.edited(&editing, edited, Paint::plain()), Reaction::Ask(_)));
+                }
+                Reaction::Ask(_) => {}
+                other => panic!("{lines:?}: {other:?}"),
+            }
+        }
+        let sent = sent.unwrap_or_else(|| panic!("{lines:?}: nothing is sent"));
+        assert_eq!(sent.edit, expected.unwrap_or_default(), "{lines:?}");
+    }
+}
+
 /// A refused answer is asked for again where it does not fit; the other parts stay as they were given.
 #[test]
 fn a_refused_form_keeps_the_parts_that_fit() {

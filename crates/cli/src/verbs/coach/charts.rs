@@ -54,6 +54,33 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
+/// Hours of the weeks that were done and of those that are planned. Of several plans the later one counts, week by week.
+pub(super) fn planned(story: &Story) -> Vec<Chart> {
+    const PARTS: [&str; 2] = ["done", "planned"];
+    let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
+    for weeks in &story.weeks {
+        for (part, name) in PARTS.iter().enumerate() {
+            for week in weeks[name].as_array().into_iter().flatten() {
+                if let Some(begins) = week["week"].as_str() {
+                    hours.entry(begins).or_default()[part] = week["hours"].as_f64();
+                }
+            }
+        }
+    }
+    let bars: Vec<Bar> = hours
+        .into_iter()
+        .map(|(week, [done, planned])| {
+            // Of the week of the day both are known: what is planned includes what was done.
+            let left = planned.map(|planned| (planned - done.unwrap_or_default()).max(0.0));
+            Bar { label: week.to_owned(), values: vec![done, left] }
+        })
+        .collect();
+    let title = "Hours a week, done and planned".to_owned();
+    let parts = PARTS.map(str::to_owned).to_vec();
+    let chart = Chart::Bars(Bars { title, unit: "h".to_owned(), parts, bars });
+    if story.weeks.is_empty() { Vec::new() } else { vec![chart] }
+}
+
 const ZONES: [(&str, &str); 6] = [
     ("below", "below zone 1"),
     ("zone_1", "zone 1"),

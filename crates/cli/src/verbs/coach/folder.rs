@@ -1,11 +1,12 @@
 //! The folder of a run's files: what of it is an earlier run's, and what is somebody's own.
 //!
-//! A summary lists the files of its run. Those are replaced; what no summary lists is never written over.
+//! A summary lists the files of its run. Those are replaced; what no summary lists is never written over. The report of
+//! a run that has completed is replaced only by that of another one that has.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -16,7 +17,7 @@ pub(super) const SUMMARY: &str = "summary.json";
 
 /// Files of these names that are there and that no earlier run wrote.
 pub(super) fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
-    let earlier = earlier(folder)?;
+    let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
     for name in names {
         let is_there = match fs::symlink_metadata(folder.join(name)) {
@@ -33,7 +34,7 @@ pub(super) fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'sta
 
 /// Takes away what an earlier run wrote and this one does not. Only names of ours: a summary is a file like any other.
 pub(super) fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
-    let earlier = earlier(folder)?;
+    let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
         match fs::remove_file(folder.join(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -45,20 +46,88 @@ pub(super) fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> a
     Ok(())
 }
 
-/// The names that the summary of an earlier run lists, and its own; none where there is no such summary.
-fn earlier(folder: &Path) -> io::Result<BTreeSet<String>> {
+/// The run whose files lie in a folder, as its summary says.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    pub run: String,
+    /// The day that its analysis is of.
+    pub date: Option<String>,
+    pub is_completed: bool,
+    /// The files that the summary lists, and itself.
+    names: BTreeSet<String>,
+}
+
+/// `None` where there is no summary of a run.
+pub(super) fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut text = Vec::new();
     file.take(SUMMARY_BYTES).read_to_end(&mut text)?;
     let summary: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let listed = summary["files_generated"].as_array().filter(|_| summary["execution_id"].is_string());
-    let Some(listed) = listed else { return Ok(BTreeSet::new()) };
+    let (Some(run), Some(listed)) = (summary["execution_id"].as_str(), summary["files_generated"].as_array())
+    else {
+        return Ok(None);
+    };
     let names = listed.iter().filter_map(Value::as_str).map(str::to_owned);
-    Ok(names.chain([SUMMARY.to_owned()]).collect())
+    Ok(Some(Earlier {
+        run: run.to_owned(),
+        date: summary["analysis_date"].as_str().map(str::to_owned),
+        is_completed: summary["status"] == "completed",
+        names: names.chain([SUMMARY.to_owned()]).collect(),
+    }))
+}
+
+/// Where the files of a run go. A run that has not completed replaces no report of another one that has: its files go
+/// into a folder of its own, within.
+pub(super) fn of_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
+    let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
+    let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
+    Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
+}
+
+/// Takes away what a run wrote into a folder of its own, before it had the whole folder.
+pub(super) fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
+    let aside = own_folder(folder, run);
+    clear(&aside, names, &[])?;
+    // It is not there, or holds something of somebody else's.
+    let _ = fs::remove_dir(aside);
+    Ok(())
+}
+
+fn own_folder(folder: &Path, run: &str) -> PathBuf {
+    folder.join(run)
+}
+
+/// Folders that were made for a run. Those that are empty go again where it does not start.
+#[derive(Debug, Default)]
+#[must_use]
+pub(in crate::verbs) struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes a folder, and those that it lies in.
+    pub(super) fn make(&mut self, folder: &Path) -> io::Result<()> {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+        self.0.extend(missing.into_iter().rev().map(Path::to_owned));
+        fs::create_dir_all(folder)
+    }
+
+    /// The run has started.
+    pub(in crate::verbs) fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            // One that is not empty stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Whole or not at all: somebody may be reading the one before.

@@ -8,7 +8,7 @@ mod save;
 mod story;
 mod unread;
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -16,6 +16,7 @@ use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 use self::config::Config;
 pub(super) use self::config::Prepared;
+pub(super) use self::folder::Made;
 use crate::args;
 use crate::called::holdshort;
 use crate::client::Client;
@@ -29,8 +30,8 @@ const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// What the configuration says, where there is one.
-pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
+/// What the configuration says, where there is one, and the folders that were made for it.
+pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<(Prepared, Made)>> {
     let Some(path) = &args.config else { return Ok(None) };
     if args.workflow != WORKFLOW {
         return Err(usage(format!("--config is of the workflow `{WORKFLOW}`; `{}` has none", args.workflow)));
@@ -43,14 +44,15 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
     let prepared = config.prepare(&beside, output.as_deref(), today);
     prepared.check().map_err(usage)?;
     save::check(&prepared.output).map_err(usage)?;
+    let mut made = Made::default();
     for folder in [&prepared.data, &prepared.output] {
-        fs::create_dir_all(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
+        made.make(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     }
-    for notice in &prepared.notices {
-        tell(&format!("Note: {notice}."));
+    for notice in prepared.notices.iter().cloned().chain(save::of_another(&prepared.output)) {
+        tell_all(&Paint::stderr().message(&format!("Note: {notice}."), 2));
     }
     tell_of_data(&prepared);
-    Ok(Some(prepared))
+    Ok(Some((prepared, made)))
 }
 
 /// What is not read is told before anybody works on the rest: without a recording its day looks like a day of rest.
@@ -99,12 +101,12 @@ pub(super) async fn leave_files(client: &Client, run: &str, files: Files<'_>, js
             if rests && matches!(run.status, Status::Queued | Status::Running) {
                 run.status = Status::Waiting;
             }
-            save::save(client, &run, folder).await.map(|names| (names, run.status))
+            save::save(client, &run, folder).await.map(|written| (written, run.status))
         }
         Err(error) => Err(error),
     };
     match written {
-        Ok((names, status)) if !json => {
+        Ok(((folder, names), status)) if !json => {
             let partial = if status == Status::Completed { "" } else { ", as far as it came" };
             let told =
                 format!("  In {}{partial}: {}", plain::line(&folder.display().to_string()), names.join(", "));

@@ -1,10 +1,10 @@
 //! The files of a run of the coach: two pages, a text for each agent, a summary (contract C7, C9, E38).
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use holdshort_engine::real::REHEARSAL;
-use holdshort_protocol::{Run, Status};
+use holdshort_protocol::{Run, Status, plain};
 use holdshort_report::{Assumption, Competition, Known, Question, Report, Section, html};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -49,8 +49,33 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Writes what there is of a run, and returns the names of the files.
-pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
+/// What is told of a folder that holds files of another run.
+pub(super) fn of_another(folder: &Path) -> Option<String> {
+    let earlier = folder::earlier(folder).ok()??;
+    let shown = plain::line(&folder.display().to_string()).into_owned();
+    let run = plain::line(&earlier.run).into_owned();
+    let of = earlier.date.map(|date| format!(" of {}", plain::line(&date))).unwrap_or_default();
+    Some(if earlier.is_completed {
+        format!(
+            "{shown} holds the report{of} of {run}. It stays until this run has completed, and is replaced then: \
+             --output-dir DIR keeps both"
+        )
+    } else {
+        format!(
+            "{shown} holds what {run} had written{of} before it was left: the files of this run replace it"
+        )
+    })
+}
+
+/// Writes what there is of a run, and returns where, and the names of the files.
+pub(super) async fn save(
+    client: &Client,
+    run: &Run,
+    folder: &Path,
+) -> anyhow::Result<(PathBuf, Vec<String>)> {
+    let shared = folder;
+    let folder = folder::of_run(shared, &run.id, run.status == Status::Completed)?;
+    let folder = folder.as_path();
     check(folder).map_err(anyhow::Error::msg)?;
     let story = story::read(client, run).await?;
     let mut files: Vec<(&str, String)> = Vec::new();
@@ -73,7 +98,10 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     for (name, text) in &files {
         put(folder, name, text)?;
     }
-    Ok(written)
+    if folder == shared {
+        folder::clear_own(shared, &run.id, &names())?;
+    }
+    Ok((folder.to_owned(), written))
 }
 
 fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
@@ -103,7 +131,9 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     };
     report.questions = story.questions.iter().filter(|it| mine(&it["agent"])).map(question).collect();
     report.assumptions = story.assumptions.iter().filter(|it| mine(&it["agent"])).map(assumption).collect();
-    if !plans {
+    if plans {
+        report.charts = charts::planned(story);
+    } else {
         report.charts = charts::of(story);
         report.computed = numbers::of(story);
         report.caveats = numbers::caveats(story);
@@ -167,6 +197,7 @@ fn question(it: &Value) -> Question {
         (Some("answered"), Some("skip")) => "left to the agent",
         (Some("answered"), _) => "answered",
         (Some("expired"), _) => "no answer in time",
+        (Some(_), _) if it["asked"] == false => "not asked",
         (Some(_), _) => "not answered",
     };
     let answer = match &it["answer"] {

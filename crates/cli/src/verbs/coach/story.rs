@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use holdshort_protocol::{Event, Run};
+use holdshort_protocol::{Event, Run, RunResult, Status};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -19,6 +19,8 @@ pub(super) struct Story {
     pub computed: Vec<(String, Value)>,
     /// Series that agents have drawn.
     pub plots: Vec<Value>,
+    /// Weeks of plans, each call with the weeks that were done before it.
+    pub weeks: Vec<Value>,
     /// Metrics that could not be computed, with the reason.
     pub refused: Vec<Value>,
     /// What analysts were given: numbers that are known without being computed.
@@ -44,13 +46,26 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
         }
     }
     let mut story = reader.story;
-    // The run itself says it best where it has completed.
-    for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
-        if let Some(told) = run.result.get(key).and_then(Value::as_array) {
-            list.clone_from(told);
+    // Of a run that has ended its result says it best, whichever way it ended.
+    if let Some(ended) = ended(client, run).await? {
+        for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
+            if let Some(told) = ended.get(key).and_then(Value::as_array) {
+                list.clone_from(told);
+            }
         }
     }
     Ok(story)
+}
+
+async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
+    match run.status {
+        Status::Completed => Ok(Some(run.result.clone())),
+        Status::Failed | Status::Cancelled => {
+            let told: RunResult = client.get(&format!("/v1/runs/{}/result", run.id)).await?;
+            Ok(Some(told.result))
+        }
+        Status::Queued | Status::Running | Status::Waiting | Status::Paused => Ok(None),
+    }
 }
 
 #[derive(Default)]
@@ -127,6 +142,7 @@ impl Reader {
                     serde_json::json!({ "metric": brought["metric"], "refused": brought["refused"] });
                 self.story.refused.push(refused);
             }
+            "plan_weeks" => self.story.weeks.push(brought["weeks"].clone()),
             "plot_series" => self.story.plots.push(brought["plot"].clone()),
             "read_load_data" | "read_activity_data" | "read_physiology_data" => {
                 self.story.given.push(brought["given"].clone());

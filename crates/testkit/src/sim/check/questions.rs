@@ -177,12 +177,13 @@ impl Witnessed {
         }
         let listed = |key: &str| result[key].as_array().cloned().unwrap_or_default();
         let asked = self.run.interrupts.values().filter(|each| each.opened.kind == Kind::Question).count();
+        let unshown = listed("questions").iter().filter(|each| each["asked"] == false).count();
         let recorded = |call: &&std::sync::Arc<Call>| {
             call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done)
         };
         let recorded = self.run.calls.values().filter(recorded).count();
         let told = listed("assumptions").iter().filter(|each| !each["assumption"].is_null()).count();
-        if listed("questions").len() != asked || told != recorded {
+        if listed("questions").len() != asked + unshown || told != recorded {
             return Err(format!(
                 "{asked} questions and {recorded} assumptions, and the result says {result}"
             ));

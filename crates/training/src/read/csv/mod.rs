@@ -316,7 +316,7 @@ impl Table {
     fn activity(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
         let place = Place::Line(row.line);
         let text = self.cell(row, Column::Start);
-        let (start, clock) = match Draft::starts(text, context) {
+        let (start, clock) = match Draft::starts(text, &place, context) {
             Ok(found) => found,
             Err(code) => {
                 context.warn(code, place, format!("`{}`", shortened(text)));
