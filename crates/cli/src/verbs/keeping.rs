@@ -18,7 +18,7 @@ pub(super) async fn hold(
     let client = scene.client()?;
     let kept: Keeping = match reason {
         Some(reason) => client.post(&path, &PlaceHold { reason }).await?,
-        None if lift => client.delete(&path).await?,
+        None if lift => serde_json::from_value(client.delete(&path).await?)?,
         None => client.get(&path).await?,
     };
     if scene.json {

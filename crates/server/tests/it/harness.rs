@@ -29,6 +29,7 @@ pub(crate) fn options(data: &Path) -> Options {
         provider: None,
         per_minute: holdshort_server::PerMinute::default(),
         otlp: None,
+        keep_content: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
     }

@@ -40,7 +40,7 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
 }
 
 /// Which model plays a run: the page says so where none does.
-pub(super) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
+pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
         event::Fact::Run(Fact::RunStarted { config, .. }) => config.model,
