@@ -104,7 +104,7 @@ fn the_events_of_the_journal_are_a_table_for_others() {
         (lines.len(), lines[0]),
         (3, "at,stream,seq,type,actor,role,via,interrupt,option,outcome,data")
     );
-    assert!(lines[1].contains(",sys,1,frozen,operator,admin,cli,,,,\"{"), "{table}");
+    assert!(lines[1].contains(",sys,1,frozen,operator,operator,cli,,,,\"{"), "{table}");
     assert!(lines[1].contains("=HYPERLINK") && !lines[1].contains(",=HYPERLINK"), "{table}");
     let again = home.run(&["audit", "export", "--out", out]);
     assert_eq!(again.code, 1, "nothing that is there is written over: {again:?}");

@@ -29,8 +29,8 @@ pub struct Hold {
 }
 
 impl Draft<'_> {
-    /// Erases the next part of what a run that has ended said; nothing where nothing is left. The driver erases the content
-    /// of the events that the fact names.
+    /// Erases the next part of what a run that has ended said: its answers, which are kept per subject, too, then the content
+    /// of its events; nothing where nothing is left. The driver erases what the fact names, all of which is written by then.
     pub(super) fn erase_content(&mut self, because: Erased) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);
@@ -38,21 +38,21 @@ impl Draft<'_> {
         if self.run.held.is_some() {
             return Err(Rejection::Held);
         }
-        let from = self.run.erased_to + 1;
-        if from > self.run.seq {
-            return Ok(());
-        }
-        // Answers are kept per subject, too.
         let is_kept = |id: &InterruptId| {
             self.run.interrupts.get(id).is_some_and(|interrupt| interrupt.answer().is_some())
         };
         let answered: Vec<InterruptId> =
             self.run.interrupts.keys().filter(|id| is_kept(id)).cloned().collect();
+        if answered.is_empty() {
+            let from = self.run.erased_to + 1;
+            let to = self.run.seq.min(from + ERASED_AT_ONCE - 1);
+            if from <= to {
+                self.emit(Fact::ContentErased { from, to, because }, Content::none());
+            }
+        }
         for interrupt in answered {
             self.emit(Fact::AnswerErased { interrupt, events: Vec::new() }, Content::none());
         }
-        let to = self.run.seq.min(from + ERASED_AT_ONCE - 1);
-        self.emit(Fact::ContentErased { from, to, because }, Content::none());
         Ok(())
     }
 

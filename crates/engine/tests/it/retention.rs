@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use holdshort_core::actor::Actor;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Erased, Input, Rejection};
 use holdshort_core::system;
@@ -11,6 +12,10 @@ use holdshort_testkit::clock::START;
 
 use crate::stage::{Stage, operator, option};
 use crate::upkeep::play;
+
+fn admin() -> Actor {
+    Actor::admin("anna", "test")
+}
 
 /// What is kept of what a run said: the number of its events that still say something.
 async fn said<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
@@ -25,14 +30,14 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
         [ended, live].map(|rows| rows.into_iter().map(|row| row.run).collect())
     };
     assert!(ended.len() >= 2 && !live.is_empty());
-    let refused = stage.driver.erase_run(&live[0], Erased::Request, &operator()).await;
+    let refused = stage.driver.erase_run(&live[0], Erased::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::NotEnded))), "{refused:?}");
 
     stage.clock.advance_ms(1_000);
     let now = stage.clock.now();
     assert_eq!(stage.driver.erase_old(START).await.unwrap(), 0, "it is too new");
     let held = &ended[0];
-    stage.send(held, Input::Hold { reason: "A case is open.".to_owned() }).await.unwrap();
+    stage.driver.send(held, Input::Hold { reason: "A case is open.".to_owned() }, admin()).await.unwrap();
     let freeze = system::Input::Freeze { part: None, reason: "a look".to_owned() };
     stage.driver.change_system(freeze, operator()).await.unwrap();
     let later = now.plus_ms(1_000);
@@ -47,9 +52,9 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     for run in live.iter().chain([held]) {
         assert!(said(&stage, run).await > 0);
     }
-    let refused = stage.driver.erase_run(held, Erased::Request, &operator()).await;
+    let refused = stage.driver.erase_run(held, Erased::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::Held))), "{refused:?}");
-    stage.send(held, Input::LiftHold).await.unwrap();
+    stage.driver.send(held, Input::LiftHold, admin()).await.unwrap();
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
     assert_eq!(said(&stage, held).await, 0, "also why it was held");
 
