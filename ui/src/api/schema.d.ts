@@ -427,6 +427,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase what a run said, or what all runs about a subject said.
+         * @description The content of their events is erased: inputs, messages, plans, arguments, results, decisions in words, answers. That
+         *     they happened, when, by whom, and the digests that chain them stays, and the journal can be verified as before. Runs that
+         *     have not ended, and runs that somebody holds, are named and left as they are; one run alone is refused then.
+         */
+        post: operations["erase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -1167,6 +1189,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/receipts/{interrupt}/page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the record of an interrupt as a page to keep.
+         * @description One HTML file that needs nothing else and can be printed: the card, what happened with who and when, and the checkpoint
+         *     that covers it. The receipt proves it.
+         */
+        get: operations["read_record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs": {
         parameters: {
             query?: never;
@@ -1287,6 +1330,28 @@ export interface paths {
         /** End a run of another framework's agent. */
         post: operations["finish_run"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what is kept of what a run said. */
+        get: operations["read_hold"];
+        put?: never;
+        /**
+         * Hold a run: nothing of what it said is erased until that is lifted.
+         * @description A second hold changes nothing: the first one stands.
+         */
+        post: operations["hold_run"];
+        /** Lift the hold of a run. */
+        delete: operations["lift_hold"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2086,7 +2151,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "not_retriable" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "logout_token_refused" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "withheld" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "outdated" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "credential_expired" | "access_ended" | "forbidden_role" | "not_an_approver" | "own_work" | "not_your_stage" | "not_retriable" | "no_vote" | "other_source" | "already_claimed" | "name_taken" | "key_ended" | "login_code_spent" | "sign_in_failed" | "logout_token_refused" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "run_at_work" | "no_answer" | "legal_hold" | "not_stoppable" | "not_interruptible" | "nothing_to_undo" | "no_common_approver" | "not_external" | "not_approved" | "approval_used" | "approval_expired" | "approval_differs" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "withheld" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "identity_unavailable" | "store_failed" | "outdated" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2338,6 +2403,26 @@ export interface components {
             id: string;
         };
         /**
+         * @description What is to be erased: what one run said, or what all runs about a subject said.
+         * @example {
+         *       "subject": "customer 4711"
+         *     }
+         */
+        Erase: {
+            run?: string | null;
+            /** @description As `input.subject` of the runs names it. */
+            subject?: string | null;
+        };
+        /** @description What came of it. The subject is named nowhere in the journal. */
+        Erasure: {
+            /** @description Runs of which nothing is kept now but that things happened. */
+            erased: string[];
+            /** @description Runs that somebody holds. */
+            held: string[];
+            /** @description Runs that have not ended. Ask again once they have. */
+            not_ended: string[];
+        };
+        /**
          * @description Something that happened. Never changes once it is there; its texts may be erased.
          * @example {
          *       "stream": "run_01k6f0000000000000000000aa",
@@ -2555,6 +2640,12 @@ export interface components {
         Health: {
             /** @description `ok`. */
             status: string;
+        };
+        Hold: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            reason?: string | null;
         };
         /**
          * @description When somebody of a group is at work.
@@ -2799,6 +2890,16 @@ export interface components {
             hash: string;
             /** @description The number of events and the first digits of the hash: what a person writes down. */
             head: string;
+        };
+        /** @description What is kept of what a run said. */
+        Keeping: {
+            /**
+             * Format: int64
+             * @description The last event of which nothing that it said is kept; 0: everything is.
+             */
+            erased_to: number;
+            hold?: components["schemas"]["Hold"] | null;
+            run: string;
         };
         /**
          * @description The answer to a question of a run whose input has a `subject`.
@@ -3773,6 +3874,16 @@ export interface components {
         PersonRole: "admin" | "operator" | "reviewer" | "auditor";
         /** @enum {string} */
         PersonSource: "file" | "provider" | "api" | "local";
+        /**
+         * @description Why a run is held.
+         * @example {
+         *       "reason": "Case 2026-114 is open."
+         *     }
+         */
+        PlaceHold: {
+            /** @description 1 to 2,000 characters. In the journal, and erased with the rest once the hold is lifted. */
+            reason: string;
+        };
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
         Plan: {
             /** @description Who does a subtask that names nobody. */
@@ -5239,6 +5350,19 @@ export interface components {
             };
         };
         /**
+         * @description `run_not_ended`: The run has not ended.
+         *
+         *     `legal_hold`: What the run said is held from being erased.
+         */
+        "run_not_ended-or-legal_hold": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description `session_suspended`: The session is suspended.
          *
          *     `session_closed`: The session is closed.
@@ -5590,7 +5714,7 @@ export interface operations {
         parameters: {
             query?: {
                 subject?: string;
-                /** @description Words that the question or its answer has, all of them. */
+                /** @description Words that the question or its answer has, all of them. A text without a word, as `*`, is refused. */
                 q?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -6101,6 +6225,44 @@ export interface operations {
             422: components["responses"]["invalid_request"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_read_only-or-busy-or-identity_unavailable-or-store_failed"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    erase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Erase"];
+            };
+        };
+        responses: {
+            /** @description What came of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["run_not_ended-or-legal_hold"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
     };
@@ -7714,6 +7876,36 @@ export interface operations {
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
+    read_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000aa */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -7989,6 +8181,107 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    read_hold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether somebody holds it, and what is erased */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Keeping"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    hold_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaceHold"];
+            };
+        };
+        responses: {
+            /** @description Who holds it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Keeping"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    lift_hold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is kept of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Keeping"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
