@@ -7,7 +7,7 @@ use holdshort_core::delivery::Delivery;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::head::Head;
-use holdshort_core::id::StreamId;
+use holdshort_core::id::{RunId, StreamId};
 use tokio::sync::watch;
 
 use crate::journal::Error;
@@ -34,6 +34,8 @@ pub struct Append {
     pub drives: bool,
     /// Earlier events of streams that it writes: their content goes with it. What they are chained by stays.
     pub erased: Vec<(StreamId, u64)>,
+    /// A run of which no answer is kept any more: their rows name whom they are about.
+    pub forgets: Option<RunId>,
     /// What channels are told of its events. New ones, that nobody sends so far.
     pub deliveries: Vec<Delivery>,
 }

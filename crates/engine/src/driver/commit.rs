@@ -51,6 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
+        let mut forgets = None;
         // What was decided on how the session and the installation stood: they must stand so still.
         let (mut starts, mut relies) = (false, false);
         for event in &events {
@@ -68,6 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
+                            forgets = Some(run.id.clone());
                             erased.extend((*from..=*to).map(|seq| (run_stream.clone(), seq)));
                         }
                         Fact::InterruptResolved { interrupt, cause, .. } => {
@@ -193,6 +195,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             },
             drives,
             erased,
+            forgets,
             ..Append::default()
         };
         append.deliveries = self.deliveries(&loaded.run, loaded.chain.seq + 1, &run, &events, &mut draw);

@@ -94,6 +94,9 @@ impl State {
             self.lease(node, row, append.drives);
         }
         self.tables.put(append.rows);
+        if let Some(run) = &append.forgets {
+            self.tables.answers.retain(|_, row| row.run != *run);
+        }
         self.outbox.add(append.deliveries);
         let position = self.last();
         self.position.send_replace(position);

@@ -55,6 +55,9 @@ pub(super) async fn append(pool: &Pool, node: u64, append: &Append) -> Result<Ap
     if !append.erased.is_empty() {
         arguments.rows["erased"] = erase::rows(pool, &append.erased).await?.into();
     }
+    if let Some(run) = &append.forgets {
+        arguments.rows["forgets"] = run.as_str().into();
+    }
     for attempt in 1.. {
         match arguments.call(pool, node, append.drives).await? {
             Ok(rows) => {

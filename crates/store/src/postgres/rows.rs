@@ -62,6 +62,7 @@ pub(super) fn function() -> String {
          BEGIN
              {puts}
              {erase}
+             DELETE FROM answers WHERE run = p_rows ->> 'forgets';
          END
          $$",
         erase = erase::PUT,

@@ -41,6 +41,9 @@ pub(super) fn append(
         add_blob(connection, &blob.digest, &blob.bytes)?;
     }
     rows::put(connection, &append.rows)?;
+    if let Some(run) = &append.forgets {
+        rows::forget_answers(connection, run)?;
+    }
     for delivery in &append.deliveries {
         rows::put_one(connection, delivery)?;
     }

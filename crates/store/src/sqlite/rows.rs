@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use holdshort_core::id::Id;
+use holdshort_core::id::{Id, RunId};
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -21,6 +21,12 @@ pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
 /// Puts one row, whatever its table.
 pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Result<(), Error> {
     Writing(connection).put(row)
+}
+
+/// Deletes the rows of the answers to the questions of a run.
+pub(super) fn forget_answers(connection: &Connection, run: &RunId) -> Result<(), Error> {
+    connection.prepare_cached("DELETE FROM answers WHERE run = ?1")?.execute([Key(run.as_str())])?;
+    Ok(())
 }
 
 /// Inserts a row whose key is not the first column alone.
