@@ -228,6 +228,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
         },
         drives: false,
         erased: Vec::new(),
+        forgets: None,
         deliveries: Vec::new(),
     };
     for refused in [whole(7, 0), whole(0, 2)] {

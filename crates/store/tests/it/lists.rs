@@ -8,8 +8,8 @@ use holdshort_core::projection::{
 };
 use holdshort_core::session::{End, State};
 use holdshort_store::{
-    AnswerFilter, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, Search,
-    SessionFilter, Tables,
+    AnswerFilter, Append, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter,
+    Search, SessionFilter, Tables,
 };
 
 use crate::conformance::on_every_store;
@@ -576,4 +576,10 @@ async fn an_answer_that_is_erased_is_found_no_longer<S: Subject>() {
     assert_eq!(all_answers(journal, &AnswerFilter::default(), 9).await, [erased]);
     journal.replace_rows(vec![Rows { answers: vec![answer_row(3)], ..Rows::default() }]).await.unwrap();
     assert_eq!(found("knee").await, [answer_row(3)]);
+    // Nothing is kept of a run that is forgotten.
+    put_answer(journal, answer_row(2)).await;
+    let append = Append { forgets: Some(answer_row(3).run), ..Append::default() };
+    journal.append(append).await.unwrap();
+    assert_eq!(found("knee").await, []);
+    assert_eq!(all_answers(journal, &AnswerFilter::default(), 9).await, [answer_row(2)]);
 }
