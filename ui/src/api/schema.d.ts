@@ -5353,7 +5353,7 @@ export interface operations {
         parameters: {
             query?: {
                 subject?: string;
-                /** @description Words that the question or its answer has, all of them. */
+                /** @description Words that the question or its answer has, all of them. A text without a word, as `*`, is refused. A text without a word, as `*`, is refused. */
                 q?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
