@@ -13,9 +13,14 @@ pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
+    /// Of e-mail: `smtp://HOST:PORT`.
     pub url: Source,
+    /// Whom each delivery is for.
+    pub to: To,
+    /// Of e-mail alone.
+    pub mail: Option<Mail>,
     /// That sign what is sent, the current one first; the others go on to be valid while receivers change over. Of ntfy: the
-    /// token of whoever publishes.
+    /// token of whoever publishes. Of e-mail: the password.
     pub secrets: Vec<Source>,
     /// Sent along.
     pub headers: BTreeMap<String, String>,
@@ -31,6 +36,38 @@ pub struct Channel {
     pub timeout_ms: u64,
 }
 
+/// Whom a delivery of a channel is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum To {
+    /// Whoever reads the channel: one delivery of each notice.
+    #[default]
+    Channel,
+    /// Each person who is asked: a delivery for each of them.
+    People,
+    /// These: a delivery for each of them.
+    Addresses(Vec<String>),
+}
+
+/// How mails are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// `Holdshort <holdshort@example.org>`, or the address alone.
+    pub from: String,
+    pub security: Security,
+    /// Who signs in at the server, with the secret as the password.
+    pub user: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// The connection begins in the clear and goes on in TLS, or ends.
+    Starttls,
+    /// TLS from the first byte.
+    Tls,
+    /// None: to addresses that `allow` names, and to no others.
+    None,
+}
+
 /// How a channel is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
@@ -42,10 +79,12 @@ pub enum Via {
     Teams,
     /// A topic of an ntfy server.
     Ntfy,
+    /// Mails, over SMTP.
+    Email,
 }
 
 impl Via {
-    pub const ALL: [Self; 4] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy];
+    pub const ALL: [Self; 5] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,6 +92,7 @@ impl Via {
             Self::Slack => "slack",
             Self::Teams => "teams",
             Self::Ntfy => "ntfy",
+            Self::Email => "email",
         }
     }
 
@@ -60,7 +100,7 @@ impl Via {
     pub fn is_read_by_people(self) -> bool {
         match self {
             Self::Webhook => false,
-            Self::Slack | Self::Teams | Self::Ntfy => true,
+            Self::Slack | Self::Teams | Self::Ntfy | Self::Email => true,
         }
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const ANSWER_BYTES: usize = 1024;
 /// Characters of a title: one line on a card.
 pub const TITLE_CHARS: usize = 150;
+/// Characters of the subject of a mail: what lists of mails show, and more.
+pub const SUBJECT_CHARS: usize = 200;
 /// Names that a message lists; more are counted.
 pub const NAMES_TOLD: usize = 20;
 /// Bytes of a file with a secret or a URL.

@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::channel::Channel;
 use crate::format::{self, Request};
 use crate::limits::ANSWER_BYTES;
+use crate::mail;
 use crate::message::Message;
 use crate::retry_after::retry_after;
 
@@ -44,6 +45,18 @@ pub struct Sent {
 
 impl Channel {
     pub async fn send(&self, message: &Message, now: Timestamp) -> Sent {
+        if let Some(smtp) = &self.smtp {
+            return match mail::of(message, &smtp.from) {
+                Ok(mail) => mail::send(self, smtp, &mail).await,
+                Err(error) => Sent {
+                    verdict: Verdict::Refused,
+                    status: None,
+                    error: Some(error.to_string()),
+                    digest: String::new(),
+                    answer: None,
+                },
+            };
+        }
         let request = format::request(self, message, now);
         let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);

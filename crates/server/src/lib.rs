@@ -16,6 +16,7 @@ mod routes;
 mod server;
 mod serving;
 mod socket;
+mod telling;
 mod tls;
 
 pub use asyncapi::asyncapi;

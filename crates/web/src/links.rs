@@ -3,7 +3,7 @@
 //! Nothing is kept for a link: an interrupt is resolved once, and with it every link to it is spent.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::id::{InterruptId, KeyId};
+use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
 use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct Claim {
     /// The last event of the installation's stream that was known then.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// The delivery that brought it to its person: it counts once, and not for what is risky.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub mailed: Option<DeliveryId>,
 }
 
 impl Claim {
@@ -73,6 +76,7 @@ mod tests {
             key: None,
             made_at: Some(Timestamp::from_millis(10)),
             seq: Some(7),
+            mailed: None,
         }
     }
 

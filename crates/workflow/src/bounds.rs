@@ -29,6 +29,8 @@ pub const CHANNELS: usize = 50;
 /// Secrets of one channel: the current one, and those that receivers may still use.
 pub const CHANNEL_SECRETS: usize = 3;
 pub const CHANNEL_HEADERS: usize = 20;
+/// Addresses that an e-mail channel names: each is sent a mail of its own.
+pub const CHANNEL_ADDRESSES: usize = 20;
 /// Attempts of one delivery.
 pub const CHANNEL_ATTEMPTS: u64 = 12;
 /// From the first attempt to the second.

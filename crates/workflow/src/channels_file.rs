@@ -3,7 +3,7 @@
 //! ```yaml
 //! channels:
 //!   legal-slack:
-//!     type: slack                  # webhook, slack, teams, ntfy
+//!     type: slack                  # webhook, slack, teams, ntfy, email
 //!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
 //!     events: [opened, asked, reminded, escalated, resolved, expired]
 //!     kinds: [review, tool_approval]
@@ -13,13 +13,21 @@
 //!     type: webhook
 //!     url: https://siem.example.org/holdshort
 //!     secret_files: [secrets/siem, secrets/siem-before]
+//!   mail:
+//!     type: email
+//!     server: smtp.example.org:587
+//!     from: Holdshort <holdshort@example.org>
+//!     user: holdshort
+//!     password_file: secrets/smtp
 //! ```
 //!
 //! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
 
+mod mail;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::channel::{Channel, Rule, Source, Via};
+use holdshort_core::channel::{Channel, Mail, Rule, Source, To, Via};
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
@@ -55,6 +63,13 @@ const CHANNEL: Keys = Keys {
         "attempts",
         "retry_delay",
         "timeout",
+        "server",
+        "security",
+        "from",
+        "user",
+        "password_file",
+        "password_env",
+        "to",
     ],
     later: &["quiet_hours", "digest"],
 };
@@ -102,8 +117,16 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let fields = item.fields(&CHANNEL, problems)?;
     let vias = Via::ALL.map(|via| (via.as_str(), via));
     let via = fields.need("type", problems)?.one_of(&vias, problems)?;
-    let url = url(via, item, &fields, problems);
-    let secrets = secrets(via, item, &fields, problems);
+    let reached = if via == Via::Email {
+        mail::read(item, &fields, problems).map(Reached::by_mail)
+    } else {
+        for (key, found) in mail::KEYS.iter().filter_map(|key| Some((key, fields.find(key)?))) {
+            problems.at(found, format!("`{key}` is for channels of the type `email`"));
+        }
+        let url = url(via, item, &fields, problems);
+        let secrets = secrets(via, item, &fields, problems);
+        url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to: To::Channel, mail: None })
+    };
     let rule = rule(&fields, problems);
     let mut ms = |key: &str, default: u64, most: u64| {
         let Some(item) = fields.find(key) else { return default };
@@ -121,12 +144,15 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
     let headers = headers(&fields, problems);
     let allow = allow(&fields, problems);
+    let Reached { url, secrets, to, mail } = reached?;
     Some(Channel {
         name: name.to_owned(),
         rule,
         via,
-        url: url?,
-        secrets: secrets?,
+        url,
+        to,
+        mail,
+        secrets,
         headers,
         title,
         allow,
@@ -134,6 +160,20 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         retry_ms,
         timeout_ms,
     })
+}
+
+/// How a channel is reached.
+struct Reached {
+    url: Source,
+    secrets: Vec<Source>,
+    to: To,
+    mail: Option<Mail>,
+}
+
+impl Reached {
+    fn by_mail(mail::Read { url, mail, password, to }: mail::Read) -> Self {
+        Self { url, secrets: password.into_iter().collect(), to, mail: Some(mail) }
+    }
 }
 
 /// Of these keys one has to be there, and no other.
@@ -194,6 +234,8 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
     const KEYS: [&str; 3] = ["secret_file", "secret_files", "secret_env"];
     let is_named = KEYS.iter().any(|key| fields.find(key).is_some());
     match via {
+        // Its password is read by `mail.rs`.
+        Via::Email => return Some(Vec::new()),
         Via::Slack | Via::Teams => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
                 problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));

@@ -5,6 +5,7 @@
 //! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
 
 pub mod limits;
+mod message;
 mod sweep;
 mod verdict;
 
@@ -16,16 +17,14 @@ use std::time::Duration;
 use futures::future::{Either, select};
 use futures::stream::{FuturesUnordered, StreamExt};
 use holdshort_core::delivery::Delivery;
-use holdshort_core::event::{self, Fact};
-use holdshort_core::id::{DeliveryId, StreamId};
-use holdshort_core::notice::Notice;
-use holdshort_core::{json, run};
-use holdshort_notify::{Channel, Channels, Message, Sent, title};
+use holdshort_core::id::DeliveryId;
+use holdshort_notify::{Channel, Channels, Sent};
 use holdshort_store::{Claim, Journal, Settled, Told};
 
-use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 use limits::SENT_AT_ONCE;
+use message::{Composed, compose};
+pub use message::{Pages, PersonalLink};
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -33,22 +32,22 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// After a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Sends for as long as it is not dropped. `base`: what links begin with.
+/// Sends for as long as it is not dropped. `pages`: where links lead.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: Arc<Channels>,
-    base: String,
+    pages: Arc<dyn Pages>,
 ) {
     if channels.is_empty() {
         return sweep::keep_forgetting(driver).await;
     }
-    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, base));
+    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, pages));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: Arc<Channels>,
-    base: String,
+    pages: Arc<dyn Pages>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
@@ -57,7 +56,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
             Ok((claimed, wait)) => {
                 for delivery in claimed {
                     sending.insert(delivery.delivery.clone(), delivery.channel.clone());
-                    under_way.push(send_one(&driver, &channels, &base, delivery));
+                    under_way.push(send_one(&driver, &channels, &*pages, delivery));
                 }
                 wait
             }
@@ -112,12 +111,12 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
 async fn send_one<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &Channels,
-    base: &str,
+    pages: &dyn Pages,
     delivery: Delivery,
 ) -> DeliveryId {
     let id = delivery.delivery.clone();
     let Some(channel) = channels.get(&delivery.channel) else { return id };
-    if let Err(error) = Box::pin(deliver(driver, channel, base, delivery)).await {
+    if let Err(error) = Box::pin(deliver(driver, channel, pages, delivery)).await {
         tracing::warn!(delivery = %id, %error, "what became of a delivery can not be written down");
         driver.clock().sleep(PAUSE).await;
     }
@@ -127,7 +126,7 @@ async fn send_one<J: Journal, C: Clock, E: Executor>(
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    base: &str,
+    pages: &dyn Pages,
     delivery: Delivery,
 ) -> Result<(), Error> {
     let is_for_people = channel.definition().via.is_read_by_people();
@@ -137,9 +136,12 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         let now = driver.clock().now();
         return settle(driver, channel, verdict::dropped(delivery, "it was resolved before", now)).await;
     }
-    let Some(message) = message(driver, channel, base, &delivery).await? else {
-        let now = driver.clock().now();
-        return settle(driver, channel, verdict::dropped(delivery, "its notice can not be read", now)).await;
+    let message = match compose(driver, channel, pages, &delivery).await? {
+        Composed::Ready(message) => message,
+        Composed::Dropped(why) => {
+            let now = driver.clock().now();
+            return settle(driver, channel, verdict::dropped(delivery, &why, now)).await;
+        }
     };
     // Its lease ran out since the claim: another node may have it by now.
     if !driver.journal().holds() {
@@ -149,32 +151,6 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let sent: Sent = channel.send(&message, began).await;
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     settle(driver, channel, verdict::settled(delivery, channel.definition(), &sent, began, now, chance)).await
-}
-
-async fn message<J: Journal, C: Clock, E: Executor>(
-    driver: &Driver<J, C, E>,
-    channel: &Channel,
-    base: &str,
-    delivery: &Delivery,
-) -> Result<Option<Message>, Error> {
-    let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else { return Ok(None) };
-    let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
-    let link = format!("{base}/inbox/{}", delivery.interrupt);
-    Ok(Some(Message { id: delivery.delivery.to_string(), notice, title, link }))
-}
-
-/// Read when it is sent: where it was erased meanwhile, nobody is told it any more.
-async fn title_of<J: Journal, C: Clock, E: Executor>(
-    driver: &Driver<J, C, E>,
-    delivery: &Delivery,
-) -> Result<Option<String>, Error> {
-    let Some(row) = driver.journal().interrupt(&delivery.interrupt).await? else { return Ok(None) };
-    let stream = StreamId::Run(row.run);
-    let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
-    let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
-        if opened.interrupt == delivery.interrupt);
-    let event::Content { data, .. } = event.content;
-    Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(

@@ -25,6 +25,8 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Slack => (channel.url.clone(), slack::body(message)),
         Via::Teams => (channel.url.clone(), teams::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
+        // A mail is no request: `mail/` makes it.
+        Via::Email => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
     let mut headers: Vec<(String, String)> =
@@ -36,7 +38,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
                 channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))),
             );
         }
-        Via::Slack | Via::Teams => {}
+        Via::Slack | Via::Teams | Via::Email => {}
     }
     Request { url, body, headers }
 }
