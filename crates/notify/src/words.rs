@@ -135,8 +135,20 @@ impl Words {
     }
 
     pub(crate) fn kind(&self, kind: Kind) -> &'static str {
-        let [tool, plan, checkpoint, error, question, choice, turn, escalation, review, more, client, unknown] =
-            self.kinds;
+        let [
+            tool,
+            plan,
+            checkpoint,
+            error,
+            question,
+            choice,
+            turn,
+            escalation,
+            review,
+            more,
+            client,
+            unknown,
+        ] = self.kinds;
         match kind {
             Kind::ToolApproval => tool,
             Kind::PlanApproval => plan,

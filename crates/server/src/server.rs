@@ -300,11 +300,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (to, keeping)
     });
     // Frozen, or without channels, it sends nothing.
-    let sending = tokio::spawn(keep_sending(
-        app.driver.clone(),
-        Arc::new(channels),
-        Arc::new(Telling(app.clone())),
-    ));
+    let sending =
+        tokio::spawn(keep_sending(app.driver.clone(), Arc::new(channels), Arc::new(Telling(app.clone()))));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));

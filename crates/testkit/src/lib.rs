@@ -9,6 +9,7 @@ pub mod collector;
 pub mod faulty;
 pub mod fuzz;
 pub mod issuer;
+pub mod mailbox;
 pub mod model;
 pub mod provider;
 pub mod server;

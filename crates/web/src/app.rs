@@ -17,7 +17,7 @@ use holdshort_core::tool::SandboxLevel;
 use holdshort_engine::evidence::Evidence;
 use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
-use holdshort_engine::{Clock, Error};
+use holdshort_engine::{Clock, Error, IdempotencyKey};
 use holdshort_identity::jwt::Issuers;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
@@ -133,6 +133,23 @@ impl App {
     pub async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         let (driver, run) = (self.driver.clone(), run.clone());
         detached(async move { driver.send(&run, input, actor).await }).await
+    }
+
+    /// The same, once for all requests with this key.
+    pub async fn send_once(
+        &self,
+        run: &RunId,
+        input: Input,
+        key: IdempotencyKey,
+        actor: Actor,
+    ) -> Result<(), Error> {
+        let (driver, run) = (self.driver.clone(), run.clone());
+        detached(async move { driver.send_once(&run, input, Some(key), actor).await }).await.map(drop)
+    }
+
+    /// Whether a request with this key was carried out.
+    pub async fn is_used(&self, key: &IdempotencyKey) -> Result<bool, Error> {
+        Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
     /// The code stands behind the `#`: it is in no request line, log or Referer.

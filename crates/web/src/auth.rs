@@ -19,8 +19,9 @@ use holdshort_core::run::Run;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::time::Timestamp;
+use holdshort_engine::IdempotencyKey;
 use holdshort_identity::Principal;
-use holdshort_protocol::{Code, Interrupt, header};
+use holdshort_protocol::{Code, Interrupt, Level, header};
 use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
@@ -106,6 +107,17 @@ impl AuthState {
         })?;
         // The seal is valid, so the caller was given the link.
         authenticated(true)?;
+        let once = claim.once();
+        if let Some(key) = &once
+            && app.is_used(key).await?
+        {
+            let why = "this link counted once; sign in to see what is asked of you";
+            // What came of it is told as long as the interrupt is there.
+            let row = app.interrupt_row(&claim.interrupt).await?;
+            if row.open {
+                return Err(Refused::new(Code::LinkExpired, why));
+            }
+        }
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }
@@ -123,12 +135,17 @@ impl AuthState {
         let Some(role) = role.filter(|_| !people.is_barred(&claim.person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
-        let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
+        let via = if once.is_some() { "email" } else { "link" };
+        let actor = Actor { id: claim.person, role, via: Some(via.to_owned()) };
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
-        Ok(Holder { app, actor, asked, interrupt })
+        // Links for what is risky are not sent; should one be there, it is as good as none.
+        if once.is_some() && interrupt.risk.level >= Level::High {
+            return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
+        }
+        Ok(Holder { app, actor, asked, interrupt, once })
     }
 
     /// Signs a browser in with a code.
@@ -153,6 +170,8 @@ pub struct Holder {
     pub actor: Actor,
     pub asked: Asked,
     pub interrupt: Interrupt,
+    /// Of a link that was sent to somebody: it counts once, by this key.
+    pub once: Option<IdempotencyKey>,
 }
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.

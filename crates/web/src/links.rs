@@ -6,6 +6,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
 use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
+use holdshort_engine::IdempotencyKey;
 use serde::{Deserialize, Serialize};
 
 use crate::seal::Seal;
@@ -40,6 +41,15 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// What a link that was sent to somebody counts once by.
+    pub fn once(&self) -> Option<IdempotencyKey> {
+        let delivery = self.mailed.as_ref()?;
+        // Whatever it decided: it is used.
+        let digest = Digest::of(delivery.as_str().as_bytes());
+        let scope = format!("{} link", self.person);
+        Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
+    }
+
     /// When it was made, where it says that.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
@@ -53,6 +63,13 @@ impl Links {
 
     pub fn token(&self, claim: &Claim) -> String {
         self.0.seal(claim)
+    }
+
+    /// The number that the page of a token shows, and that a person types: whoever follows links and sends forms does not.
+    pub fn number(token: &str) -> String {
+        let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
+        let [a, b, ..] = digest.as_bytes();
+        format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
     /// The claim of a token that this server sealed.

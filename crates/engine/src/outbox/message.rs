@@ -47,9 +47,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     };
     let reader = match &notice.to {
         None => None,
-        Some(Recipient::Address(address)) => {
-            Some(Reader { address: address.clone(), ..Reader::default() })
-        }
+        Some(Recipient::Address(address)) => Some(Reader { address: address.clone(), ..Reader::default() }),
         Some(Recipient::Person(id)) => {
             let system = driver.glance_system().await?;
             let Some(person) = system.people.get(id) else { return dropped("they are not here any more") };

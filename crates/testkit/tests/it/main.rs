@@ -30,6 +30,7 @@ mod known_issues;
 mod limits;
 mod long;
 mod long_sessions;
+mod mails;
 mod mars;
 mod matrix;
 mod model;

@@ -51,7 +51,8 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
         None
     })?;
     let said = security.and_then(|(item, security)| Some((item, security?)));
-    let security = said.map_or(if port == Some(465) { Security::Tls } else { Security::Starttls }, |(_, it)| it);
+    let security =
+        said.map_or(if port == Some(465) { Security::Tls } else { Security::Starttls }, |(_, it)| it);
     if let Some((item, Security::None)) = said
         && fields.find("allow").is_none()
     {
@@ -82,18 +83,15 @@ fn split(server: &str) -> Option<(&str, Option<u16>)> {
         }
     };
     match server.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
-        Some((host, port)) if is_host(host) => Some((host, Some(port.parse().ok().filter(|port| *port > 0)?))),
+        Some((host, port)) if is_host(host) => {
+            Some((host, Some(port.parse().ok().filter(|port| *port > 0)?)))
+        }
         Some(_) => None,
         None => is_host(server).then_some((server, None)),
     }
 }
 
-fn password(
-    item: &Item<'_>,
-    fields: &Fields<'_>,
-    has_user: bool,
-    problems: &mut Problems,
-) -> Option<Source> {
+fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut Problems) -> Option<Source> {
     const KEYS: [&str; 2] = ["password_file", "password_env"];
     let found: Vec<_> = KEYS.iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
     let [(key, value)] = found[..] else {

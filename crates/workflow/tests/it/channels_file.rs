@@ -1,6 +1,6 @@
 //! The channels file: what it says, and where it is wrong.
 
-use holdshort_core::channel::{Source, Via};
+use holdshort_core::channel::{Security, Source, To, Via};
 use holdshort_core::interrupt::Level;
 use holdshort_workflow::channels_file::parse;
 
@@ -42,7 +42,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slak, url_file: x}",
             "slak",
-            "expected `webhook`, `slack`, `teams` or `ntfy`, found `slak` (did you mean `slack`?)",
+            "expected `webhook`, `slack`, `teams`, `ntfy` or `email`, found `slak` (did you mean `slack`?)",
         ),
         ("{type: teams}", "{", "one of `url_file`, `url_env` is missing"),
         (
@@ -66,6 +66,44 @@ fn what_is_wrong_is_told_with_its_place() {
         ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
         ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
         ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is no range"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, server: x}",
+            "x}",
+            "`server` is for channels of the type `email`",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, url: x}",
+            "x}",
+            "an email channel has no `url`",
+        ),
+        ("{type: email, server: \"a.example:x\", from: h@b.example}", "\"a.", "is no server such as"),
+        ("{type: email, from: h@b.example}", "{", "the key `server` is missing"),
+        ("{type: email, server: a.example, from: nobody}", "nobody", "is no address such as"),
+        (
+            "{type: email, server: a.example, from: h@b.example, user: h}",
+            "{",
+            "one of `password_file`, `password_env` is missing beside `user`",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, password_env: P}",
+            "P}",
+            "whose password it is `user` says, which is missing",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, security: none}",
+            "none",
+            "without TLS only a server in a network that `allow` names is sent to",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, to: [\"l@b.example\\r\"]}",
+            "\"l@",
+            "`l@b.example\r` is no address",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, to: everybody}",
+            "everybody",
+            "expected `people` or a list of addresses, found `everybody`",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, headers: {Cookie: x}}",
             "Cookie",
@@ -93,4 +131,31 @@ fn what_is_wrong_is_told_with_its_place() {
         problems("channel: {}\n")[0],
         "channels.yaml:1:1: unknown key `channel` (did you mean `channels`?)"
     );
+}
+
+#[test]
+fn mails_have_a_server_and_go_to_people_unless_addresses_are_named() {
+    let text = "
+channels:
+  mail: {type: email, server: smtp.example.org, from: Holdshort <h@example.org>, user: h, password_file: p}
+  list: {type: email, server: \"smtp.example.org:465\", from: h@example.org, to: [legal@example.org]}
+  near: {type: email, server: \"[::1]:25\", from: h@example.org, security: none, allow: [\"::1/128\"]}
+";
+    let channels = parse("channels.yaml", text).unwrap();
+    let found: Vec<_> = channels
+        .iter()
+        .map(|channel| (&channel.url, channel.mail.as_ref().unwrap().security, &channel.to))
+        .collect();
+    let at = |url: &str| Source::Plain(url.to_owned());
+    let wanted = [
+        (&at("smtp://smtp.example.org:587"), Security::Starttls, &To::People),
+        (
+            &at("smtp://smtp.example.org:465"),
+            Security::Tls,
+            &To::Addresses(vec!["legal@example.org".to_owned()]),
+        ),
+        (&at("smtp://[::1]:25"), Security::None, &To::People),
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!(channels[0].secrets, [Source::File("p".to_owned())]);
 }
