@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::hold::Hold;
 use crate::interrupt::{Kind, Level};
-use crate::notice::{Notice, Occasion};
+use crate::notice::{Notice, Occasion, Recipient};
+use crate::system::people::People;
+use crate::time::Timestamp;
 
 /// One channel, as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,35 @@ pub struct Channel {
     pub retry_ms: u64,
     /// The longest that one attempt takes.
     pub timeout_ms: u64,
+    /// What is held back.
+    pub hold: Hold,
+    /// The same for one person, by id, in the place of that.
+    pub personal: BTreeMap<String, Hold>,
+}
+
+impl Channel {
+    /// What is held back of what somebody is told.
+    pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
+        match to {
+            Some(Recipient::Person(id)) => self.personal.get(id).unwrap_or(&self.hold),
+            Some(Recipient::Address(_)) | None => &self.hold,
+        }
+    }
+
+    /// Whether it ever tells several things together.
+    pub fn gathers(&self) -> bool {
+        !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
+    }
+
+    /// Until when a notice is kept that was written at this moment; `None`: it is told at once.
+    pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
+        let person = match &notice.to {
+            Some(Recipient::Person(id)) => people.get(id),
+            Some(Recipient::Address(_)) | None => None,
+        };
+        let zone = person.and_then(|person| person.time_zone.as_deref());
+        self.hold_of(notice.to.as_ref()).until(written, notice.risk, zone)
+    }
 }
 
 /// Whom a delivery of a channel is for.

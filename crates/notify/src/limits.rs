@@ -8,6 +8,8 @@ pub const ANSWER_BYTES: usize = 1024;
 pub const TITLE_CHARS: usize = 150;
 /// Characters of the subject of a mail: what lists of mails show, and more.
 pub const SUBJECT_CHARS: usize = 200;
+/// Things that one message lists; more are counted. Slack takes 50 blocks.
+pub const LISTED: usize = 40;
 /// Names that a message lists; more are counted.
 pub const NAMES_TOLD: usize = 20;
 /// Bytes of a file with a secret or a URL.

@@ -6,7 +6,7 @@ use holdshort_core::time::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use crate::limits::{NAMES_TOLD, TITLE_CHARS};
+use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
 use crate::words::{Words, filled};
 
 /// One delivery, as it is put into words. The same for each attempt.
@@ -22,6 +22,40 @@ pub struct Message {
     pub way: Way,
     /// Whom it is for, where it is for one.
     pub reader: Option<Reader>,
+}
+
+/// Several messages to the same readers, as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Several<'m> {
+    pub(crate) messages: &'m [Message],
+    /// Where everything is that waits.
+    pub(crate) inbox: &'m str,
+}
+
+impl Several<'_> {
+    pub(crate) fn words(&self) -> &'static Words {
+        self.messages.first().map_or(Words::of(None), Message::words)
+    }
+
+    pub(crate) fn headline(&self) -> String {
+        filled(self.words().several, &[&self.messages.len().to_string()])
+    }
+
+    /// Those that are listed.
+    pub(crate) fn listed(&self) -> &[Message] {
+        &self.messages[..self.messages.len().min(LISTED)]
+    }
+
+    /// What else there is.
+    pub(crate) fn not_listed(&self) -> Option<String> {
+        let more = self.messages.len().saturating_sub(LISTED);
+        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
+    }
+
+    /// Lines of plain text.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.listed().iter().map(Message::entry).chain(self.not_listed()).collect()
+    }
 }
 
 /// How whoever opens the link of a message says who they are.
@@ -117,6 +151,15 @@ impl Message {
         }
         facts.push((words.id, interrupt.to_string()));
         facts
+    }
+
+    /// One line of a message that tells of several things.
+    pub(crate) fn entry(&self) -> String {
+        let risk = format!("{}: {}", self.words().risk, self.words().level(self.notice.risk));
+        match &self.title {
+            Some(title) => format!("{} “{title}” ({risk})", self.headline()),
+            None => format!("{} ({risk})", self.headline()),
+        }
     }
 
     /// A moment as the clock on the wall of whoever reads it shows it.

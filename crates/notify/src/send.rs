@@ -10,11 +10,11 @@ use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Smtp};
 use crate::format::{self, Request};
 use crate::limits::ANSWER_BYTES;
 use crate::mail;
-use crate::message::Message;
+use crate::message::{Message, Several};
 use crate::retry_after::retry_after;
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
@@ -45,19 +45,35 @@ pub struct Sent {
 
 impl Channel {
     pub async fn send(&self, message: &Message, now: Timestamp) -> Sent {
-        if let Some(smtp) = &self.smtp {
-            return match mail::of(message, &smtp.from) {
-                Ok(mail) => mail::send(self, smtp, &mail).await,
-                Err(error) => Sent {
-                    verdict: Verdict::Refused,
-                    status: None,
-                    error: Some(error.to_string()),
-                    digest: String::new(),
-                    answer: None,
-                },
-            };
+        match &self.smtp {
+            Some(smtp) => self.mail(smtp, mail::of(message, &smtp.from)).await,
+            None => self.request(format::request(self, message, now), now).await,
         }
-        let request = format::request(self, message, now);
+    }
+
+    /// Several messages to the same readers as one. `inbox`: where everything is that waits.
+    pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
+        let several = Several { messages, inbox };
+        match &self.smtp {
+            Some(smtp) => self.mail(smtp, mail::of_several(several, &smtp.from)).await,
+            None => self.request(format::request_of_several(self, several), now).await,
+        }
+    }
+
+    async fn mail(&self, smtp: &Smtp, mail: Result<mail::Mail, mail::Unaddressed>) -> Sent {
+        match mail {
+            Ok(mail) => mail::send(self, smtp, &mail).await,
+            Err(error) => Sent {
+                verdict: Verdict::Refused,
+                status: None,
+                error: Some(error.to_string()),
+                digest: String::new(),
+                answer: None,
+            },
+        }
+    }
+
+    async fn request(&self, request: Request, now: Timestamp) -> Sent {
         let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
         let late = || format!("no answer after {} ms", self.definition.timeout_ms);

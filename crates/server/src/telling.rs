@@ -15,6 +15,10 @@ use holdshort_web::view;
 pub(crate) struct Telling(pub(crate) Arc<App>);
 
 impl Pages for Telling {
+    fn all(&self) -> String {
+        format!("{}/inbox", self.0.base)
+    }
+
     fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }

@@ -19,10 +19,13 @@
 //!     from: Holdshort <holdshort@example.org>
 //!     user: holdshort
 //!     password_file: secrets/smtp
+//!     quiet: {from: "22:00", to: "07:00", zone: Europe/Berlin}
+//!     digest: 1h
 //! ```
 //!
 //! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
 
+mod hold;
 mod mail;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,8 +73,12 @@ const CHANNEL: Keys = Keys {
         "password_file",
         "password_env",
         "to",
+        "zone",
+        "quiet",
+        "digest",
+        "personal",
     ],
-    later: &["quiet_hours", "digest"],
+    later: &[],
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
@@ -144,6 +151,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
     let headers = headers(&fields, problems);
     let allow = allow(&fields, problems);
+    let (hold, personal) = hold::read(via, &fields, problems);
     let Reached { url, secrets, to, mail } = reached?;
     Some(Channel {
         name: name.to_owned(),
@@ -159,6 +167,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         attempts: attempts.unwrap_or(ATTEMPTS),
         retry_ms,
         timeout_ms,
+        hold,
+        personal,
     })
 }
 

@@ -56,7 +56,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         notice: String::from_utf8(json::canonical(&notice)).unwrap_or_default(),
                         state: DeliveryState::Waiting,
                         created_at: now,
-                        next_at: Some(now),
+                        next_at: Some(channel.held_until(&notice, now, people).unwrap_or(now)),
                         attempts: 0,
                         node: None,
                         status: None,

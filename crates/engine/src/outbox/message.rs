@@ -22,6 +22,9 @@ pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestam
 
 /// The pages that messages lead to.
 pub trait Pages: Send + Sync + 'static {
+    /// Where everything is that waits.
+    fn all(&self) -> String;
+
     /// Where an interrupt is decided after a sign-in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 

@@ -4,25 +4,27 @@
 //! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
 //! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
 
+pub mod gather;
 pub mod limits;
 mod message;
 mod sweep;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{Either, select};
-use futures::stream::{FuturesUnordered, StreamExt};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use holdshort_core::delivery::Delivery;
-use holdshort_core::id::DeliveryId;
+use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_notify::{Channel, Channels, Sent};
 use holdshort_store::{Claim, Journal, Settled, Told};
 
 use crate::{Clock, Driver, Error, Executor};
-use limits::SENT_AT_ONCE;
+use gather::Sorted;
+use limits::{GATHERED, SENT_AT_ONCE};
 use message::{Composed, compose};
 pub use message::{Pages, PersonalLink};
 pub use verdict::wait;
@@ -54,9 +56,10 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     loop {
         let wait = match claim_all(&driver, &channels, &sending).await {
             Ok((claimed, wait)) => {
-                for delivery in claimed {
-                    sending.insert(delivery.delivery.clone(), delivery.channel.clone());
-                    under_way.push(send_one(&driver, &channels, &*pages, delivery));
+                for (channel, deliveries) in claimed {
+                    let name = &channel.definition().name;
+                    sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
+                    under_way.push(send_claimed(&driver, channel, &*pages, deliveries));
                 }
                 wait
             }
@@ -71,17 +74,19 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
         if under_way.is_empty() {
             woken.await;
         } else if let Either::Left((Some(done), _)) = select(under_way.next(), pin!(woken)).await {
-            sending.remove(&done);
+            for id in done {
+                sending.remove(&id);
+            }
         }
     }
 }
 
-/// What is due and has room, and how long to wait where nothing else happens.
-async fn claim_all<J: Journal, C: Clock, E: Executor>(
+/// What is due and has room, as it is sent together, and how long to wait where nothing else happens.
+async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channels: &Channels,
+    channels: &'c Channels,
     sending: &BTreeMap<DeliveryId, String>,
-) -> Result<(Vec<Delivery>, Duration), Error> {
+) -> Result<(Vec<(&'c Channel, Vec<Delivery>)>, Duration), Error> {
     if driver.system().await?.freezes.all.is_some() || !driver.journal().holds() {
         return Ok((Vec::new(), LONGEST));
     }
@@ -89,17 +94,28 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
     let (mut all, mut have_room) = (Vec::new(), Vec::new());
     for channel in channels.all() {
         let name = &channel.definition().name;
-        let room = SENT_AT_ONCE - sending.values().filter(|of| *of == name).count().min(SENT_AT_ONCE);
+        let busy = sending.values().filter(|of| *of == name).count();
+        // What is gathered is claimed as a whole, so that one node tells all of it.
+        let gathers = channel.definition().gathers();
+        let room = match gathers {
+            true if busy > 0 => 0,
+            true => GATHERED,
+            false => SENT_AT_ONCE - busy.min(SENT_AT_ONCE),
+        };
         if room == 0 {
             continue;
         }
-        let claim =
-            Claim { channel: name.clone(), now, limit: room, sending: sending.keys().cloned().collect() };
+        let sending = sending.keys().cloned().collect();
+        let claim = Claim { channel: name.clone(), now, limit: room, sending, whole: gathers };
         let claimed = driver.journal().claim_deliveries(claim).await?;
-        if claimed.len() < room {
+        if claimed.len() < room && (!gathers || claimed.is_empty()) {
             have_room.push(name.clone());
         }
-        all.extend(claimed);
+        if gathers && !claimed.is_empty() {
+            all.push((channel, claimed));
+        } else {
+            all.extend(claimed.into_iter().map(|delivery| (channel, vec![delivery])));
+        }
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
@@ -107,50 +123,108 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends one that this node has claimed, and settles it. Where that fails it stays claimed, and is claimed again.
-async fn send_one<J: Journal, C: Clock, E: Executor>(
+/// Sends what this node has claimed, and settles it. What can not be settled stays claimed, and is claimed again.
+async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channels: &Channels,
+    channel: &Channel,
     pages: &dyn Pages,
-    delivery: Delivery,
-) -> DeliveryId {
-    let id = delivery.delivery.clone();
-    let Some(channel) = channels.get(&delivery.channel) else { return id };
-    if let Err(error) = Box::pin(deliver(driver, channel, pages, delivery)).await {
-        tracing::warn!(delivery = %id, %error, "what became of a delivery can not be written down");
-        driver.clock().sleep(PAUSE).await;
+    claimed: Vec<Delivery>,
+) -> Vec<DeliveryId> {
+    let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
+    let sorted = if channel.definition().gathers() {
+        match sorted(driver, channel, claimed).await {
+            Ok(sorted) => sorted,
+            Err(error) => {
+                tracing::warn!(%error, "what is to be told together can not be sorted");
+                driver.clock().sleep(PAUSE).await;
+                return ids;
+            }
+        }
+    } else {
+        Sorted { bundles: vec![claimed], ..Sorted::default() }
+    };
+    let Sorted { bundles, dropped } = sorted;
+    let settling = async {
+        for (delivery, why) in dropped {
+            let now = driver.clock().now();
+            settle(driver, channel, verdict::dropped(delivery, why, now)).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    if let Err(error) = settling.await {
+        tracing::warn!(%error, "what became of a delivery can not be written down");
     }
-    id
+    stream::iter(bundles)
+        .for_each_concurrent(SENT_AT_ONCE, async |bundle| {
+            if let Err(error) = Box::pin(deliver(driver, channel, pages, bundle)).await {
+                tracing::warn!(%error, "what became of a delivery can not be written down");
+                driver.clock().sleep(PAUSE).await;
+            }
+        })
+        .await;
+    ids
 }
 
+async fn sorted<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    claimed: Vec<Delivery>,
+) -> Result<Sorted, Error> {
+    let mut open = BTreeSet::new();
+    let interrupts: BTreeSet<&InterruptId> = claimed.iter().map(|each| &each.interrupt).collect();
+    for id in interrupts {
+        if driver.journal().interrupt(id).await?.is_some_and(|row| row.open) {
+            open.insert(id.clone());
+        }
+    }
+    let system = driver.glance_system().await?;
+    Ok(gather::sort(claimed, channel.definition(), &system.people, &open))
+}
+
+/// Several of them are one message.
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
     pages: &dyn Pages,
-    delivery: Delivery,
+    bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
     let is_for_people = channel.definition().via.is_read_by_people();
-    let row = driver.journal().interrupt(&delivery.interrupt).await?;
-    // Nobody is asked to decide what is decided. A program hears of everything that happened.
-    if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
-        let now = driver.clock().now();
-        return settle(driver, channel, verdict::dropped(delivery, "it was resolved before", now)).await;
-    }
-    let message = match compose(driver, channel, pages, &delivery).await? {
-        Composed::Ready(message) => message,
-        Composed::Dropped(why) => {
-            let now = driver.clock().now();
-            return settle(driver, channel, verdict::dropped(delivery, &why, now)).await;
+    let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
+    for delivery in bundle {
+        let row = driver.journal().interrupt(&delivery.interrupt).await?;
+        // Nobody is asked to decide what is decided. A program hears of everything that happened.
+        let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
+            Composed::Dropped("it was resolved before".to_owned())
+        } else {
+            compose(driver, channel, pages, &delivery).await?
+        };
+        match composed {
+            Composed::Ready(message) => {
+                deliveries.push(delivery);
+                messages.push(*message);
+            }
+            Composed::Dropped(why) => {
+                let now = driver.clock().now();
+                settle(driver, channel, verdict::dropped(delivery, &why, now)).await?;
+            }
         }
-    };
+    }
     // Its lease ran out since the claim: another node may have it by now.
-    if !driver.journal().holds() {
+    if messages.is_empty() || !driver.journal().holds() {
         return Ok(());
     }
     let began = driver.clock().now();
-    let sent: Sent = channel.send(&message, began).await;
+    let sent: Sent = match &messages[..] {
+        [message] => channel.send(message, began).await,
+        several => channel.send_several(several, &pages.all(), began).await,
+    };
+    // One chance for all: what was told together is told together when it is tried again.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
-    settle(driver, channel, verdict::settled(delivery, channel.definition(), &sent, began, now, chance)).await
+    for delivery in deliveries {
+        let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
+        settle(driver, channel, settled).await?;
+    }
+    Ok(())
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(

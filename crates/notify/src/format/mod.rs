@@ -10,13 +10,25 @@ use holdshort_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::channel::Channel;
-use crate::message::Message;
+use crate::message::{Message, Several};
 
 /// What is sent: always JSON, by POST.
 pub(crate) struct Request {
     pub(crate) url: reqwest::Url,
     pub(crate) body: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
+}
+
+/// Several messages as one. A program is told each by itself.
+pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Request {
+    let (url, body) = match channel.definition.via {
+        Via::Slack => (channel.url.clone(), slack::several(several)),
+        Via::Teams => (channel.url.clone(), teams::several(several)),
+        Via::Ntfy => ntfy::several(&channel.url, several),
+        Via::Webhook | Via::Email => (channel.url.clone(), Value::Null),
+    };
+    let body = bytes(&body);
+    Request { url, body, headers: headers(channel) }
 }
 
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Request {
@@ -29,18 +41,18 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Email => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
-    let mut headers: Vec<(String, String)> =
-        channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    match channel.definition.via {
-        Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
-        Via::Ntfy => {
-            headers.extend(
-                channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))),
-            );
-        }
-        Via::Slack | Via::Teams | Via::Email => {}
+    let mut headers = headers(channel);
+    if channel.definition.via == Via::Webhook {
+        headers.extend(webhook::headers(&channel.secrets, message, &body, now));
     }
     Request { url, body, headers }
+}
+
+/// Those that are the same for everything that is sent.
+fn headers(channel: &Channel) -> Vec<(String, String)> {
+    let said = channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
+    said.chain(token).collect()
 }
 
 /// Signed as they are sent: nothing encodes them again.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::message::Message;
+use crate::message::{Message, Several};
 
 pub(super) fn body(message: &Message) -> Value {
     let headline = message.headline();
@@ -21,6 +21,21 @@ pub(super) fn body(message: &Message) -> Value {
         "url": message.link,
     }]}));
     // What a notification shows. Slack reads formats in it, so it holds what is ours alone.
+    json!({"text": escaped(&headline), "blocks": blocks})
+}
+
+pub(super) fn several(several: Several<'_>) -> Value {
+    let headline = several.headline();
+    let mut blocks = vec![json!({"type": "section", "text": plain(&headline)})];
+    for message in several.listed() {
+        blocks.push(json!({"type": "section", "text": plain(&message.entry()), "accessory": {
+            "type": "button",
+            "action_id": format!("open-{}", message.id),
+            "text": plain(message.action()),
+            "url": message.link,
+        }}));
+    }
+    blocks.extend(several.not_listed().map(|more| json!({"type": "section", "text": plain(&more)})));
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::message::{Message, Way};
+use crate::message::{Message, Several, Way};
 use crate::words::filled;
 
 pub(super) struct Body {
@@ -47,8 +47,44 @@ pub(super) fn of(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
+pub(super) fn of_several(several: Several<'_>) -> Body {
+    let words = several.words();
+    let headline = several.headline();
+    let mut plain = format!("{headline}\n");
+    let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
+    let mut until = None;
+    for message in several.listed() {
+        let entry = message.entry();
+        let _ = write!(plain, "\n- {entry}\n  {}\n", message.link);
+        let link = escaped(&message.link);
+        let _ = writeln!(inner, "<li><a href=\"{link}\">{}</a></li>", escaped(&entry));
+        if let Way::Link(at) = message.way {
+            until = until.max(Some(message.time(at)));
+        }
+    }
+    if let Some(more) = several.not_listed() {
+        let _ = write!(plain, "\n{more}\n");
+        let _ = writeln!(inner, "<li>{}</li>", escaped(&more));
+    }
+    let how = match until {
+        Some(until) => filled(words.yours, &[&until]),
+        None => words.sign_in.to_owned(),
+    };
+    let (inbox, no_reply) = (words.inbox, words.no_reply);
+    let _ = write!(plain, "\n{inbox}:\n{}\n\n{how}\n\n-- \n{no_reply}\n", several.inbox);
+    let _ = writeln!(
+        inner,
+        "</ul>\n<p><a href=\"{}\">{}</a></p>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>",
+        escaped(several.inbox),
+        escaped(inbox),
+        escaped(&how),
+        escaped(no_reply),
+    );
+    Body { plain, html: page(words.tag, &headline, &inner) }
+}
+
 /// `inner` is HTML already.
-pub(super) fn page(language: &str, title: &str, inner: &str) -> String {
+fn page(language: &str, title: &str, inner: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
          <body style=\"font-family:sans-serif\">\n{inner}</body>\n</html>\n",
@@ -57,7 +93,7 @@ pub(super) fn page(language: &str, title: &str, inner: &str) -> String {
 }
 
 /// As text, and between quotes.
-pub(super) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

@@ -15,7 +15,7 @@ use lettre::message::{Mailbox, MultiPart, MultiPartKind, SinglePart};
 
 use self::body::Body;
 use crate::limits::SUBJECT_CHARS;
-use crate::message::{Message, Reader, line};
+use crate::message::{Message, Reader, Several, line};
 
 pub(crate) use self::smtp::send;
 
@@ -38,55 +38,72 @@ pub(crate) enum Unaddressed {
 }
 
 pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed> {
-    let reader = message.reader.as_ref().ok_or(Unaddressed::Nobody)?;
     let domain = from.email.domain();
-    let thread = format!("<{}@{domain}>", message.notice.interrupt);
-    let words = message.words();
     let about = match &message.title {
         Some(title) => format!("{title} ({})", message.subject()),
         None => message.subject(),
     };
     // Some programs put mails together by their subjects.
     let again = if message.is_first() { "" } else { "Re: " };
-    let subject = line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS);
-    let id = format!("<{}@{domain}>", message.id);
-    let Body { plain, html } = body::of(message);
-    mail(from, reader, &id, &thread, &subject, words.tag, at(message.notice.at), plain, html)
+    let head = Head {
+        id: format!("<{}@{domain}>", message.id),
+        thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
+        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS),
+        language: message.words().tag,
+        date: at(message.notice.at),
+    };
+    mail(from, message.reader.as_ref(), head, body::of(message))
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is one header, or one part")]
-fn mail(
-    from: &Mailbox,
-    reader: &Reader,
-    id: &str,
-    thread: &str,
-    subject: &str,
-    language: &str,
+/// Several things in one mail. It has a thread of its own.
+pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
+    let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
+    let newest = several.messages.iter().map(|message| message.notice.at).max();
+    let head = Head {
+        id: format!("<{}@{}>", first.id, from.email.domain()),
+        thread: None,
+        subject: line(&format!("[Holdshort] {}", several.headline()), SUBJECT_CHARS),
+        language: several.words().tag,
+        date: at(newest.unwrap_or(first.notice.at)),
+    };
+    mail(from, first.reader.as_ref(), head, body::of_several(several))
+}
+
+/// What the headers say.
+struct Head {
+    id: String,
+    /// What it belongs to.
+    thread: Option<String>,
+    subject: String,
+    language: &'static str,
     date: SystemTime,
-    plain: String,
-    html: String,
-) -> Result<Mail, Unaddressed> {
+}
+
+fn mail(from: &Mailbox, reader: Option<&Reader>, head: Head, body: Body) -> Result<Mail, Unaddressed> {
+    let reader = reader.ok_or(Unaddressed::Nobody)?;
+    let Head { id, thread, subject, language, date } = head;
     let address: Address = reader.address.trim().parse()?;
     let name = reader.name.as_deref().map(|name| line(name, SUBJECT_CHARS)).filter(|name| !name.is_empty());
     let boundary = format!("=_{}", id.trim_matches(['<', '>']).replace('@', "_"));
     let parts = MultiPart::builder()
         .kind(MultiPartKind::Alternative)
         .boundary(boundary)
-        .singlepart(part(ContentType::TEXT_PLAIN, plain))
-        .singlepart(part(ContentType::TEXT_HTML, html));
-    let built = lettre::Message::builder()
+        .singlepart(part(ContentType::TEXT_PLAIN, body.plain))
+        .singlepart(part(ContentType::TEXT_HTML, body.html));
+    let mut built = lettre::Message::builder()
         .from(from.clone())
         .to(Mailbox::new(name, address.clone()))
         .date(date)
-        .message_id(Some(id.to_owned()))
-        .in_reply_to(thread.to_owned())
-        .references(thread.to_owned())
+        .message_id(Some(id))
         .subject(subject)
         // RFC 3834: no machine answers it.
         .raw_header(raw("Auto-Submitted", "auto-generated"))
         .raw_header(raw("X-Auto-Response-Suppress", "All"))
-        .raw_header(raw("Content-Language", language))
-        .multipart(parts)?;
+        .raw_header(raw("Content-Language", language));
+    if let Some(thread) = thread {
+        built = built.in_reply_to(thread.clone()).references(thread);
+    }
+    let built = built.multipart(parts)?;
     let envelope = Envelope::new(Some(from.email.clone()), vec![address])?;
     Ok(Mail { envelope, bytes: built.formatted() })
 }

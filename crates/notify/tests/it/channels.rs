@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use holdshort_core::channel::{self, Rule, Source, To, Via};
+use holdshort_core::hold::Hold;
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
@@ -29,6 +30,8 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         attempts: 3,
         retry_ms: 5_000,
         timeout_ms: 10_000,
+        hold: Hold::default(),
+        personal: BTreeMap::new(),
     }
 }
 

@@ -12,6 +12,7 @@ mod crash;
 mod damage;
 mod deciding;
 mod demo;
+mod digests;
 mod disk;
 mod docs;
 mod effects;
