@@ -22,6 +22,8 @@ pub struct Channel {
     pub to: To,
     /// Of e-mail alone.
     pub mail: Option<Mail>,
+    /// Of Slack, where it has buttons.
+    pub slack: Option<SlackApp>,
     /// That sign what is sent, the current one first; the others go on to be valid while receivers change over. Of ntfy: the
     /// token of whoever publishes. Of e-mail: the password.
     pub secrets: Vec<Source>,
@@ -98,6 +100,15 @@ pub enum Security {
     Tls,
     /// None: to addresses that `allow` names, and to no others.
     None,
+}
+
+/// An app of Slack, which posts with a token of its bot and is told who presses a button.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlackApp {
+    /// The id of a conversation, `C…`. Empty where each person is written to.
+    pub conversation: String,
+    pub token: Source,
+    pub signing_secret: Source,
 }
 
 /// How a channel is spoken to.

@@ -14,6 +14,7 @@ use reqwest::Url;
 
 use crate::limits::SECRET_FILE_BYTES;
 use crate::sign::{Secret, SecretError};
+use crate::slack::Bot;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -47,6 +48,7 @@ pub struct Channel {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Smtp>,
+    pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
 }
 
@@ -129,9 +131,15 @@ impl Channel {
             Via::Email => smtp = Some(open_smtp(&definition, &url, texts)?),
             Via::Slack | Via::Teams => {}
         }
+        let slack = match &definition.slack {
+            None => None,
+            Some(app) => {
+                Some(Bot::new(app.conversation.clone(), read(&app.token)?, &read(&app.signing_secret)?))
+            }
+        };
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
-        Ok(Self { definition, url, secrets, token, smtp, guard })
+        Ok(Self { definition, url, secrets, token, smtp, slack, guard })
     }
 
     /// How it is configured.
@@ -208,6 +216,9 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("holds a name or a password: send a header, or sign");
+    }
+    if definition.slack.is_some() && !url.path().ends_with('/') {
+        return Err("ends in no `/`: `https://slack.com/api/`");
     }
     if definition.via == Via::Ntfy && url.path().trim_matches('/').is_empty() {
         return Err("names no topic: `https://ntfy.sh/TOPIC`");

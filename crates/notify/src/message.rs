@@ -7,6 +7,7 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
+use crate::slack::Posted;
 use crate::words::{Words, filled};
 
 /// One delivery, as it is put into words. The same for each attempt.
@@ -22,6 +23,27 @@ pub struct Message {
     pub way: Way,
     /// Whom it is for, where it is for one.
     pub reader: Option<Reader>,
+    /// What people press where they are told.
+    pub buttons: Vec<Button>,
+    /// What was told of the same before, where it can be changed.
+    pub posted: Vec<Posted>,
+}
+
+/// One that opens a form: nothing is decided by pressing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Button {
+    /// A word of ours.
+    pub label: String,
+    /// What comes back when it is pressed.
+    pub value: String,
+    pub tone: Tone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Go,
+    Stop,
+    Other,
 }
 
 /// Several messages to the same readers, as one.

@@ -15,6 +15,7 @@ pub mod reading;
 mod routes;
 mod server;
 mod serving;
+mod slack;
 mod socket;
 mod telling;
 mod tls;

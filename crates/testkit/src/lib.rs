@@ -15,3 +15,4 @@ pub mod provider;
 pub mod server;
 pub mod sim;
 pub mod sink;
+pub mod slack;

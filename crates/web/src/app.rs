@@ -32,7 +32,7 @@ use crate::access::{Newest, Used};
 use crate::asked::Asked;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
-use crate::links::Links;
+use crate::links::{Links, Pressed};
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
@@ -57,6 +57,7 @@ pub struct App {
     pub issuers: Issuers,
     pub sign_ins: SignIns,
     pub links: Links,
+    pub pressed: Pressed,
     /// `None`: nobody is told of runs.
     pub traces: Option<Arc<Traces>>,
     /// What links begin with: the public address, or the one that it listens on.

@@ -13,6 +13,35 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
+/// Buttons of messages, by which somebody opens a form in a chat.
+pub struct Pressed(Seal);
+
+/// What a button opens: a form to take this option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Press {
+    #[serde(rename = "i")]
+    pub interrupt: InterruptId,
+    #[serde(rename = "d")]
+    pub subject: Digest,
+    #[serde(rename = "o")]
+    pub option: String,
+}
+
+impl Pressed {
+    pub fn new(operator: &str) -> Self {
+        Self(Seal::new("buttons of messages", operator))
+    }
+
+    pub fn value(&self, press: &Press) -> String {
+        self.0.seal(press)
+    }
+
+    /// What this server sealed.
+    pub fn press(&self, value: &str) -> Option<Press> {
+        self.0.open(value)
+    }
+}
+
 /// What a link is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {

@@ -27,10 +27,11 @@
 
 mod hold;
 mod mail;
+mod slack;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::channel::{Channel, Mail, Rule, Source, To, Via};
+use holdshort_core::channel::{Channel, Mail, Rule, SlackApp, Source, To, Via};
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
@@ -73,6 +74,11 @@ const CHANNEL: Keys = Keys {
         "password_file",
         "password_env",
         "to",
+        "channel",
+        "token_file",
+        "token_env",
+        "signing_secret_file",
+        "signing_secret_env",
         "zone",
         "quiet",
         "digest",
@@ -124,15 +130,21 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let fields = item.fields(&CHANNEL, problems)?;
     let vias = Via::ALL.map(|via| (via.as_str(), via));
     let via = fields.need("type", problems)?.one_of(&vias, problems)?;
-    let reached = if via == Via::Email {
-        mail::read(item, &fields, problems).map(Reached::by_mail)
-    } else {
-        for (key, found) in mail::KEYS.iter().filter_map(|key| Some((key, fields.find(key)?))) {
-            problems.at(found, format!("`{key}` is for channels of the type `email`"));
+    let others = [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..])];
+    for (of, keys) in others.into_iter().filter(|(of, _)| *of != via) {
+        for (key, found) in keys.iter().filter_map(|key| Some((key, fields.find(key)?))) {
+            problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));
         }
-        let url = url(via, item, &fields, problems);
-        let secrets = secrets(via, item, &fields, problems);
-        url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to: To::Channel, mail: None })
+    }
+    let reached = match via {
+        Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
+        Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
+        Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy => {
+            let url = url(via, item, &fields, problems);
+            let secrets = secrets(via, item, &fields, problems);
+            let to = To::Channel;
+            url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to, mail: None, slack: None })
+        }
     };
     let rule = rule(&fields, problems);
     let mut ms = |key: &str, default: u64, most: u64| {
@@ -151,8 +163,9 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
     let headers = headers(&fields, problems);
     let allow = allow(&fields, problems);
-    let (hold, personal) = hold::read(via, &fields, problems);
-    let Reached { url, secrets, to, mail } = reached?;
+    let has_people = reached.as_ref().is_none_or(|reached| reached.to == To::People);
+    let (hold, personal) = hold::read(via, has_people, &fields, problems);
+    let Reached { url, secrets, to, mail, slack } = reached?;
     Some(Channel {
         name: name.to_owned(),
         rule,
@@ -160,6 +173,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         url,
         to,
         mail,
+        slack,
         secrets,
         headers,
         title,
@@ -178,11 +192,16 @@ struct Reached {
     secrets: Vec<Source>,
     to: To,
     mail: Option<Mail>,
+    slack: Option<SlackApp>,
 }
 
 impl Reached {
     fn by_mail(mail::Read { url, mail, password, to }: mail::Read) -> Self {
-        Self { url, secrets: password.into_iter().collect(), to, mail: Some(mail) }
+        Self { url, secrets: password.into_iter().collect(), to, mail: Some(mail), slack: None }
+    }
+
+    fn by_app(slack::Read { url, app, to }: slack::Read) -> Self {
+        Self { url, secrets: Vec::new(), to, mail: None, slack: Some(app) }
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const SENT_AT_ONCE: usize = 4;
 /// Deliveries of a channel that are gathered at a time: what is beyond them is another message.
 pub const GATHERED: usize = 500;
+/// Messages that one more of the same interrupt changes: reminders have a limit far below.
+pub const UPDATED: usize = 100;
 /// People that one notice is told to over one channel, by a delivery each: all of them are rows of the append that asks.
 pub const RECIPIENTS: usize = 200;
 /// The longest wait between two attempts, before what is drawn at random.

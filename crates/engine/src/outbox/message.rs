@@ -4,21 +4,26 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use holdshort_core::delivery::Delivery;
+use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::{self, Fact};
 use holdshort_core::id::{InterruptId, StreamId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Recipient};
 use holdshort_core::run;
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Channel, Message, Reader, Way, title};
-use holdshort_store::Journal;
+use holdshort_notify::{Button, Channel, Message, Posted, Reader, Way, title};
+use holdshort_store::{DeliveryFilter, Journal};
 
+use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
 /// A link of one person, and until when it counts.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
+
+pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
 
 /// The pages that messages lead to.
 pub trait Pages: Send + Sync + 'static {
@@ -27,6 +32,12 @@ pub trait Pages: Send + Sync + 'static {
 
     /// Where an interrupt is decided after a sign-in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
+
+    /// Alerts admins, once of all nodes, that nobody is told over a channel any more; and why.
+    fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
+
+    /// What people press where they are told; nothing where they have to sign in.
+    fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
     /// Where a person decides without one, by a link that this delivery brings them; `None`: they sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
@@ -79,7 +90,37 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     };
     let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
     let id = delivery.delivery.to_string();
-    Ok(Composed::Ready(Box::new(Message { id, notice, title, link, way, reader })))
+    let has_buttons = channel.has_buttons();
+    let asks = delivery.occasion.asks();
+    let buttons = if has_buttons && asks { pages.buttons(delivery).await } else { Vec::new() };
+    let posted = if has_buttons && !asks { posted(driver, delivery).await? } else { Vec::new() };
+    Ok(Composed::Ready(Box::new(Message { id, notice, title, link, way, reader, buttons, posted })))
+}
+
+/// What this channel was told of the interrupt before, to the same readers, as far as it is known where that stands.
+async fn posted<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    delivery: &Delivery,
+) -> Result<Vec<Posted>, Error> {
+    let filter = DeliveryFilter {
+        channel: Some(delivery.channel.clone()),
+        state: Some(DeliveryState::Delivered),
+        interrupt: Some(delivery.interrupt.clone()),
+    };
+    let to = |delivery: &Delivery| {
+        json::from_slice::<Notice>(delivery.notice.as_bytes()).ok().and_then(|notice| notice.to)
+    };
+    let mut posted: Vec<Posted> = Vec::new();
+    for told in driver.journal().deliveries(&filter, None, UPDATED).await?.items {
+        if !told.occasion.asks() || to(&told) != to(delivery) {
+            continue;
+        }
+        let attempts = driver.journal().attempts(&told.delivery).await?;
+        let found = attempts.iter().rev().find_map(|attempt| Posted::of(attempt.answer.as_deref()?));
+        // What was told with other things stays as it is: it tells of these, too.
+        posted.extend(found.filter(|found| !posted.contains(found)));
+    }
+    Ok(posted)
 }
 
 /// Read when it is sent: where it was erased meanwhile, nobody is told it any more.

@@ -25,8 +25,8 @@ use holdshort_store::{Claim, Journal, Settled, Told};
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
+pub use message::{Alert, Buttons, Pages, PersonalLink};
 use message::{Composed, compose};
-pub use message::{Pages, PersonalLink};
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -147,7 +147,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     let settling = async {
         for (delivery, why) in dropped {
             let now = driver.clock().now();
-            settle(driver, channel, verdict::dropped(delivery, why, now)).await?;
+            settle(driver, channel, pages, verdict::dropped(delivery, why, now)).await?;
         }
         Ok::<(), Error>(())
     };
@@ -205,7 +205,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             }
             Composed::Dropped(why) => {
                 let now = driver.clock().now();
-                settle(driver, channel, verdict::dropped(delivery, &why, now)).await?;
+                settle(driver, channel, pages, verdict::dropped(delivery, &why, now)).await?;
             }
         }
     }
@@ -222,7 +222,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-        settle(driver, channel, settled).await?;
+        settle(driver, channel, pages, settled).await?;
     }
     Ok(())
 }
@@ -230,6 +230,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
+    pages: &dyn Pages,
     verdict: verdict::Settling,
 ) -> Result<(), Error> {
     let verdict::Settling { settled, is_gone } = verdict;
@@ -246,5 +247,8 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == holdshort_core::delivery::DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
-    verdict::judge_channel(driver, name, failing_since, is_gone).await
+    if let Some(why) = verdict::judge_channel(driver, name, failing_since, is_gone).await? {
+        pages.disabled(name, why).await;
+    }
+    Ok(())
 }

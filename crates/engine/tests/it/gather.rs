@@ -21,6 +21,7 @@ fn channel() -> Channel {
         url: Source::Plain(String::new()),
         to: To::People,
         mail: None,
+        slack: None,
         secrets: Vec::new(),
         headers: BTreeMap::new(),
         title: false,

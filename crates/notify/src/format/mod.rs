@@ -11,12 +11,27 @@ use serde_json::Value;
 
 use crate::channel::Channel;
 use crate::message::{Message, Several};
+use crate::slack::Call;
 
 /// What is sent: always JSON, by POST.
 pub(crate) struct Request {
     pub(crate) url: reqwest::Url,
     pub(crate) body: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
+}
+
+/// What the bot of an app of Slack is told. `conversation`: where it posts.
+pub(crate) fn slack_calls(message: &Message, conversation: &str) -> Vec<Call> {
+    slack::calls(message, conversation)
+}
+
+pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -> Vec<Call> {
+    vec![slack::post(slack::several(several), conversation)]
+}
+
+/// A text in which Slack reads no format that could do something.
+pub(crate) fn slack_text(text: &str) -> String {
+    slack::escaped(text)
 }
 
 /// Several messages as one. A program is told each by itself.

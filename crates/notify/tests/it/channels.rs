@@ -23,6 +23,7 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         url: Source::Plain(url.to_owned()),
         to: To::Channel,
         mail: None,
+        slack: None,
         secrets,
         headers: BTreeMap::from([("X-Team".to_owned(), "risk".to_owned())]),
         title: true,
@@ -63,6 +64,8 @@ pub(crate) fn message() -> Message {
         link: "https://hold.example.org/inbox/int_01k6f0000000000000000000cc".to_owned(),
         way: Way::SignIn,
         reader: None,
+        buttons: Vec::new(),
+        posted: Vec::new(),
     }
 }
 

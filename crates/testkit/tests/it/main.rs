@@ -48,6 +48,7 @@ mod rush;
 mod sandbox;
 mod sign_in;
 mod sim;
+mod slack;
 mod startup;
 mod stopping;
 mod stops;

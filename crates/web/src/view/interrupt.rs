@@ -106,6 +106,12 @@ pub async fn mailable(app: &App, asked: &Asked) -> Answer<Option<Digest>> {
     Ok(may.then(|| digest(&interrupt)))
 }
 
+/// What it offers.
+pub async fn offers(app: &App, asked: &Asked) -> Answer<Vec<wire::Offer>> {
+    let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
+    Ok(interrupt.opened.options.iter().map(offer).collect())
+}
+
 /// Whether whoever decides has to sign in: what a message brought does not say who reads it.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High

@@ -19,7 +19,12 @@ const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
 /// What is held back of everybody, and in the place of that of some.
-pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> (Hold, BTreeMap<String, Hold>) {
+pub(super) fn read(
+    via: Via,
+    has_people: bool,
+    fields: &Fields<'_>,
+    problems: &mut Problems,
+) -> (Hold, BTreeMap<String, Hold>) {
     if !via.is_read_by_people() {
         for found in ["quiet", "digest", "personal", "zone"].iter().filter_map(|key| fields.find(key)) {
             problems.at(found, "a program is told everything at once");
@@ -28,8 +33,8 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> (H
     let all = hold(fields, &Hold::default(), problems);
     let mut personal = BTreeMap::new();
     let Some(item) = fields.find("personal") else { return (all, personal) };
-    if via != Via::Email {
-        problems.at(item, "what one person is told of is for channels of the type `email`");
+    if !has_people {
+        problems.at(item, "this channel writes to nobody by themselves");
     }
     let entries = item.entries(problems).unwrap_or_default();
     if entries.len() > CHANNEL_PERSONAL {

@@ -87,7 +87,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: ntfy, url: https://ntfy.sh/t, personal: {anna: {digest: off}}}",
             "{anna",
-            "what one person is told of is for channels of the type `email`",
+            "this channel writes to nobody by themselves",
         ),
         ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
         ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
@@ -130,6 +130,27 @@ fn what_is_wrong_is_told_with_its_place() {
             "everybody",
             "expected `people` or a list of addresses, found `everybody`",
         ),
+        (
+            "{type: slack, channel: C1, signing_secret_env: S}",
+            "{",
+            "a slack channel with buttons needs the token of its bot",
+        ),
+        (
+            "{type: slack, channel: C1, token_env: T}",
+            "{",
+            "a slack channel with buttons needs the signing secret",
+        ),
+        (
+            "{type: slack, channel: general, token_env: T, signing_secret_env: S}",
+            "general",
+            "expected the id of a channel such as `C0123456789`, or `people`",
+        ),
+        (
+            "{type: slack, channel: C1, token_env: T, signing_secret_env: S, url_env: U}",
+            "U}",
+            "a slack channel with buttons has no `url_env`",
+        ),
+        ("{type: teams, url_env: U, channel: C1}", "C1", "`channel` is for channels of the type `slack`"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, headers: {Cookie: x}}",
             "Cookie",

@@ -119,3 +119,8 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
     let values = context! { headline, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
     frame::page(status, headline, "decision.html", values)
 }
+
+/// What the page shows of an interrupt, as plain text, part by part; and whether something of it is cut.
+pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&JudgedCall>) -> (Vec<String>, bool) {
+    Card::of(interrupt, judged, None).text()
+}
