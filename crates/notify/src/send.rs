@@ -63,7 +63,9 @@ impl Channel {
             return self.mail(smtp, mail::of_several(several, &smtp.from)).await;
         }
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
-            return self.bot(format::slack_calls_of_several(several, conversation(bot, first))).await;
+            let sent = self.bot(format::slack_calls_of_several(several, conversation(bot, first))).await;
+            // It tells of others, too: what becomes of one of them does not take its place.
+            return Sent { answer: None, ..sent };
         }
         self.request(format::request_of_several(self, several), now).await
     }

@@ -117,13 +117,13 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
         }
         let attempts = driver.journal().attempts(&told.delivery).await?;
         let found = attempts.iter().rev().find_map(|attempt| Posted::of(attempt.answer.as_deref()?));
-        // What was told with other things stays as it is: it tells of these, too.
         posted.extend(found.filter(|found| !posted.contains(found)));
     }
     Ok(posted)
 }
 
-/// Read when it is sent: where it was erased meanwhile, nobody is told it any more.
+/// Read when it is sent: where it was erased meanwhile, nobody is told it any more. Where something is withheld from
+/// reviewers it may hold that, and who reads a message is not known well enough.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -132,7 +132,7 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     let stream = StreamId::Run(row.run);
     let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
     let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
-        if opened.interrupt == delivery.interrupt);
+        if opened.interrupt == delivery.interrupt && opened.withhold.is_empty());
     let event::Content { data, .. } = event.content;
     Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
 }
