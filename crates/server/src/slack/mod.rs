@@ -177,7 +177,7 @@ async fn submitted(auth: &AuthState, payload: &Value) -> Answer<Response> {
             view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
         },
         Err(refused) if refused.code() == Code::InvalidRequest && modal::has_field(payload) => {
-            Reply::Errors { errors: json!({modal::FIELD: words(&refused)}) }
+            Reply::Errors { errors: json!({ (modal::FIELD): words(&refused) }) }
         }
         Err(refused) => Reply::Update { view: modal::told(&words(&refused)) },
     };
