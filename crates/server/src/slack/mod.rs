@@ -18,7 +18,7 @@ use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Level, Offe
 use holdshort_web::auth::{AuthState, Holder, Shown};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
-use holdshort_web::links::{Press, Pressed};
+use holdshort_web::links::Press;
 use holdshort_web::problem::{Answer, Refused};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
