@@ -82,6 +82,9 @@ pub struct Notice {
     /// Whose votes settled it, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
+    /// Whom a reminder or an escalation names, by id: of those who are asked, who has not voted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
     /// Whom the delivery is for, where a channel has one for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
@@ -98,9 +101,12 @@ pub enum Recipient {
 }
 
 impl Notice {
-    /// The people that it is for: who is named, and who is in a group that is. Where nobody is, who may decide what is
+    /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody is, who may decide what is
     /// assigned to nobody. In the place of whoever is away, who stands in for them. None that is only a key.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
+        if !self.told.is_empty() {
+            return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
+        }
         let is_for_all = self.people.is_empty() && self.groups.is_empty();
         let is_asked = |id: &str| {
             if is_for_all {
@@ -133,6 +139,7 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
             continue;
         }
         let (people, groups) = asked(interrupt, occasion, told);
+        let told = told.unwrap_or_default().iter().take(limits::ASSIGNED).cloned().collect();
         let notice = Notice {
             occasion,
             at,
@@ -148,6 +155,7 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
             expires_at: interrupt.opened.expires_at,
             outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
             by: by(interrupt),
+            told,
             to: None,
         };
         found.insert((id.clone(), occasion), notice);

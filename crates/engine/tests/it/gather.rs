@@ -55,6 +55,7 @@ fn told(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery
         expires_at: None,
         outcome: None,
         by: Vec::new(),
+        told: Vec::new(),
         to: Some(Recipient::Person(to.to_owned())),
     };
     Delivery {

@@ -23,6 +23,7 @@ pub(super) fn body(message: &Message) -> Value {
         expires_at,
         outcome,
         by,
+        told: _,
         to: _,
     } = &message.notice;
     let mut data = json!({

@@ -58,6 +58,7 @@ pub(crate) fn message() -> Message {
             expires_at: Some(at(1_760_003_600_000)),
             outcome: None,
             by: Vec::new(),
+            told: Vec::new(),
             to: None,
         },
         title: Some("Pay <@U1> *now*".to_owned()),
