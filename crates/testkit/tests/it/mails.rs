@@ -34,8 +34,9 @@ pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     server.send(server.request(Method::PUT, &format!("/v1/people/{id}")).json(&body)).await.ok();
 }
 
+/// Asked of a group, and of whoever started the server.
 pub(crate) fn to_legal(more: Value) -> Value {
-    let mut body = json!({"assignment": {"groups": ["legal"]}});
+    let mut body = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
         body.extend(more.clone());
     }
