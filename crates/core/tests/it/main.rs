@@ -25,6 +25,7 @@ mod grants;
 mod handoffs;
 mod head;
 mod history;
+mod hold;
 mod hours;
 mod interruptions;
 mod journals;
