@@ -135,3 +135,5 @@ pub const TRAINING_BYTES: usize = 256 * 1024;
 pub const TRAINING_PROBLEMS: usize = 20;
 /// The same for the athlete: what is told before a run, and stands in its report.
 pub const TRAINING_TOLD: usize = 400;
+/// Findings of a compliance case that one call tells; those beyond are counted.
+pub const CASE_FINDINGS: usize = 100;
