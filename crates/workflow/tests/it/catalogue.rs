@@ -19,6 +19,10 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("read_physiology_data", &[], read()),
         spec("compute_metric", &["metric", "parameters"], read()),
         spec("plot_series", &["series", "title"], read()),
+        spec("case_overview", &[], read()),
+        spec("case_findings", &["rule", "customer"], read()),
+        spec("case_query", &["group_by"], read()),
+        spec("case_review", &[], read()),
         spec(
             "ask_human",
             &["question", "context", "choices", "kind", "response_schema"],

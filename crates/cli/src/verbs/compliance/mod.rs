@@ -95,8 +95,9 @@ pub(super) async fn leave_files(client: &Client, run: &str, folder: &Path, json:
     };
     match written {
         Ok(names) if !json => {
-            let shown = plain::line(&folder.display().to_string());
-            say_all(&Paint::stdout().message(&format!("  In {shown}: {}", names.join(", ")), 2));
+            let shown = folder.display().to_string();
+            let told = format!("  In {}: {}", plain::line(&shown), names.join(", "));
+            say_all(&Paint::stdout().message(&told, 2));
         }
         Ok(_) => {}
         Err(error) => tell(&format!("  Its files are not written: {}", crate::output::error(&error))),
