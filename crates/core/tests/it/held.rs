@@ -89,7 +89,7 @@ fn what_is_released_is_what_was_shown() {
     let told = world.decide(Kind::Review, choose_with("approve", "Send it on Monday."));
     let expected = [
         "decision_made approve",
-        "interrupt_resolved approved approve decision",
+        "interrupt_resolved approved approve",
         "output_released call_1",
         "tool_finished call_1 done released",
         "note_added",
@@ -151,7 +151,7 @@ fn an_edit_is_what_is_released_where_it_is_on_offer() {
 fn a_changed_policy_releases_nothing() {
     let mut world = held();
     let interrupt = world.open(Kind::Review);
-    world.person(Input::Revote);
+    world.send(Input::Revote);
     assert_eq!(world.open(Kind::Review), interrupt);
 }
 

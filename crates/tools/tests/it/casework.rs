@@ -104,8 +104,8 @@ async fn what_is_no_case_is_refused() {
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("x"), sample("watchlist.csv")).unwrap();
     let bench = bench(input());
-    std::fs::remove_file(bench.path().join("watchlist.csv")).unwrap();
-    symlink(elsewhere.path().join("x"), bench.path().join("watchlist.csv")).unwrap();
+    std::fs::remove_file(bench.at("watchlist.csv")).unwrap();
+    symlink(elsewhere.path().join("x"), bench.at("watchlist.csv")).unwrap();
     assert!(failed(&bench, "case_review", json!({})).await.contains("watchlist.csv: link."));
     let early = self::bench(json!({ "task": "Look.", "as_of": "2026-01-01" }));
     assert!(failed(&early, "case_overview", json!({})).await.contains("future_date"));
