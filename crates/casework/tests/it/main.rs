@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod arbitrary;
 mod generated;
 mod guide;
 mod names;
