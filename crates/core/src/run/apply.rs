@@ -11,8 +11,7 @@ use super::fact_part::Returned;
 use super::history::{self, Summary};
 use super::request::said_about;
 use super::state::{
-    Call, CallEnd, CallState, Entry, Found, HeldResult, ModelCall, Planned, Step, StepRole, Trial, Trouble,
-    Used,
+    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepRole, Trial, Trouble, Used,
 };
 use super::{Called, Ended, Run, Started};
 use crate::definition::PhaseKind;
@@ -471,14 +470,7 @@ impl Run {
                 self.step(step, |step| step.judged += 1);
                 self.tell(step, content);
             }
-            Fact::ResultHeld { call, digest, .. } => self.call(call, |call| {
-                call.held = Some(Arc::new(HeldResult {
-                    title: content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                    content: content.text.as_deref().map(Arc::from).unwrap_or_default(),
-                    digest: *digest,
-                    data: content.data.get("data").cloned().unwrap_or_default(),
-                }));
-            }),
+            Fact::ResultHeld { call, digest, .. } => self.keep_held(call, *digest, content),
             Fact::OutputReleased { .. } => self.released.push(content.data.clone()),
 
             Fact::InterruptOpened(opened) => {
