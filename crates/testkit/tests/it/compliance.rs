@@ -45,7 +45,7 @@ async fn server(model: &ScriptedModel, sink: &WebhookSink) -> TestServer {
         "channels:\n  hook: {{type: webhook, url: \"{}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8], title: true}}\n",
         sink.url("/hook")
     );
-    let brief = "name: brief\nextends: compliance\ngates:\n  rules:\n    - {tools: [case_overview, case_query, case_findings, case_review], do: allow}\n  review: {options: [approve, reject], expires_in: 300ms, on_expiry: reject}\n";
+    let brief = "name: brief\nextends: compliance\ngates:\n  review: {options: [approve, reject], expires_in: 300ms, on_expiry: reject}\n";
     let server = TestServer::setup()
         .model(model)
         .channels(&channels)
