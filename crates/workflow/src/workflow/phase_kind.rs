@@ -336,10 +336,7 @@ fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Ph
         }
         (Some(_), Some(Runs::Here { effect: Effect::Read, .. })) => {}
         (Some(item), Some(_)) => {
-            problems.at(
-                item,
-                format!("`{tool}` is no tool that reads here, which a call without an agent must be"),
-            );
+            problems.at(item, format!("`{tool}` is no tool that reads here and changes nothing"));
         }
     }
     PhaseKind::Call { tool, agent: Some(agent(fields, "agent", around, problems).unwrap_or_default()) }

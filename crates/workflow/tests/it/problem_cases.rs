@@ -17,8 +17,17 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         about: "calls that no model makes",
-        text: "name: a\nagents:\n  solo: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: one, kind: call, agent: solo, needs: []}\n  - {id: two, kind: call, tool: case_revew, agent: solo, limits: {rounds: 2}}\n  - {id: three, kind: call, tool: write_file, agent: sol}\n  - {id: four, kind: call, tool: read_file}\n  - {id: five, kind: call, tool: case_review, agent: solo, gates: {review: {options: [approve, edit]}, before_step: ask}}\nresult: fiv\n",
-        says: &["?"],
+        text: "name: a\nagents:\n  solo: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: one, kind: call, agent: solo, needs: []}\n  - {id: two, kind: call, tool: case_revew, agent: solo, limits: {rounds: 2}}\n  - {id: three, kind: call, tool: write_file, agent: sol}\n  - {id: four, kind: call, tool: read_file}\n  - {id: five, kind: call, tool: case_review, agent: solo, gates: {review: {options: [approve, reject]}, before_step: ask}}\nresult: fiv\n",
+        says: &[
+            "workflow.yaml:5:5: the key `tool` is missing",
+            "workflow.yaml:6:33: there is no tool `case_revew` (did you mean `case_review`?)",
+            "workflow.yaml:6:66: `limits` means nothing in a phase of the kind `call`",
+            "workflow.yaml:7:35: `write_file` is no tool that reads here and changes nothing",
+            "workflow.yaml:7:54: there is no agent `sol` (did you mean `solo`?)",
+            "workflow.yaml:8:5: the key `agent` is missing",
+            "workflow.yaml:9:119: `before_step` means nothing in a phase of the kind `call`",
+            "workflow.yaml:10:9: there is no phase `fiv` (did you mean `five`?)",
+        ],
     },
     Case {
         about: "no YAML",
