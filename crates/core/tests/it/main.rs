@@ -24,6 +24,7 @@ mod gates;
 mod grants;
 mod handoffs;
 mod head;
+mod held;
 mod history;
 mod hold;
 mod hours;

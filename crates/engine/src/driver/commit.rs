@@ -151,6 +151,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::ToolLost { .. }
                         | Fact::ToolStopped { .. }
                         | Fact::ToolDoubted { .. }
+                        | Fact::ResultHeld { .. }
                         | Fact::OutputReleased { .. }
                         | Fact::CommentAdded { .. }
                         | Fact::NoteAdded { .. }

@@ -7,6 +7,7 @@ mod answers;
 mod cases;
 mod cluster;
 mod codelab;
+mod compliance;
 mod copilot_inputs;
 mod crash;
 mod damage;
