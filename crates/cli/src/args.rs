@@ -137,7 +137,7 @@ pub(crate) struct StoreArgs {
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
     Demo {
-        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists; `coach`, analysts of training data who ask the athlete.
+        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists; `coach`, analysts of training data who ask the athlete; `compliance`, a crew whose report you release.
         #[arg(default_value = "pair", value_name = "WORKFLOW")]
         workflow: String,
         #[command(flatten)]
@@ -145,13 +145,12 @@ pub(crate) enum Verb {
     },
     /// Start an agent in a repository of yours, and stay beside it
     Run(Run),
-    /// Write a commented configuration of a workflow to edit; never over a file that is there
+    /// Write a commented configuration of a workflow to edit, or a case; never over what is there
     Init {
-        /// `coach` has one.
+        /// `coach` has a configuration, `compliance` a case.
         workflow: String,
-        /// Where to write it.
-        #[arg(default_value = "coach.yaml")]
-        file: PathBuf,
+        /// Where to write it [default: `coach.yaml`, or the folder `case`].
+        file: Option<PathBuf>,
     },
     /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
     Chat(Chat),
@@ -198,7 +197,7 @@ pub(crate) enum Verb {
     Attach {
         /// `run_…`
         run: String,
-        /// Of a run of `coach`: where its reports go; without it none are written.
+        /// Of a run of `coach` or `compliance`: where its reports go; without it none are written.
         #[arg(long, value_name = "DIR")]
         output_dir: Option<PathBuf>,
         #[command(flatten)]
@@ -443,8 +442,12 @@ pub(crate) struct Run {
     /// Of `coach`: writes a commented configuration to edit, and starts nothing.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]
     pub init_config: Option<PathBuf>,
-    /// Of `coach`: where the reports go [default: what the configuration says].
-    #[arg(long, value_name = "DIR", requires = "config")]
+    /// Of `compliance`: the folder with transactions.csv, customers.csv and watchlist.csv.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["input", "workspace", "config", "init_config"])]
+    pub case: Option<PathBuf>,
+    /// Where the reports go, of `coach` [default: what the configuration says] and `compliance` [default: `report` in the
+    /// case].
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "workspace", "init_config"])]
     pub output_dir: Option<PathBuf>,
     /// The session it belongs to: grants of that session hold [default: a new one].
     #[arg(long, value_name = "ID")]

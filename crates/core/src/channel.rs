@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::hold::Hold;
 use crate::interrupt::{Kind, Level};
-use crate::notice::{Notice, Occasion};
+use crate::notice::{Notice, Occasion, Recipient};
+use crate::system::people::People;
+use crate::time::Timestamp;
 
 /// One channel, as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +16,16 @@ pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
+    /// Of e-mail: `smtp://HOST:PORT`.
     pub url: Source,
+    /// Whom each delivery is for.
+    pub to: To,
+    /// Of e-mail alone.
+    pub mail: Option<Mail>,
+    /// Of Slack, where it has buttons.
+    pub slack: Option<SlackApp>,
     /// That sign what is sent, the current one first; the others go on to be valid while receivers change over. Of ntfy: the
-    /// token of whoever publishes.
+    /// token of whoever publishes. Of e-mail: the password.
     pub secrets: Vec<Source>,
     /// Sent along.
     pub headers: BTreeMap<String, String>,
@@ -29,6 +39,76 @@ pub struct Channel {
     pub retry_ms: u64,
     /// The longest that one attempt takes.
     pub timeout_ms: u64,
+    /// What is held back.
+    pub hold: Hold,
+    /// The same for one person, by id, in the place of that.
+    pub personal: BTreeMap<String, Hold>,
+}
+
+impl Channel {
+    /// What is held back of what somebody is told.
+    pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
+        match to {
+            Some(Recipient::Person(id)) => self.personal.get(id).unwrap_or(&self.hold),
+            Some(Recipient::Address(_)) | None => &self.hold,
+        }
+    }
+
+    /// Whether it ever tells several things together.
+    pub fn gathers(&self) -> bool {
+        !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
+    }
+
+    /// Until when a notice is kept that was written at this moment; `None`: it is told at once.
+    pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
+        let person = match &notice.to {
+            Some(Recipient::Person(id)) => people.get(id),
+            Some(Recipient::Address(_)) | None => None,
+        };
+        let zone = person.and_then(|person| person.time_zone.as_deref());
+        self.hold_of(notice.to.as_ref()).until(written, notice.risk, zone)
+    }
+}
+
+/// Whom a delivery of a channel is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum To {
+    /// Whoever reads the channel: one delivery of each notice.
+    #[default]
+    Channel,
+    /// Each person who is asked: a delivery for each of them.
+    People,
+    /// These: a delivery for each of them.
+    Addresses(Vec<String>),
+}
+
+/// How mails are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// `Holdshort <holdshort@example.org>`, or the address alone.
+    pub from: String,
+    pub security: Security,
+    /// Who signs in at the server, with the secret as the password.
+    pub user: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// The connection begins in the clear and goes on in TLS, or ends.
+    Starttls,
+    /// TLS from the first byte.
+    Tls,
+    /// None: to addresses that `allow` names, and to no others.
+    None,
+}
+
+/// An app of Slack, which posts with a token of its bot and is told who presses a button.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlackApp {
+    /// The id of a conversation, `C…`. Empty where each person is written to.
+    pub conversation: String,
+    pub token: Source,
+    pub signing_secret: Source,
 }
 
 /// How a channel is spoken to.
@@ -42,10 +122,12 @@ pub enum Via {
     Teams,
     /// A topic of an ntfy server.
     Ntfy,
+    /// Mails, over SMTP.
+    Email,
 }
 
 impl Via {
-    pub const ALL: [Self; 4] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy];
+    pub const ALL: [Self; 5] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,6 +135,7 @@ impl Via {
             Self::Slack => "slack",
             Self::Teams => "teams",
             Self::Ntfy => "ntfy",
+            Self::Email => "email",
         }
     }
 
@@ -60,7 +143,7 @@ impl Via {
     pub fn is_read_by_people(self) -> bool {
         match self {
             Self::Webhook => false,
-            Self::Slack | Self::Teams | Self::Ntfy => true,
+            Self::Slack | Self::Teams | Self::Ntfy | Self::Email => true,
         }
     }
 }

@@ -43,6 +43,9 @@ pub struct Definition {
     /// What the tool for the web may reach.
     #[serde(default, skip_serializing_if = "is_default")]
     pub web: Web,
+    /// The phase whose text is the run's, where it brings one; `None`: the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 impl Definition {
@@ -157,8 +160,13 @@ pub enum PhaseKind {
     Control(Control),
     /// Ideas: one agent has them, another one judges them.
     IdeaGeneration(IdeaGeneration),
-    /// One call that no model makes: its arguments are the run's input.
-    Call { tool: String },
+    /// One call that no model makes: its arguments are what the tool takes of the run's input.
+    Call {
+        tool: String,
+        /// In whose place the run makes it. The call must then be done: whatever else comes of it fails the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
     /// One agent works on what a person says, round by round.
     Copilot(Copilot),
 }
@@ -264,6 +272,11 @@ impl PhaseKind {
 
     pub fn control(&self) -> Option<&Control> {
         if let Self::Control(control) = self { Some(control) } else { None }
+    }
+
+    /// The tool of a phase that is one call.
+    pub fn called_tool(&self) -> Option<&str> {
+        if let Self::Call { tool, .. } = self { Some(tool) } else { None }
     }
 
     pub fn copilot(&self) -> Option<&Copilot> {

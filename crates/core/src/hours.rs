@@ -14,12 +14,13 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, ToSpan};
 use serde::{Deserialize, Serialize};
 
+use crate::hold;
 use crate::limits;
 use crate::schema::Problem;
 use crate::system::people::PeopleSource;
 use crate::time::Timestamp;
 
-static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// When somebody of a group is at work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl Day {
         }
     }
 
-    fn of(date: Date) -> Self {
+    pub(crate) fn of(date: Date) -> Self {
         match date.weekday() {
             Weekday::Monday => Self::Mon,
             Weekday::Tuesday => Self::Tue,
@@ -92,8 +93,6 @@ pub struct Span {
     to: u16,
 }
 
-const MIDNIGHT: u16 = 24 * 60;
-
 /// A text that is no part of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -104,18 +103,9 @@ pub struct NoSpan(String);
 impl FromStr for Span {
     type Err = NoSpan;
     fn from_str(text: &str) -> Result<Self, NoSpan> {
-        let minute = |text: &str| {
-            let (hour, minute) = text.split_once(':')?;
-            let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-            if !is_two(hour) || !is_two(minute) {
-                return None;
-            }
-            let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
-            Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= MIDNIGHT)
-        };
         let span = || {
             let (from, to) = text.split_once('-')?;
-            Some(Self { from: minute(from)?, to: minute(to)? }).filter(|span| span.from < span.to)
+            Some(Self { from: hold::minute(from)?, to: hold::minute(to)? }).filter(|span| span.from < span.to)
         };
         span().ok_or_else(|| NoSpan(text.chars().take(40).collect()))
     }
@@ -185,14 +175,14 @@ impl Hours {
 
 /// Whether something begins or ends when the clock shows a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Edge {
+pub(crate) enum Edge {
     Begins,
     Ends,
 }
 
 /// The moment, in milliseconds, at which the clock on the wall shows this. A time that the clock skips is the moment at which
 /// it jumps. Of one that it shows twice work begins with the first and ends with the last: nobody is sent home early.
-fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
+pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
     // What ends is over with the last moment before.
     let back = i64::from(edge == Edge::Ends);
     let ms = i64::from(minute) * 60_000 - back;

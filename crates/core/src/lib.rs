@@ -19,6 +19,7 @@ pub mod gate;
 pub mod handoff;
 pub mod head;
 pub mod history;
+pub mod hold;
 pub mod hours;
 pub mod id;
 pub mod interrupt;

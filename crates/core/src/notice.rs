@@ -3,15 +3,16 @@
 //! A notice holds facts, never content: ids, a kind, a risk, who is asked. What was opened and resolved at once, because
 //! nobody had to be asked, is no notice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::{self, Event};
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{Interrupt, Kind, Level, Outcome};
+use crate::interrupt::{Cause, Interrupt, Kind, Level, Outcome};
 use crate::limits;
 use crate::run::{Fact, Run};
+use crate::system::people::People;
 use crate::time::Timestamp;
 
 /// Why somebody is told.
@@ -78,6 +79,46 @@ pub struct Notice {
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// Whose votes settled it, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// Whom a reminder or an escalation names, by id: of those who are asked, who has not voted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
+    /// Whom the delivery is for, where a channel has one for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Recipient>,
+}
+
+/// One of those whom a channel tells apart from the others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recipient {
+    /// By id. Where they are reached is looked up when it is sent.
+    Person(String),
+    /// As the channel is configured.
+    Address(String),
+}
+
+impl Notice {
+    /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody is, who may decide what is
+    /// assigned to nobody. In the place of whoever is away, who stands in for them. None that is only a key.
+    pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
+        if !self.told.is_empty() {
+            return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
+        }
+        let is_for_all = self.people.is_empty() && self.groups.is_empty();
+        let is_asked = |id: &str| {
+            if is_for_all {
+                return people.decides_unassigned(id);
+            }
+            self.people.iter().any(|name| name == id)
+                || self.groups.iter().any(|group| people.is_in(id, group))
+        };
+        let asked = people.iter().map(|(id, _)| id).filter(|id| people.can_decide(id) && is_asked(id));
+        let stand_in = asked.map(|id| people.standing_in(id, now));
+        stand_in.filter(|id| people.get(id).is_some()).map(str::to_owned).collect()
+    }
 }
 
 /// What the events of one append say, the first of which has this sequence in the run's stream. `before` and `run`: as it was
@@ -98,6 +139,7 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
             continue;
         }
         let (people, groups) = asked(interrupt, occasion, told);
+        let told = told.unwrap_or_default().iter().take(limits::ASSIGNED).cloned().collect();
         let notice = Notice {
             occasion,
             at,
@@ -112,6 +154,9 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
             groups,
             expires_at: interrupt.opened.expires_at,
             outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
+            by: by(interrupt),
+            told,
+            to: None,
         };
         found.insert((id.clone(), occasion), notice);
     }
@@ -157,6 +202,21 @@ fn occasion<'f>(
         return Some((interrupt, occasion, None));
     }
     None
+}
+
+/// Who decided it; nobody where nobody did.
+fn by(interrupt: &Interrupt) -> Vec<String> {
+    let Some(resolution) = &interrupt.resolution else { return Vec::new() };
+    match resolution.cause {
+        Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
+        Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
+        Cause::Expiry
+        | Cause::Unasked
+        | Cause::Rule { .. }
+        | Cause::Reused(_)
+        | Cause::Superseded
+        | Cause::RunEnded => Vec::new(),
+    }
 }
 
 /// Whom it is for. While it is open these are the people and groups of the stage that it is at; then all who were asked.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::changeset::Changeset;
 use crate::digest::Digest;
+use crate::interrupt::Level;
 use holdshort_command::Class;
 
 /// A tool as agents and gates know it. Pinned into the run with its workflow.
@@ -279,6 +280,23 @@ pub enum Outcome {
     Changed { paths: Vec<String> },
     /// It was begun, and did not come to its end: a person must say. The text says how far it came.
     Halfway { text: String },
+    /// It ran, and nobody reads what it brings before a person has released it.
+    Held(Box<Held>),
+}
+
+/// A result that is held back, and what the person is shown who may release it: derived, never raw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    pub title: String,
+    /// What is released: exactly this text becomes the result of the call.
+    pub content: String,
+    /// Why it is held, a line each.
+    pub findings: Vec<String>,
+    pub level: Level,
+    /// The same as data, for whoever shows it.
+    pub details: Value,
+    /// The tool's own account, which goes with the result.
+    pub data: Value,
 }
 
 /// What a trial of a command came to.

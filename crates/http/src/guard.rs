@@ -67,9 +67,13 @@ impl Guard {
     /// What kind of address it is, where a request may not go there.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // `::ffff:127.0.0.1` is 127.0.0.1 to the kernel.
+        if self.allows(address) { None } else { not_public(address.to_canonical()) }
+    }
+
+    /// Whether an address is in a range that is allowed by name.
+    pub fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        let is_allowed = self.allowed.iter().any(|range| range.contains(&address));
-        if is_allowed { None } else { not_public(address) }
+        self.allowed.iter().any(|range| range.contains(&address))
     }
 
     /// Looks the host of a URL up and checks every address.

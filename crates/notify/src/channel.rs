@@ -6,13 +6,15 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use holdshort_core::channel::{self, Source, Via};
+use holdshort_core::channel::{self, Security, Source, Via};
 use holdshort_http::guard::{self, Guard};
 use holdshort_http::secret_file::exposes;
+use lettre::message::Mailbox;
 use reqwest::Url;
 
 use crate::limits::SECRET_FILE_BYTES;
 use crate::sign::{Secret, SecretError};
+use crate::slack::Bot;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,10 @@ pub enum Error {
     Secret { channel: String, number: usize, source: SecretError },
     #[error("channel `{channel}`: its URL {why}")]
     Url { channel: String, why: &'static str },
+    #[error("channel `{channel}`: `from` is no address such as `Holdshort <holdshort@example.org>`: {why}")]
+    From { channel: String, why: String },
+    #[error("channel `{channel}`: `{address}` is no address: {why}")]
+    To { channel: String, address: String, why: String },
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
 }
@@ -41,7 +47,19 @@ pub struct Channel {
     pub(crate) url: Url,
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
+    pub(crate) smtp: Option<Smtp>,
+    pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
+}
+
+/// How mails are handed over.
+pub(crate) struct Smtp {
+    /// Whom the certificate has to name.
+    pub(crate) host: String,
+    pub(crate) security: Security,
+    /// The user and the password.
+    pub(crate) credentials: Option<(String, String)>,
+    pub(crate) from: Mailbox,
 }
 
 /// Never with a URL: it may be a secret.
@@ -97,7 +115,7 @@ impl Channel {
         let url = url(&definition, &read(&definition.url)?)
             .map_err(|why| Error::Url { channel: channel.clone(), why })?;
         let texts = definition.secrets.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let (mut secrets, mut token) = (Vec::new(), None);
+        let (mut secrets, mut token, mut smtp) = (Vec::new(), None, None);
         match definition.via {
             Via::Webhook => {
                 for (number, text) in (1..).zip(&texts) {
@@ -110,17 +128,43 @@ impl Channel {
                 }
             }
             Via::Ntfy => token = texts.into_iter().next(),
+            Via::Email => smtp = Some(open_smtp(&definition, &url, texts)?),
             Via::Slack | Via::Teams => {}
         }
+        let slack = match &definition.slack {
+            None => None,
+            Some(app) => {
+                Some(Bot::new(app.conversation.clone(), read(&app.token)?, &read(&app.signing_secret)?))
+            }
+        };
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
-        Ok(Self { definition, url, secrets, token, guard })
+        Ok(Self { definition, url, secrets, token, smtp, slack, guard })
     }
 
     /// How it is configured.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
     }
+}
+
+fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Result<Smtp, Error> {
+    let wrong = |why: String| Error::From { channel: definition.name.clone(), why };
+    let mail = definition.mail.as_ref().ok_or_else(|| wrong("it is missing".to_owned()))?;
+    if let channel::To::Addresses(addresses) = &definition.to {
+        for address in addresses {
+            let parsed: Result<lettre::Address, _> = address.parse();
+            parsed.map_err(|why| Error::To {
+                channel: definition.name.clone(),
+                address: address.clone(),
+                why: why.to_string(),
+            })?;
+        }
+    }
+    let from: Mailbox = mail.from.parse().map_err(|why| wrong(format!("{why}")))?;
+    let credentials = mail.user.clone().zip(texts.into_iter().next());
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+    Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
 /// What a source says.
@@ -160,6 +204,7 @@ fn said(
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is no URL such as `https://example.org/hook`")?;
     match url.scheme() {
+        "smtp" if definition.via == Via::Email => {}
         "https" => {}
         // Within one's own network.
         "http" if !definition.allow.is_empty() => {}
@@ -171,6 +216,9 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("holds a name or a password: send a header, or sign");
+    }
+    if definition.slack.is_some() && !url.path().ends_with('/') {
+        return Err("ends in no `/`: `https://slack.com/api/`");
     }
     if definition.via == Via::Ntfy && url.path().trim_matches('/').is_empty() {
         return Err("names no topic: `https://ntfy.sh/TOPIC`");

@@ -6,6 +6,10 @@ use std::time::Duration;
 pub const ANSWER_BYTES: usize = 1024;
 /// Characters of a title: one line on a card.
 pub const TITLE_CHARS: usize = 150;
+/// Characters of the subject of a mail: what lists of mails show, and more.
+pub const SUBJECT_CHARS: usize = 200;
+/// Things that one message lists; more are counted. Slack takes 50 blocks.
+pub const LISTED: usize = 40;
 /// Names that a message lists; more are counted.
 pub const NAMES_TOLD: usize = 20;
 /// Bytes of a file with a secret or a URL.
@@ -13,5 +17,11 @@ pub const SECRET_FILE_BYTES: u64 = 8 * 1024;
 /// Bytes of a signing secret, decoded: those of Standard Webhooks.
 pub const SECRET_LEAST_BYTES: usize = 24;
 pub const SECRET_MOST_BYTES: usize = 64;
+/// How old, or how far ahead, what Slack has signed may be: its own rule.
+pub const SLACK_SKEW: Duration = Duration::from_mins(5);
+/// Bytes of an answer of Slack's API that are read: it repeats the message.
+pub const SLACK_ANSWER_BYTES: usize = 256 * 1024;
 /// The longest wait that a receiver may ask for with `Retry-After`.
 pub const RETRY_AFTER: Duration = Duration::from_hours(24);
+/// Buttons of one message beside the one that opens the page.
+pub const BUTTONS: usize = 5;

@@ -1,10 +1,14 @@
 //! What a channel is told.
 
-use holdshort_core::interrupt::{Kind, Level, Outcome};
+use holdshort_core::interrupt::Level;
 use holdshort_core::notice::{Notice, Occasion};
+use holdshort_core::time::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use crate::limits::{NAMES_TOLD, TITLE_CHARS};
+use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
+use crate::slack::Posted;
+use crate::words::{Words, filled};
 
 /// One delivery, as it is put into words. The same for each attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,12 +18,98 @@ pub struct Message {
     pub notice: Notice,
     /// Of what is asked, where the channel is told it. Content of an agent: [cleaned](title).
     pub title: Option<String>,
-    /// The page where it is decided, after a sign-in.
+    /// The page where it is decided.
     pub link: String,
+    pub way: Way,
+    /// Whom it is for, where it is for one.
+    pub reader: Option<Reader>,
+    /// What people press where they are told.
+    pub buttons: Vec<Button>,
+    /// What was told of the same before, where it can be changed.
+    pub posted: Vec<Posted>,
+}
+
+/// One that opens a form: nothing is decided by pressing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Button {
+    /// A word of ours.
+    pub label: String,
+    /// What comes back when it is pressed.
+    pub value: String,
+    pub tone: Tone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Go,
+    Stop,
+    Other,
+}
+
+/// Several messages to the same readers, as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Several<'m> {
+    pub(crate) messages: &'m [Message],
+    /// Where everything is that waits.
+    pub(crate) inbox: &'m str,
+}
+
+impl Several<'_> {
+    pub(crate) fn words(&self) -> &'static Words {
+        self.messages.first().map_or(Words::of(None), Message::words)
+    }
+
+    pub(crate) fn headline(&self) -> String {
+        filled(self.words().several, &[&self.messages.len().to_string()])
+    }
+
+    /// Those that are listed.
+    pub(crate) fn listed(&self) -> &[Message] {
+        &self.messages[..self.messages.len().min(LISTED)]
+    }
+
+    /// What else there is.
+    pub(crate) fn not_listed(&self) -> Option<String> {
+        let more = self.messages.len().saturating_sub(LISTED);
+        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
+    }
+
+    /// Lines of plain text.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.listed().iter().map(Message::entry).chain(self.not_listed()).collect()
+    }
+}
+
+/// How whoever opens the link of a message says who they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// By a sign-in.
+    #[default]
+    SignIn,
+    /// By the link itself, until this moment.
+    Link(Timestamp),
+}
+
+/// One person, or one address, that a message is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    /// Of the channel: `anna@example.org`.
+    pub address: String,
+    pub name: Option<String>,
+    /// An IANA time zone. Of none that is known, or where nothing is said: UTC.
+    pub time_zone: Option<String>,
+    /// A language tag.
+    pub language: Option<String>,
 }
 
 /// A title as one line: what does not show, or turns other text around, is left out.
 pub fn title(text: &str) -> Option<String> {
+    let line = line(text, TITLE_CHARS);
+    (!line.is_empty()).then_some(line)
+}
+
+/// One line of at most so many characters, all of which show.
+pub(crate) fn line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut chars = 0;
     for char in text.chars() {
@@ -35,81 +125,104 @@ pub fn title(text: &str) -> Option<String> {
         if is_hidden || (char == ' ' && (line.is_empty() || line.ends_with(' '))) {
             continue;
         }
-        if chars == TITLE_CHARS {
+        if chars == most {
             line.push('…');
             break;
         }
         line.push(char);
         chars += 1;
     }
-    let line = line.trim_end();
-    (!line.is_empty()).then(|| line.to_owned())
+    line.truncate(line.trim_end().len());
+    line
 }
 
 impl Message {
+    pub(crate) fn words(&self) -> &'static Words {
+        Words::of(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
+    }
+
+    /// Whether nothing was told of the interrupt before.
+    pub(crate) fn is_first(&self) -> bool {
+        self.notice.occasion == Occasion::Opened
+    }
+
+    /// What it is about: `review in payout`.
+    pub(crate) fn subject(&self) -> String {
+        self.words().subject(self.notice.kind, &self.notice.workflow)
+    }
+
     /// One line that says what happened.
     pub(crate) fn headline(&self) -> String {
-        let Notice { occasion, kind, workflow, .. } = &self.notice;
-        let (what, of) = (kind_word(*kind), format!("in {workflow}"));
-        match occasion {
-            Occasion::Opened => format!("Waiting for a decision: {what} {of}"),
-            Occasion::Asked => format!("Your turn: {what} {of}"),
-            Occasion::Reminded => format!("Still waiting: {what} {of}"),
-            Occasion::Escalated => format!("Nobody decided so far: {what} {of}"),
-            Occasion::Resolved => format!("{}: {what} {of}", outcome_word(self.notice.outcome)),
-            Occasion::Expired => format!("Expired, nobody decided in time: {what} {of}"),
-        }
+        let Notice { occasion, outcome, .. } = &self.notice;
+        self.words().headline(*occasion, *outcome, &self.subject())
     }
 
     /// What else there is to know, label by label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        let Notice { risk, people, groups, expires_at, interrupt, occasion, .. } = &self.notice;
-        let mut facts = vec![("Risk", risk_word(*risk).to_owned())];
+        let Notice { risk, people, groups, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
+        let words = self.words();
+        let mut facts = vec![(words.risk, words.level(*risk).to_owned())];
         if occasion.asks() {
-            facts.push(("Asked", asked(people, groups)));
-            facts.extend(expires_at.map(|at| ("Expires", at.to_string())));
+            facts.push((words.asks, asked(words, people, groups)));
+            facts.extend(expires_at.map(|at| (words.expires, self.time(at))));
+        } else {
+            if !by.is_empty() {
+                facts.push((words.by, names(words, by)));
+            }
+            facts.push((words.when, self.time(*at)));
         }
-        facts.push(("Id", interrupt.to_string()));
+        facts.push((words.id, interrupt.to_string()));
         facts
+    }
+
+    /// One line of a message that tells of several things.
+    pub(crate) fn entry(&self) -> String {
+        let risk = format!("{}: {}", self.words().risk, self.words().level(self.notice.risk));
+        match &self.title {
+            Some(title) => format!("{} “{title}” ({risk})", self.headline()),
+            None => format!("{} ({risk})", self.headline()),
+        }
+    }
+
+    /// A moment as the clock on the wall of whoever reads it shows it.
+    pub(crate) fn time(&self, at: Timestamp) -> String {
+        let zone = self.reader.as_ref().and_then(|reader| reader.time_zone.as_deref());
+        shown(at, zone)
     }
 
     /// What the button says.
     pub(crate) fn action(&self) -> &'static str {
-        if self.notice.occasion.asks() { "Open and decide" } else { "Open" }
+        let words = self.words();
+        if self.notice.occasion.asks() { words.open_and_decide } else { words.open }
     }
 }
 
-fn asked(people: &[String], groups: &[String]) -> String {
-    let names: Vec<&str> = groups.iter().chain(people).map(String::as_str).collect();
-    if names.is_empty() {
-        return "admins and operators".to_owned();
+/// `2026-01-31 09:30 CET`; as programs read it where no zone is said.
+fn shown(at: Timestamp, zone: Option<&str>) -> String {
+    let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok());
+    let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok();
+    match moment.zip(zone) {
+        Some((moment, zone)) => wall(moment, zone),
+        None => at.to_string(),
     }
+}
+
+fn wall(moment: jiff::Timestamp, zone: TimeZone) -> String {
+    moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
+fn asked(words: &Words, people: &[String], groups: &[String]) -> String {
+    let all: Vec<String> = groups.iter().chain(people).cloned().collect();
+    if all.is_empty() { words.everybody.to_owned() } else { names(words, &all) }
+}
+
+fn names(words: &Words, names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_TOLD);
     let told = names[..names.len() - more].join(", ");
-    if more == 0 { told } else { format!("{told} and {more} more") }
+    if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-pub(crate) fn kind_word(kind: Kind) -> String {
-    kind.as_str().replace('_', " ")
-}
-
+/// As programs read it.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
-    match risk {
-        Level::Low => "low",
-        Level::Medium => "medium",
-        Level::High => "high",
-        Level::Critical => "critical",
-    }
-}
-
-fn outcome_word(outcome: Option<Outcome>) -> &'static str {
-    match outcome {
-        Some(Outcome::Approved) => "Approved",
-        Some(Outcome::Rejected) => "Rejected",
-        Some(Outcome::Answered) => "Answered",
-        Some(Outcome::Expired) => "Expired",
-        Some(Outcome::Cancelled) => "Not needed any more",
-        Some(Outcome::Superseded) => "Replaced",
-        None => "Resolved",
-    }
+    Words::of(None).level(risk)
 }

@@ -7,14 +7,16 @@ use data_encoding::HEXLOWER;
 use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Response, StatusCode};
+use reqwest::{Client, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Smtp};
 use crate::format::{self, Request};
 use crate::limits::ANSWER_BYTES;
-use crate::message::Message;
+use crate::mail;
+use crate::message::{Message, Several};
 use crate::retry_after::retry_after;
+use crate::slack::{Bot, Call, Posted};
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 
@@ -44,7 +46,66 @@ pub struct Sent {
 
 impl Channel {
     pub async fn send(&self, message: &Message, now: Timestamp) -> Sent {
-        let request = format::request(self, message, now);
+        if let Some(smtp) = &self.smtp {
+            return self.mail(smtp, mail::of(message, &smtp.from)).await;
+        }
+        if let Some(bot) = &self.slack {
+            let conversation = conversation(bot, message);
+            return self.bot(format::slack_calls(message, conversation)).await;
+        }
+        self.request(format::request(self, message, now), now).await
+    }
+
+    /// Several messages to the same readers as one. `inbox`: where everything is that waits.
+    pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
+        let several = Several { messages, inbox };
+        if let Some(smtp) = &self.smtp {
+            return self.mail(smtp, mail::of_several(several, &smtp.from)).await;
+        }
+        if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
+            let sent = self.bot(format::slack_calls_of_several(several, conversation(bot, first))).await;
+            // It tells of others, too: what becomes of one of them does not take its place.
+            return Sent { answer: None, ..sent };
+        }
+        self.request(format::request_of_several(self, several), now).await
+    }
+
+    /// All of them, until one fails: what was changed before is changed again when it is tried again.
+    async fn bot(&self, calls: Vec<Call>) -> Sent {
+        let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
+        let digest = HEXLOWER.encode(Digest::of(bodies.concat().as_bytes()).as_bytes());
+        let mut sent = Sent { verdict: Verdict::Delivered, status: None, error: None, digest, answer: None };
+        for call in &calls {
+            match self.call_slack(call).await {
+                Ok(answered) => {
+                    sent.verdict = answered.verdict;
+                    sent.status = Some(answered.status);
+                    sent.error = answered.error;
+                    sent.answer = answered.posted.as_ref().map(Posted::kept).or(sent.answer);
+                }
+                Err(why) => (sent.verdict, sent.error) = (Verdict::Again(None), Some(why)),
+            }
+            if sent.verdict != Verdict::Delivered {
+                break;
+            }
+        }
+        sent
+    }
+
+    async fn mail(&self, smtp: &Smtp, mail: Result<mail::Mail, mail::Unaddressed>) -> Sent {
+        match mail {
+            Ok(mail) => mail::send(self, smtp, &mail).await,
+            Err(error) => Sent {
+                verdict: Verdict::Refused,
+                status: None,
+                error: Some(error.to_string()),
+                digest: String::new(),
+                answer: None,
+            },
+        }
+    }
+
+    async fn request(&self, request: Request, now: Timestamp) -> Sent {
         let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
         let late = || format!("no answer after {} ms", self.definition.timeout_ms);
@@ -70,11 +131,8 @@ impl Channel {
 
     async fn post(&self, request: Request) -> Result<Response, String> {
         let Request { url, body, headers } = request;
-        let within = Duration::from_millis(self.definition.timeout_ms);
-        let checked = self.guard.check(&url, within).await.map_err(|error| error.to_string())?;
-        let client = checked.client().user_agent(USER_AGENT).pool_max_idle_per_host(0).build();
-        let client = client.map_err(|_| "no client can be made".to_owned())?;
-        let mut post = client.post(checked.url().clone()).header(CONTENT_TYPE, "application/json");
+        let (client, url) = client(self, &url).await?;
+        let mut post = client.post(url).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
             post = post.header(name, value);
         }
@@ -82,7 +140,27 @@ impl Channel {
     }
 }
 
-fn verdict(status: StatusCode, wait: Option<Duration>) -> Verdict {
+/// Where the bot writes this.
+fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
+    message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
+}
+
+/// A client that goes to the checked addresses of a URL, and to no others.
+pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
+    let within = Duration::from_millis(channel.definition.timeout_ms);
+    let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
+    let client = checked.client().user_agent(USER_AGENT).pool_max_idle_per_host(0).build();
+    let client = client.map_err(|_| "no client can be made".to_owned())?;
+    Ok((client, checked.url().clone()))
+}
+
+/// The header that says when to come back, as seconds alone.
+pub(crate) fn wait_of(response: &Response) -> Option<Duration> {
+    let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok())?;
+    retry_after(wait, Timestamp::from_millis(0))
+}
+
+pub(crate) fn verdict(status: StatusCode, wait: Option<Duration>) -> Verdict {
     match status.as_u16() {
         200..=299 => Verdict::Delivered,
         410 => Verdict::Gone,
@@ -100,7 +178,7 @@ fn refused(status: StatusCode) -> String {
 }
 
 /// Why there was no answer. The URL is left out: it may be a secret.
-fn unreached(error: &reqwest::Error) -> String {
+pub(crate) fn unreached(error: &reqwest::Error) -> String {
     let mut source = std::error::Error::source(error);
     let mut why = "the request failed".to_owned();
     while let Some(error) = source {
@@ -111,14 +189,20 @@ fn unreached(error: &reqwest::Error) -> String {
 }
 
 async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
-    let mut bytes = Vec::new();
-    while bytes.len() < ANSWER_BYTES
-        && let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await
-    {
-        let room = ANSWER_BYTES - bytes.len();
-        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
-    }
+    let bytes = whole(response, ANSWER_BYTES, until).await;
     let text: String =
         String::from_utf8_lossy(&bytes).chars().filter(|char| *char == '\n' || !char.is_control()).collect();
     (!text.trim().is_empty()).then_some(text)
+}
+
+/// At most so many bytes of it.
+pub(crate) async fn whole(response: &mut Response, most: usize, until: Instant) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while bytes.len() < most
+        && let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await
+    {
+        let room = most - bytes.len();
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    bytes
 }

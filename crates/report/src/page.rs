@@ -11,9 +11,10 @@ use crate::prose::{self, Rendered};
 use crate::report::{Assumption, Competition, Question, Report, Section};
 use crate::trace::Known;
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 /// No script, nothing from elsewhere; links lead to places of the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+pub(crate) const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The report as one HTML page. It is well-formed XML too.
 pub fn html(report: &Report) -> String {

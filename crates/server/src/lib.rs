@@ -15,7 +15,9 @@ pub mod reading;
 mod routes;
 mod server;
 mod serving;
+mod slack;
 mod socket;
+mod telling;
 mod tls;
 
 pub use asyncapi::asyncapi;

@@ -27,7 +27,7 @@ use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::front::Front;
 use holdshort_web::guard::{Door, Names};
 use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
-use holdshort_web::links::Links;
+use holdshort_web::links::{Links, Pressed};
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
 use holdshort_web::quota::{Allowances, PerMinute};
@@ -41,6 +41,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::checkpoints::{self, KeepCheckpoints};
+use crate::telling::Telling;
 use crate::tls::Tls;
 use crate::{checkpoint_key, library, routes, serving};
 
@@ -274,6 +275,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox: engine.sandbox,
         data: options.data,
         links: Links::new(&tokens.operator),
+        pressed: Pressed::new(&tokens.operator),
         traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
@@ -296,7 +298,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    let service = routes::service(AuthState::new(app.clone()), Arc::new(names));
+    let channels = Arc::new(channels);
+    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels.clone());
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let checkpoints = options.checkpoints.map(|to| {
@@ -304,7 +307,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (to, keeping)
     });
     // Frozen, or without channels, it sends nothing.
-    let sending = tokio::spawn(keep_sending(app.driver.clone(), Arc::new(channels), app.base.clone()));
+    let sending = tokio::spawn(keep_sending(app.driver.clone(), channels, Arc::new(Telling(app.clone()))));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));

@@ -21,6 +21,8 @@ pub struct Claim {
     pub limit: usize,
     /// Those that it is sending. Any other that it has claimed before is one that it knows nothing of any more.
     pub sending: Vec<DeliveryId>,
+    /// All that are due go to one node, where several ask at the same moment.
+    pub whole: bool,
 }
 
 /// What became of a delivery that this node had claimed.

@@ -196,6 +196,7 @@ impl Builder {
                 self.name(call);
             }
             Fact::ToolInspected { call, .. }
+            | Fact::ResultHeld { call, .. }
             | Fact::ToolAuthorised { call, .. }
             | Fact::TrialStarted { call, .. }
             | Fact::HandedOver { call, .. }

@@ -1,5 +1,6 @@
 //! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
 
+use holdshort_casework::{GROUPS, RuleId};
 use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
@@ -24,6 +25,7 @@ pub fn catalogue() -> Vec<Spec> {
     ];
     specs.extend(["ask_human", "ask_user", "communicate_with_human"].map(ask));
     specs.extend(training_tools());
+    specs.extend(case_tools());
     specs.extend(phase_tools());
     specs
 }
@@ -281,6 +283,59 @@ fn training_tools() -> [Spec; 6] {
                     },
                 },
             }),
+        ),
+    ]
+}
+
+/// What agents that work on a compliance case look at: sums and findings, never a name.
+fn case_tools() -> [Spec; 4] {
+    let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
+    let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
+    [
+        spec(
+            "case_overview",
+            "Returns what the case in the workspace holds: how many customers, other sides and transactions, of which days, \
+             kinds, currencies and countries. People have numbers."
+                .into(),
+            READS,
+            &[],
+            &json!({}),
+        ),
+        spec(
+            "case_findings",
+            "Returns what the rules found in the case: rule, whom it is about (`customer 3`, `party 7`), the amount at stake, \
+             how certain it is, and the rows that show it. Never compute a finding yourself."
+                .into(),
+            READS,
+            &[],
+            &json!({
+                "rule": {"enum": rules, "description": "Of one rule."},
+                "customer": number("About one customer, by number."),
+            }),
+        ),
+        spec(
+            "case_query",
+            "Returns sums of the transactions of the case, a line for each group, the greatest first.".into(),
+            READS,
+            &["group_by"],
+            &json!({
+                "group_by": {"enum": GROUPS, "description": "What they are grouped by."},
+                "customer": number("Of one customer, by number."),
+                "party": number("With one other side, by number."),
+                "direction": {"enum": ["in", "out"], "description": "Only money that came in, or left."},
+                "kind": {"type": "string", "description": "Only of one kind, such as `cash`."},
+                "country": {"type": "string", "pattern": "^[A-Z]{2}$", "description": "Only with one country, such as `DE`."},
+                "min_amount": number("Only of at least so many units of the base currency."),
+            }),
+        ),
+        spec(
+            "case_review",
+            "Brings the report of the case. Where one of its rules holds it back a person is asked, and it comes when they \
+             have released it."
+                .into(),
+            READS,
+            &[],
+            &json!({}),
         ),
     ]
 }

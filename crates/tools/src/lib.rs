@@ -4,6 +4,7 @@
 //! workspace, never runs a command except through [`sandbox`], and reaches the network through `web` alone. Read
 //! `tools` first, then `files` for what happens beneath the workspace and `command` for what happens in a process.
 
+mod casework;
 mod catalogue;
 mod changeset;
 mod command;
@@ -21,6 +22,7 @@ pub mod undo;
 mod web;
 mod workspace;
 
+pub use casework::{Loaded, NoCase, case_in};
 pub use catalogue::catalogue;
 pub use changeset::{Committed, State, Step, git_words};
 pub use files::diff;

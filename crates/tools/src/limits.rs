@@ -137,3 +137,6 @@ pub const TRAINING_PROBLEMS: usize = 20;
 pub const TRAINING_TOLD: usize = 400;
 /// Weeks of a plan that the report draws: half a year.
 pub const PLANNED_WEEKS: usize = 26;
+
+/// Findings of a compliance case that one call tells; those beyond are counted.
+pub const CASE_FINDINGS: usize = 100;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::casework::{Nothing, OnCase};
 use crate::refusal::Refusal;
 use crate::training::{OnTraining, ReadData};
 
@@ -16,6 +17,7 @@ pub(crate) enum Request {
     Command(RunCommand),
     Fetch(WebFetch),
     Training(OnTraining),
+    Case(OnCase),
 }
 
 /// A call that works on files in this process.
@@ -108,6 +110,10 @@ impl Request {
             "read_load_data" => data(arguments, Analyst::Metrics)?,
             "read_activity_data" => data(arguments, Analyst::Activities)?,
             "read_physiology_data" => data(arguments, Analyst::Physiology)?,
+            "case_overview" => typed(arguments).map(|Nothing {}| Self::Case(OnCase::Overview))?,
+            "case_findings" => Self::Case(OnCase::Findings(typed(arguments)?)),
+            "case_query" => Self::Case(OnCase::Query(typed(arguments)?)),
+            "case_review" => typed(arguments).map(|Nothing {}| Self::Case(OnCase::Review))?,
             other => {
                 return Err(Refusal::new(
                     "unknown_tool",

@@ -16,6 +16,7 @@ use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precon
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::casework;
 use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
 use crate::files::{self, Planned};
@@ -186,6 +187,12 @@ impl Tools {
                 });
                 ran.await.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
+            Request::Case(request) => {
+                let ran = self.blocking(move |inner: &Inner| {
+                    casework::run(&inner.workspace, &inner.settings.input, request)
+                });
+                ran.await.and_then(|ran| ran).unwrap_or_else(Outcome::from)
+            }
         }
     }
 
@@ -206,7 +213,7 @@ impl Tools {
             Ok(Request::Command(request)) => {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
-            Ok(Request::Files(_) | Request::Fetch(_) | Request::Training(_)) => {
+            Ok(Request::Files(_) | Request::Fetch(_) | Request::Training(_) | Request::Case(_)) => {
                 Tried::Impossible { why: "it is no command".to_owned() }
             }
             Err(refusal) => Tried::Failed { text: refusal.message },
@@ -325,7 +332,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             bodies = planned.into_bodies();
         }
         // They read the workspace, all of it, and nothing else.
-        Request::Training(_) => {}
+        Request::Training(_) | Request::Case(_) => {}
         Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;

@@ -17,7 +17,7 @@ use holdshort_core::tool::SandboxLevel;
 use holdshort_engine::evidence::Evidence;
 use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
-use holdshort_engine::{Clock, Error};
+use holdshort_engine::{Clock, Error, IdempotencyKey};
 use holdshort_identity::jwt::Issuers;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
@@ -32,7 +32,7 @@ use crate::access::{Newest, Used};
 use crate::asked::Asked;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
-use crate::links::Links;
+use crate::links::{Links, Pressed};
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
@@ -57,6 +57,7 @@ pub struct App {
     pub issuers: Issuers,
     pub sign_ins: SignIns,
     pub links: Links,
+    pub pressed: Pressed,
     /// `None`: nobody is told of runs.
     pub traces: Option<Arc<Traces>>,
     /// What links begin with: the public address, or the one that it listens on.
@@ -133,6 +134,23 @@ impl App {
     pub async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         let (driver, run) = (self.driver.clone(), run.clone());
         detached(async move { driver.send(&run, input, actor).await }).await
+    }
+
+    /// The same, once for all requests with this key.
+    pub async fn send_once(
+        &self,
+        run: &RunId,
+        input: Input,
+        key: IdempotencyKey,
+        actor: Actor,
+    ) -> Result<(), Error> {
+        let (driver, run) = (self.driver.clone(), run.clone());
+        detached(async move { driver.send_once(&run, input, Some(key), actor).await }).await.map(drop)
+    }
+
+    /// Whether a request with this key was carried out.
+    pub async fn is_used(&self, key: &IdempotencyKey) -> Result<bool, Error> {
+        Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
     /// The code stands behind the `#`: it is in no request line, log or Referer.

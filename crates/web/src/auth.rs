@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
+use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Voter;
 use holdshort_core::projection::RunRow;
@@ -18,14 +19,17 @@ use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::run::Run;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
+use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
+use holdshort_engine::IdempotencyKey;
 use holdshort_identity::Principal;
-use holdshort_protocol::{Code, Interrupt, header};
+use holdshort_protocol::{Code, Interrupt, Level, header};
 use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::Asked;
+use crate::links::Press;
 use crate::logins::{Issued, Login};
 use crate::needs::Needs;
 use crate::pace::Pace;
@@ -106,6 +110,17 @@ impl AuthState {
         })?;
         // The seal is valid, so the caller was given the link.
         authenticated(true)?;
+        let once = claim.once();
+        if let Some(key) = &once
+            && app.is_used(key).await?
+        {
+            let why = "this link counted once; sign in to see what is asked of you";
+            // What came of it is told as long as the interrupt is there.
+            let row = app.interrupt_row(&claim.interrupt).await?;
+            if row.open {
+                return Err(Refused::new(Code::LinkExpired, why));
+            }
+        }
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }
@@ -115,20 +130,81 @@ impl AuthState {
                 return Err(Refused::new(Code::LinkExpired, "the key that it was made with has ended"));
             }
         }
-        let asked = app.asked(&claim.interrupt).await?;
+        let since = claim.since();
+        let via = if once.is_some() { "email" } else { "link" };
+        let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
+        let holder = self.deciding(claim.person, &shown, via, since).await?;
+        // Links for what is risky are not sent; should one be there, it is as good as none.
+        if once.is_some() && holder.interrupt.risk.level >= Level::High {
+            return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
+        }
+        Ok(Holder { once, ..holder })
+    }
+
+    /// Lets somebody in by their address at a channel, such as `U0123` at `slack`, to decide on what they were shown there.
+    /// Whoever calls this has checked that the channel says who it is.
+    pub async fn by_address(&self, channel: &str, address: &str, shown: &Shown) -> Answer<Holder> {
+        let system = self.0.driver.system().await?;
+        let mut found = system
+            .people
+            .iter()
+            .filter(|(_, person)| person.addresses.get(channel).is_some_and(|known| known == address));
+        let Some((id, _)) = found.next() else {
+            let why = format!(
+                "nobody here has the address `{address}` at `{channel}`: \
+                 an admin says whose it is with `holdshort people set ID --address {channel}={address}`"
+            );
+            return Err(Refused::new(Code::ForbiddenRole, why));
+        };
+        if found.next().is_some() {
+            let why = format!("several people here have the address `{address}` at `{channel}`");
+            return Err(Refused::new(Code::ForbiddenRole, why));
+        }
+        self.deciding(id.to_owned(), shown, channel, None).await
+    }
+
+    /// Somebody who decides on one interrupt without having signed in. `since`: when they were given the means to.
+    async fn deciding(
+        &self,
+        person: String,
+        shown: &Shown,
+        via: &str,
+        since: Option<Since>,
+    ) -> Answer<Holder> {
+        let app = self.0.clone();
+        let asked = app.asked(&shown.interrupt).await?;
         let people = &app.driver.system().await?.people;
-        let role = rights::acting(&people.roles(&claim.person), Permission::Decide);
+        let role = rights::acting(&people.roles(&person), Permission::Decide);
         // Whoever left and came back is given links anew.
-        let has_left = claim.since().is_some_and(|since| people.has_left(&claim.person, since));
-        let Some(role) = role.filter(|_| !people.is_barred(&claim.person) && !has_left) else {
+        let has_left = since.is_some_and(|since| people.has_left(&person, since));
+        let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
-        let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
+        let actor = Actor { id: person, role, via: Some(via.to_owned()) };
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
-        if view::interrupt::bound(&app, &asked).await? != claim.subject {
+        if view::interrupt::bound(&app, &asked).await? != shown.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
-        Ok(Holder { app, actor, asked, interrupt })
+        Ok(Holder { app, actor, asked, interrupt, once: None })
+    }
+
+    /// What a button opens that this server has made.
+    pub fn press(&self, value: &str) -> Option<Press> {
+        self.0.pressed.press(value)
+    }
+
+    /// Where somebody who is signed in decides on it.
+    pub fn inbox(&self, interrupt: &InterruptId) -> String {
+        format!("{}/inbox/{interrupt}", self.0.base)
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    /// Counts a decision of somebody who came by a channel against their rate.
+    pub fn decides(&self, actor: &Actor) -> Answer<()> {
+        self.0.allowances.decides(&actor.id, None)
     }
 
     /// Signs a browser in with a code.
@@ -147,12 +223,22 @@ impl AuthState {
     }
 }
 
+/// What somebody was shown when they were asked to decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub interrupt: InterruptId,
+    /// Of what is decided: see `view::interrupt::bound`.
+    pub subject: Digest,
+}
+
 /// Somebody with a decision link: sees one interrupt and decides on it, and nothing else.
 pub struct Holder {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: Asked,
     pub interrupt: Interrupt,
+    /// Of a link that was sent to somebody: it counts once, by this key.
+    pub once: Option<IdempotencyKey>,
 }
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.

@@ -70,7 +70,8 @@ impl Body {
         serde_urlencoded::from_bytes(&bytes).map_err(|error| Refused::invalid_at("", error.to_string()))
     }
 
-    async fn bytes(self) -> Answer<Bytes> {
+    /// As it came.
+    pub async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
             // Who waits for leave to send has sent nothing yet.
             if !self.headers.contains_key(EXPECT) {

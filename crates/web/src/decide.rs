@@ -4,6 +4,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt;
 use holdshort_core::run::Input;
+use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::{Code, Decision, Interrupt};
 
 use crate::app::App;
@@ -14,17 +15,33 @@ use crate::view::assignment::Reader;
 
 /// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
 pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
+    decide_once(app, asked, actor, decision, None).await
+}
+
+/// The same; with a key it is carried out once, and a repeat is told how the interrupt stands.
+pub async fn decide_once(
+    app: &App,
+    asked: &Asked,
+    actor: Actor,
+    decision: Decision,
+    key: Option<IdempotencyKey>,
+) -> Answer<Interrupt> {
     let Decision { option, text, edit, version, from } = decision;
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
     let decision = interrupt::Decision { option, text, edit, version, from };
     let reader = Reader::of(app, &actor).await?;
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
-    match app.send(&asked.run, input, actor).await.map_err(Refused::from) {
-        Ok(run) => {
+    let sent = match key {
+        None => app.send(&asked.run, input, actor).await.map(Some),
+        Some(key) => app.send_once(&asked.run, input, key, actor).await.map(|()| None),
+    };
+    match sent.map_err(Refused::from) {
+        Ok(Some(run)) => {
             let shown = view::interrupt::of_run(&run, &asked.interrupt, &reader);
             shown.ok_or_else(|| Refused::not_found("interrupt"))
         }
+        Ok(None) => view::now::interrupt(app, asked, &reader).await,
         Err(refused) if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) => {
             Err(standing(app, asked, &reader, refused).await?)
         }

@@ -3,14 +3,44 @@
 //! Nothing is kept for a link: an interrupt is resolved once, and with it every link to it is spent.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::id::{InterruptId, KeyId};
+use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
 use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
+use holdshort_engine::IdempotencyKey;
 use serde::{Deserialize, Serialize};
 
 use crate::seal::Seal;
 
 pub struct Links(Seal);
+
+/// Buttons of messages, by which somebody opens a form in a chat.
+pub struct Pressed(Seal);
+
+/// What a button opens: a form to take this option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Press {
+    #[serde(rename = "i")]
+    pub interrupt: InterruptId,
+    #[serde(rename = "d")]
+    pub subject: Digest,
+    #[serde(rename = "o")]
+    pub option: String,
+}
+
+impl Pressed {
+    pub fn new(operator: &str) -> Self {
+        Self(Seal::new("buttons of messages", operator))
+    }
+
+    pub fn value(&self, press: &Press) -> String {
+        self.0.seal(press)
+    }
+
+    /// What this server sealed.
+    pub fn press(&self, value: &str) -> Option<Press> {
+        self.0.open(value)
+    }
+}
 
 /// What a link is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,9 +64,21 @@ pub struct Claim {
     /// The last event of the installation's stream that was known then.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// The delivery that brought it to its person: it counts once, and not for what is risky.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub mailed: Option<DeliveryId>,
 }
 
 impl Claim {
+    /// What a link that was sent to somebody counts once by.
+    pub fn once(&self) -> Option<IdempotencyKey> {
+        let delivery = self.mailed.as_ref()?;
+        // Whatever it decided: it is used.
+        let digest = Digest::of(delivery.as_str().as_bytes());
+        let scope = format!("{} link", self.person);
+        Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
+    }
+
     /// When it was made, where it says that.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
@@ -50,6 +92,13 @@ impl Links {
 
     pub fn token(&self, claim: &Claim) -> String {
         self.0.seal(claim)
+    }
+
+    /// The number that the page of a token shows, and that a person types: whoever follows links and sends forms does not.
+    pub fn number(token: &str) -> String {
+        let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
+        let [a, b, ..] = digest.as_bytes();
+        format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
     /// The claim of a token that this server sealed.
@@ -73,6 +122,7 @@ mod tests {
             key: None,
             made_at: Some(Timestamp::from_millis(10)),
             seq: Some(7),
+            mailed: None,
         }
     }
 

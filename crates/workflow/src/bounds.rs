@@ -29,6 +29,15 @@ pub const CHANNELS: usize = 50;
 /// Secrets of one channel: the current one, and those that receivers may still use.
 pub const CHANNEL_SECRETS: usize = 3;
 pub const CHANNEL_HEADERS: usize = 20;
+/// Addresses that an e-mail channel names: each is sent a mail of its own.
+pub const CHANNEL_ADDRESSES: usize = 20;
+/// Parts of the week in which a channel is quiet.
+pub const CHANNEL_QUIET: usize = 7;
+/// People for whom one channel holds back other things than for the rest.
+pub const CHANNEL_PERSONAL: usize = 1_000;
+/// How often what a channel gathers is told: at least, and at most.
+pub const CHANNEL_DIGEST_LEAST_MS: u64 = 1_000;
+pub const CHANNEL_DIGEST_MS: u64 = 24 * 60 * 60 * 1000;
 /// Attempts of one delivery.
 pub const CHANNEL_ATTEMPTS: u64 = 12;
 /// From the first attempt to the second.

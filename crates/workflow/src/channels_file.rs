@@ -3,7 +3,7 @@
 //! ```yaml
 //! channels:
 //!   legal-slack:
-//!     type: slack                  # webhook, slack, teams, ntfy
+//!     type: slack                  # webhook, slack, teams, ntfy, email
 //!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
 //!     events: [opened, asked, reminded, escalated, resolved, expired]
 //!     kinds: [review, tool_approval]
@@ -13,13 +13,25 @@
 //!     type: webhook
 //!     url: https://siem.example.org/holdshort
 //!     secret_files: [secrets/siem, secrets/siem-before]
+//!   mail:
+//!     type: email
+//!     server: smtp.example.org:587
+//!     from: Holdshort <holdshort@example.org>
+//!     user: holdshort
+//!     password_file: secrets/smtp
+//!     quiet: {from: "22:00", to: "07:00", zone: Europe/Berlin}
+//!     digest: 1h
 //! ```
 //!
 //! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
 
+mod hold;
+mod mail;
+mod slack;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::channel::{Channel, Rule, Source, Via};
+use holdshort_core::channel::{Channel, Mail, Rule, SlackApp, Source, To, Via};
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
@@ -55,8 +67,24 @@ const CHANNEL: Keys = Keys {
         "attempts",
         "retry_delay",
         "timeout",
+        "server",
+        "security",
+        "from",
+        "user",
+        "password_file",
+        "password_env",
+        "to",
+        "channel",
+        "token_file",
+        "token_env",
+        "signing_secret_file",
+        "signing_secret_env",
+        "zone",
+        "quiet",
+        "digest",
+        "personal",
     ],
-    later: &["quiet_hours", "digest"],
+    later: &[],
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
@@ -102,8 +130,22 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let fields = item.fields(&CHANNEL, problems)?;
     let vias = Via::ALL.map(|via| (via.as_str(), via));
     let via = fields.need("type", problems)?.one_of(&vias, problems)?;
-    let url = url(via, item, &fields, problems);
-    let secrets = secrets(via, item, &fields, problems);
+    let others = [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..])];
+    for (of, keys) in others.into_iter().filter(|(of, _)| *of != via) {
+        for (key, found) in keys.iter().filter_map(|key| Some((key, fields.find(key)?))) {
+            problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));
+        }
+    }
+    let reached = match via {
+        Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
+        Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
+        Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy => {
+            let url = url(via, item, &fields, problems);
+            let secrets = secrets(via, item, &fields, problems);
+            let to = To::Channel;
+            url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to, mail: None, slack: None })
+        }
+    };
     let rule = rule(&fields, problems);
     let mut ms = |key: &str, default: u64, most: u64| {
         let Some(item) = fields.find(key) else { return default };
@@ -121,19 +163,46 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
     let headers = headers(&fields, problems);
     let allow = allow(&fields, problems);
+    let has_people = reached.as_ref().is_none_or(|reached| reached.to == To::People);
+    let (hold, personal) = hold::read(via, has_people, &fields, problems);
+    let Reached { url, secrets, to, mail, slack } = reached?;
     Some(Channel {
         name: name.to_owned(),
         rule,
         via,
-        url: url?,
-        secrets: secrets?,
+        url,
+        to,
+        mail,
+        slack,
+        secrets,
         headers,
         title,
         allow,
         attempts: attempts.unwrap_or(ATTEMPTS),
         retry_ms,
         timeout_ms,
+        hold,
+        personal,
     })
+}
+
+/// How a channel is reached.
+struct Reached {
+    url: Source,
+    secrets: Vec<Source>,
+    to: To,
+    mail: Option<Mail>,
+    slack: Option<SlackApp>,
+}
+
+impl Reached {
+    fn by_mail(mail::Read { url, mail, password, to }: mail::Read) -> Self {
+        Self { url, secrets: password.into_iter().collect(), to, mail: Some(mail), slack: None }
+    }
+
+    fn by_app(slack::Read { url, app, to }: slack::Read) -> Self {
+        Self { url, secrets: Vec::new(), to, mail: None, slack: Some(app) }
+    }
 }
 
 /// Of these keys one has to be there, and no other.
@@ -194,6 +263,8 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
     const KEYS: [&str; 3] = ["secret_file", "secret_files", "secret_env"];
     let is_named = KEYS.iter().any(|key| fields.find(key).is_some());
     match via {
+        // Its password is read by `mail.rs`.
+        Via::Email => return Some(Vec::new()),
         Via::Slack | Via::Teams => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
                 problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));

@@ -26,7 +26,7 @@ pub struct Shipped {
 
 /// Every shipped workflow, by name.
 pub fn shipped() -> &'static [Shipped] {
-    const { &[COACH, CODELAB, COPILOT, PAIR, RESEARCH] }
+    const { &[COACH, CODELAB, COMPLIANCE, COPILOT, PAIR, RESEARCH] }
 }
 
 /// A workflow without a sample and a rehearsal.
@@ -88,6 +88,7 @@ pub fn external() -> Definition {
         models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
+        result: None,
     }
 }
 
@@ -137,6 +138,22 @@ const CODELAB: Shipped = Shipped {
         ("README.md", include_bytes!("../../../workflows/codelab/sample/README.md")),
         ("test_todo.py", include_bytes!("../../../workflows/codelab/sample/test_todo.py")),
         ("todo.py", include_bytes!("../../../workflows/codelab/sample/todo.py")),
+    ],
+};
+
+const COMPLIANCE: Shipped = Shipped {
+    name: "compliance",
+    shows: "A crew looks into transactions. Its report is computed by rules, and held back until you release it.",
+    sample_is: "a generated case",
+    folder: "case",
+    workflow: include_str!("../../../workflows/compliance/workflow.yaml"),
+    rehearsal: Some(include_str!("../../../workflows/compliance/rehearsal.yaml")),
+    readme: include_str!("../../../workflows/compliance/README.md"),
+    input: include_str!("../../../workflows/compliance/input.json"),
+    sample: &[
+        ("customers.csv", include_bytes!("../../../workflows/compliance/sample/customers.csv")),
+        ("transactions.csv", include_bytes!("../../../workflows/compliance/sample/transactions.csv")),
+        ("watchlist.csv", include_bytes!("../../../workflows/compliance/sample/watchlist.csv")),
     ],
 };
 

@@ -14,6 +14,7 @@
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `then`: **fail** \| settle · `optional` **false** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `copilot` | `agent` · `routing`: minimal \| balanced \| aggressive (**nobody routes**) · `router` (**rules**) · `team[]` (**everybody else**) · `conversational` **false** · `satisfaction` **false** · `simple_words` (**none is simple**) | `phase_kind` |
+//! | … of `call` | `tool`: one that reads here, and needs no arguments · `agent`: in whose place the run calls it | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
 //! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · `grants`: `covers`: **call** \| category, `expires_after` · `withhold[]` {`from[]`: reviewer, `fields[]`: JSON pointers into the payload} · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers`, `assignment`, `reminders` {`after`, `every`, `limit` (**10**)}, `escalation[]` {`after`, `approvers`, `groups`, `replace`: true \| **false**}, `working_time`: true \| **false** | `gates`, `smart`, `rules`, `withhold`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
@@ -21,6 +22,7 @@
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
 //! | `models.NAME` | `window_tokens` (**128,000**), `price: {input_per_million, output_per_million, currency}` (**none**), one of them or both; `default`: where neither agent nor run names a model | `models` |
 //! | `network` | whether commands reach the network (**false**) | here |
+//! | `result` | the phase whose text is the run's, where it brings one (**the last phase**) | here |
 //! | `web` | `allow_addresses[]`: ranges that `web_fetch` may reach although they are not public (**none**) | `settings` |
 //!
 //! A phase's `gates` (the three step gates, and those of the kinds that it opens) and `limits` are merged over the
@@ -44,7 +46,7 @@ mod timing;
 mod tools;
 mod withhold;
 
-use holdshort_core::definition::{Definition, EXTERNAL, Limits};
+use holdshort_core::definition::{Definition, EXTERNAL, Limits, Phase, PhaseKind};
 use holdshort_core::system::people::Deciders;
 use holdshort_core::tool;
 
@@ -69,6 +71,7 @@ const KEYS: Keys = Keys {
         "web",
         "models",
         "tools",
+        "result",
     ],
     later: &["mcp_servers"],
 };
@@ -155,12 +158,17 @@ fn read(
         Some(item) => gates::read(item, known, catalogue, deciders, problems),
         None => Default::default(),
     };
-    let around = phases::Around { agents: known, gates: step_gates, kinds: &gates.kinds, limits, deciders };
+    let around =
+        phases::Around { agents: known, gates: step_gates, kinds: &gates.kinds, limits, catalogue, deciders };
     let phases = fields
         .need("phases", problems)
         .and_then(|item| phases::read(item, &around, problems))
         .unwrap_or_default();
-    let (agents, tools) = known.map(|known| known.resolve(catalogue)).unwrap_or_default();
+    let (agents, mut tools) = known.map(|known| known.resolve(catalogue)).unwrap_or_default();
+    let called = phases.iter().filter_map(|phase| phase.kind.called_tool());
+    let called = called.filter_map(|tool| catalogue.iter().find(|spec| spec.name == tool));
+    tools.extend(called.map(|spec| (spec.name.clone(), spec.clone())));
+    let result = fields.find("result").and_then(|item| read_result(item, &phases, problems));
     let description = description.unwrap_or_default();
     let mut definition = Definition {
         name,
@@ -175,6 +183,7 @@ fn read(
         models,
         network,
         web,
+        result,
     };
     definition.settle_asking();
     if !counts_money(&definition) {
@@ -182,6 +191,24 @@ fn read(
         problems.at(item, "a budget of `money` needs a price: `models.NAME.price`");
     }
     Some((definition, place))
+}
+
+/// The phase whose text is the run's.
+fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
+    let named = item.text(bounds::LINE, problems)?;
+    match phases.iter().find(|phase| phase.id == named) {
+        Some(phase) if matches!(phase.kind, PhaseKind::Checkpoint(_)) => {
+            problems.at(item, format!("`{named}` is a checkpoint, and brings no text"));
+        }
+        Some(_) => return Some(named),
+        // A phase that could not be read is a problem already.
+        None if phases.is_empty() => {}
+        None => {
+            let ids = phases.iter().map(|phase| phase.id.as_str());
+            problems.unknown(item, &named, format!("there is no phase `{named}`"), ids);
+        }
+    }
+    None
 }
 
 /// Whether what a budget of money is spent by has a price.

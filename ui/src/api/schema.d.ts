@@ -2138,7 +2138,7 @@ export interface components {
             /** @description The first failure since a delivery came through. */
             failing_since?: string | null;
             name: string;
-            /** @description `webhook`, `slack`, `teams`, `ntfy`. */
+            /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`. */
             type: string;
             why?: string | null;
         };
@@ -3034,7 +3034,7 @@ export interface components {
                 /** @description The first failure since a delivery came through. */
                 failing_since?: string | null;
                 name: string;
-                /** @description `webhook`, `slack`, `teams`, `ntfy`. */
+                /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`. */
                 type: string;
                 why?: string | null;
             }[];

@@ -272,7 +272,9 @@ fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<Str
         }
         Kind::Review => {
             let mut out = vec![format!("  {}", paint.bold(&plain::line(string("title")))), String::new()];
-            out.extend(quote(string("content"), " ", cap, paint));
+            // What a tool holds back is released as it was shown, so all of it is.
+            let content_cap = if payload.get("digest").is_some() { Cap::None } else { cap };
+            out.extend(quote(string("content"), " ", content_cap, paint));
             if let Some(findings) = payload.get("findings").filter(|findings| !findings.is_null()) {
                 out.push(String::new());
                 out.extend(quote(&readable(findings), "  findings", cap, paint));

@@ -13,7 +13,7 @@ use holdshort_workflow::{Shipped, shipped};
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
 use super::serve::refuse_server;
-use super::{Scene, coach};
+use super::{Scene, coach, compliance};
 use crate::args::ModelArgs;
 use crate::called::holdshort;
 use crate::data_dir::DataDir;
@@ -106,7 +106,7 @@ async fn play(
         say("  if this is killed, go on with:");
         say(&format!("  {} attach {}{again}", holdshort(), run.id));
     }
-    let files = (sample.name == coach::WORKFLOW).then(|| repository.with_file_name("report"));
+    let files = reports(sample).then(|| repository.with_file_name("report"));
     beside(&client, &run.id, scene.json, Some(again), files.as_deref()).await
 }
 
@@ -143,7 +143,7 @@ fn greet(
 
 fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     let paint = Paint::stdout();
-    let reports = sample.name == coach::WORKFLOW;
+    let reports = reports(sample);
     if !reports {
         say("");
         say(&paint.bold("What changed"));
@@ -157,7 +157,7 @@ fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
     let diff = (format!("git -C {repository} diff"), "what the agent wrote");
-    // A coach's agents write nothing there: what came of it lies in the files that are named above.
+    // Such agents write nothing there: what came of it lies in the files that are named above.
     let diff = (!reports).then_some(diff);
     let commands = [
         (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
@@ -171,11 +171,20 @@ fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     }
 }
 
+/// Whether what comes of it lies in files of its own, and its agents change none.
+fn reports(sample: &Shipped) -> bool {
+    [coach::WORKFLOW, compliance::WORKFLOW].contains(&sample.name)
+}
+
 /// How the same is done with something of one's own. A coach's run is described by a file.
 fn yours(holdshort: &str, name: &str) -> (String, &'static str) {
     if name == coach::WORKFLOW {
         let why = "writes coach.yaml: the same with training data of yours, with a model";
         return (format!("{holdshort} init coach"), why);
+    }
+    if name == compliance::WORKFLOW {
+        let why = "writes the folder case: the same with tables of yours, with a model";
+        return (format!("{holdshort} init compliance"), why);
     }
     (
         format!("{holdshort} run {name} --workspace PATH \"task\""),

@@ -8,12 +8,14 @@ mod audit_export;
 mod backup;
 mod chat;
 mod coach;
+mod compliance;
 mod decide;
 mod deliveries;
 mod demo;
 mod doctor;
 mod events;
 mod evidence;
+mod folder;
 mod groups;
 mod inbox;
 mod journal;
@@ -36,6 +38,8 @@ mod system;
 mod transfer;
 mod undo;
 mod workflows;
+
+use std::path::Path;
 
 use crate::Hooks;
 use crate::args::{Args, Audit, Reach, Verb, Workflows};
@@ -60,7 +64,12 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
         Verb::Run(run) => Box::pin(run::run(&scene, run)).await,
-        Verb::Init { workflow, file } => coach::init(&workflow, &file),
+        Verb::Init { workflow, file } if workflow == compliance::WORKFLOW => {
+            compliance::init(file.as_deref().unwrap_or(Path::new("case")))
+        }
+        Verb::Init { workflow, file } => {
+            coach::init(&workflow, file.as_deref().unwrap_or(Path::new("coach.yaml")))
+        }
         Verb::Chat(chat) => chat::chat(&scene, chat).await,
         Verb::Serve(serve) => Box::pin(serve::serve(&scene, *serve)).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,

@@ -12,7 +12,7 @@ use holdshort_protocol::{Info, Run, RunConfig, StartRun, Status, plain};
 use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use serde_json::{Value, json};
 
-use super::{Scene, coach, system};
+use super::{Scene, coach, compliance, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
@@ -40,6 +40,11 @@ pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped wor
 pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
     if let Some(path) = &args.init_config {
         return coach::init(&args.workflow, path);
+    }
+    if args.output_dir.is_some() && args.config.is_none() && args.case.is_none() {
+        return Err(usage(
+            "--output-dir is of `coach` with --config FILE, and of `compliance` with --case FOLDER",
+        ));
     }
     let (start, files, made) = start(&args)?;
     let files = files.as_deref();
@@ -92,12 +97,16 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// And where its files go, of a coach's, with the folders that were made for them.
+/// And where its files go, of a coach's or a compliance crew's, with the folders that were made for them.
 fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, coach::Made)> {
     let (input, config, files, made) = if let Some((prepared, made)) = coach::prepared(args)? {
         let workspace = workspace(Some(&prepared.data))?;
         let config = prepared.config(workspace);
         (prepared.input, config, Some(prepared.output), made)
+    } else if let Some(prepared) = compliance::prepared(args)? {
+        let workspace = workspace(Some(&prepared.case))?;
+        let config = RunConfig { workspace, ..RunConfig::default() };
+        (prepared.input, config, Some(prepared.output), coach::Made::default())
     } else {
         let workspace = workspace(args.workspace.as_deref())?;
         (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, coach::Made::default())
@@ -187,7 +196,8 @@ fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
             known.join(", ")
         )));
     };
-    if args.workspace.is_none() && args.config.is_none() && definition.works_on_files() {
+    if args.workspace.is_none() && args.config.is_none() && args.case.is_none() && definition.works_on_files()
+    {
         return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
     }
     Ok(())
@@ -216,6 +226,11 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
                 .map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
         }
         (Some(task), None) => Ok(json!({"task": task})),
+        (None, None) if args.workflow == compliance::WORKFLOW => Err(usage(format!(
+            "name the folder of the case: {0} run {1} --case FOLDER; {0} init {1} writes a sample",
+            holdshort(),
+            compliance::WORKFLOW
+        ))),
         (None, None) if args.workflow == coach::WORKFLOW => Err(usage(format!(
             "say whom it is about: {0} run {1} --config coach.yaml; {0} init {1} writes one to edit",
             holdshort(),
@@ -269,8 +284,11 @@ pub(super) async fn beside(
             // Of a server in this process nothing goes on once it is left.
             let rests = embedded.is_some() && matches!(outcome, Outcome::Left(_));
             coach::leave_files(client, run, coach::Files { folder, rests }, json).await;
+            compliance::leave_files(client, run, folder, json).await;
         }
-        (Outcome::Ended(run), None) if run.workflow == coach::WORKFLOW && !json => {
+        (Outcome::Ended(run), None)
+            if [coach::WORKFLOW, compliance::WORKFLOW].contains(&&*run.workflow) && !json =>
+        {
             tell(&format!(
                 "  Its files: {} attach {} --output-dir DIR{}",
                 holdshort(),

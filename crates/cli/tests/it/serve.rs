@@ -123,7 +123,8 @@ fn workflow_files_are_checked_where_they_lie() {
 
     let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
     let file = at("mine/careful.yaml");
-    let tools = "ask_human, ask_user, chain_phases, communicate_with_human, compute_metric, create_plan, \
+    let tools = "ask_human, ask_user, case_findings, case_overview, case_query, case_review, \
+                 chain_phases, communicate_with_human, compute_metric, create_plan, \
                  edit_file, invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
                  invoke_hitl_control_phase, invoke_hitl_planning_phase, invoke_idea_generation_phase, \
                  invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, \

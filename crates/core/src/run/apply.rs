@@ -470,6 +470,7 @@ impl Run {
                 self.step(step, |step| step.judged += 1);
                 self.tell(step, content);
             }
+            Fact::ResultHeld { call, digest, .. } => self.keep_held(call, *digest, content),
             Fact::OutputReleased { .. } => self.released.push(content.data.clone()),
 
             Fact::InterruptOpened(opened) => {

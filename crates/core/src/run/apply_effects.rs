@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::fact_part::Authority;
-use super::state::{CallState, ModelCall, Rounds, StepRole};
+use super::state::{CallState, HeldResult, ModelCall, Rounds, StepRole};
 use super::{Action, ActionId, Run, Step};
 use crate::definition::PhaseKind;
+use crate::digest::Digest;
+use crate::event::Content;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Kind, Outcome};
@@ -114,6 +118,14 @@ impl Run {
         for step in self.steps.values_mut().filter(is_out) {
             Arc::make_mut(step).stopped = true;
         }
+    }
+
+    /// A result as it was held back: what is released is that.
+    pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
+        let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let data = content.data.get("data").cloned().unwrap_or_default();
+        let content = content.text.as_deref().map(Arc::from).unwrap_or_default();
+        self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
     pub(super) fn unblock(&mut self, interrupt: &InterruptId) {

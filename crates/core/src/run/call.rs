@@ -50,7 +50,7 @@ impl Draft<'_> {
         let call = self.call(id)?;
         let awaited = match call.state {
             CallState::Proposed => call.look.is_none() && !self.run.is_deferred(id, &call),
-            CallState::Gated(_) => call.look_again && call.shows_files(),
+            CallState::Gated(_) => call.look_again && call.shows_files() && call.held.is_none(),
             CallState::Authorised => call.look_again,
             CallState::Started { .. }
             | CallState::WithClient(_)
@@ -393,6 +393,7 @@ impl Draft<'_> {
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
             Ran::Halfway { text } => self.doubt(id, &text),
             Ran::Stopped { text, data } => self.finish_stopped(id, &call, Some(text), data),
+            Ran::Held(held) => self.hold_result(id, &call, *held),
         }
         Ok(())
     }
@@ -411,6 +412,8 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text);
             }
             Ran::Halfway { text } => self.doubt(id, &text),
+            // What commits changes holds nothing back.
+            Ran::Held(_) => self.doubt(id, "what it changed was held back"),
         }
     }
 
@@ -451,6 +454,8 @@ impl Draft<'_> {
             .calls
             .iter()
             .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
+            // It has run: a person alone releases what it brought.
+            .filter(|(_, call)| call.held.is_none())
             .map(|(id, call)| (id.clone(), (**call).clone()))
             .collect();
         for (id, call) in gated {

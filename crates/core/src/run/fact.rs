@@ -16,7 +16,9 @@ use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Reminded, Seat};
+use crate::interrupt::{
+    Assignment, Cause, Delegation, Effect, Holder, Level, Opened, Outcome, Reminded, Seat,
+};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::routing::Route;
@@ -413,10 +415,21 @@ pub enum Fact {
         step: String,
         by: String,
     },
+    /// The tool ran, and its result waits for a release. text: the result; data: `{title, findings, details, data}`, the
+    /// last one the tool's own.
+    ResultHeld {
+        call: String,
+        /// SHA-256 of the text.
+        digest: Digest,
+        level: Level,
+    },
     /// data: `{title, content}` as released.
     OutputReleased {
         call: String,
         edited: bool,
+        /// SHA-256 of the content, of a result that was held.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<Digest>,
     },
 
     /// data: `{title, message, payload, response_schema?}`.

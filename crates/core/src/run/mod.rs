@@ -28,6 +28,7 @@ mod gating;
 mod given;
 mod handle;
 mod handoff;
+mod held;
 mod history;
 mod input;
 mod interruption;
@@ -80,8 +81,8 @@ pub use request::{another_plan, said_about};
 pub use said::words;
 pub use spent::Spent;
 pub use state::{
-    Brief, Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Rounds, Step, StepEnd, StepRole,
-    Trial, Trouble, Used,
+    Brief, Call, CallEnd, CallState, Entry, Found, HeldResult, ModelCall, Planned, Rounds, Step, StepEnd,
+    StepRole, Trial, Trouble, Used,
 };
 pub use work::{Doing, Work};
 

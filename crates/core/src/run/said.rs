@@ -130,6 +130,7 @@ impl Run {
             | Fact::TaskExtended { .. }
             | Fact::RoundWanted { .. }
             | Fact::RoundsOver { .. }
+            | Fact::ResultHeld { .. }
             | Fact::OutputReleased { .. }
             | Fact::InterruptOpened(_)
             | Fact::DecisionMade { .. }

@@ -298,6 +298,19 @@ pub struct Call {
     pub result: Option<Arc<str>>,
     /// The tool's own account of what it did.
     pub outcome: Value,
+    /// Its result, while it waits for a release and after it.
+    pub held: Option<Arc<HeldResult>>,
+}
+
+/// A result that waits for a release, as it was shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldResult {
+    pub title: String,
+    pub content: Arc<str>,
+    /// Of the content.
+    pub digest: Digest,
+    /// The tool's own account.
+    pub data: Value,
 }
 
 impl Call {
@@ -332,6 +345,7 @@ impl Call {
             untold_at: None,
             result: None,
             outcome: Value::Null,
+            held: None,
         }
     }
 

@@ -30,7 +30,8 @@ impl Draft<'_> {
             },
             Content::none(),
         );
-        if self.run.gates(step).before_step {
+        let is_one_call = self.run.steps.get(step).is_some_and(|step| self.run.is_one_call(step));
+        if self.run.gates(step).before_step && !is_one_call {
             let title = format!("About to start step `{step}` with agent `{agent}`");
             let mut opening = Opening::new(Kind::Checkpoint, About::BeforeStep(step.to_owned()), title);
             opening.payload =

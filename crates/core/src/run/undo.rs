@@ -304,7 +304,7 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         tools: [(TOOL.to_owned(), spec)].into(),
         phases: vec![Phase {
             id: WORKFLOW.to_owned(),
-            kind: PhaseKind::Call { tool: TOOL.to_owned() },
+            kind: PhaseKind::Call { tool: TOOL.to_owned(), agent: None },
             needs: Vec::new(),
             input: None,
             gates: StepGates::default(),
@@ -317,5 +317,6 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         models: BTreeMap::new(),
         network: false,
         web: Web::default(),
+        result: None,
     })
 }

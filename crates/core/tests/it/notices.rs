@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use holdshort_core::channel::Rule;
 use holdshort_core::definition::KindGate;
 use holdshort_core::event::Fact;
-use holdshort_core::interrupt::{Assignment, Escalation, Kind, Level, Reminders};
+use holdshort_core::interrupt::{Assignment, Escalation, Kind, Level, Reminders, Stage};
 use holdshort_core::notice::{Notice, Occasion, notices};
 use holdshort_core::run::{Config, Input, Run};
+use holdshort_core::system::people::{Away, People};
+use holdshort_core::time::Timestamp;
 
 use crate::assignments::{decide, of_groups, of_people, people, stages};
 use crate::world::{World, allow, calls, choose, command, definition, write};
@@ -139,4 +141,44 @@ fn a_rule_takes_what_it_names() {
     ] {
         assert_eq!(rule.takes(&notice), takes, "{rule:?}");
     }
+}
+
+/// Whoever is told by themselves: people and no names of groups, and of whoever is away who stands in.
+#[test]
+fn recipients_are_those_who_may_decide() {
+    let of = |stages: Vec<Stage>| {
+        let (before, world) = held(gate(crate::assignments::stages(stages)));
+        let notice = all(&before, &world).remove(0);
+        (notice, world.system.people.clone(), world.now)
+    };
+    let told = |(notice, people, now): (Notice, People, Timestamp)| {
+        notice.recipients(&people, now).into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told(of(vec![of_groups(&["legal"], 1)])), "anna ben dirk", "no auditor");
+    assert_eq!(told(of(vec![of_people(&["cleo"], 1)])), "cleo");
+    let (notice, mut people, now) = of(vec![of_groups(&["legal"], 1)]);
+    let nobody = Notice { groups: Vec::new(), ..notice.clone() };
+    assert_eq!(told((nobody, people.clone(), now)), "olga", "whoever decides what is nobody's");
+    let reminded = Notice { told: vec!["ben".to_owned(), "gone".to_owned()], ..notice.clone() };
+    assert_eq!(told((reminded, people.clone(), now)), "ben");
+    let away = |id: &str, delegate: &str| {
+        let mut person = people.get(id).unwrap().clone();
+        person.away = Some(Away { until: None, delegate: Some(delegate.to_owned()) });
+        (id.to_owned(), person)
+    };
+    let others = people.iter().map(|(id, person)| (id.to_owned(), person.clone()));
+    let all: Vec<_> = others.filter(|(id, _)| id != "anna").chain([away("anna", "cleo")]).collect();
+    people = People::of(&all);
+    assert_eq!(told((notice, people, now)), "ben cleo dirk");
+}
+
+#[test]
+fn who_decided_is_told() {
+    let (before, mut world) = held(gate(stages(vec![of_groups(&["legal"], 2)])));
+    let id = world.open(Kind::ToolApproval);
+    for who in ["anna", "ben"] {
+        decide(&mut world, &id, who, choose("approve")).unwrap();
+    }
+    let last = all(&before, &world).pop().unwrap();
+    assert_eq!((last.occasion, last.by), (Occasion::Resolved, vec!["anna".to_owned(), "ben".to_owned()]));
 }

@@ -14,7 +14,7 @@ use holdshort_core::event::{self, Content, Event};
 use holdshort_core::gate::Granters;
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
-use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
+use holdshort_core::interrupt::{Assignment, Decision, Kind, Level, Opened};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
 use holdshort_core::run::{
     Action, Begin, Call, CallState, Config, Context, Input, Origin, Rejection, Run, Start,
@@ -24,7 +24,7 @@ use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, ResolvedPath, Runs,
+    Category, Effect, Held, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, ResolvedPath, Runs,
     SandboxLevel, Spec,
 };
 use serde_json::{Value, json};
@@ -142,6 +142,7 @@ pub(crate) fn definition() -> Definition {
         models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
+        result: None,
     }
 }
 
@@ -224,7 +225,7 @@ pub(crate) fn checkpoint(id: &str, needs: &[&str]) -> Phase {
     )
 }
 
-fn phase(id: &str, needs: &[&str], kind: PhaseKind) -> Phase {
+pub(crate) fn phase(id: &str, needs: &[&str], kind: PhaseKind) -> Phase {
     Phase {
         id: id.to_owned(),
         kind,
@@ -646,6 +647,14 @@ impl World {
                 Some(text) => Outcome::Done { text: text.clone(), data: Value::Null },
                 None => Outcome::Failed { text: format!("there is no file `{path}`") },
             },
+            "held_report" => Outcome::Held(Box::new(Held {
+                title: "The report".to_owned(),
+                content: self.files.get("report").cloned().unwrap_or_default(),
+                findings: vec!["sanctions: F1".to_owned()],
+                level: Level::Critical,
+                details: json!({ "findings": ["F1"] }),
+                data: json!({ "own": 1 }),
+            })),
             "write_file" => {
                 let shown = call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default();
                 if shown.iter().any(|each| *each != self.precondition(&each.path)) {

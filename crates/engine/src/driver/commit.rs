@@ -8,6 +8,7 @@ use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::interrupt::{Assignment, Cause};
 use holdshort_core::projection::SessionRow;
 use holdshort_core::run::{Action, ActionId, Authority, Fact};
+use holdshort_core::system::System;
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
@@ -39,7 +40,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         decided: Decided,
         loaded: &mut LoadedRun,
         drives: bool,
-        (session_chain, system_seq): (Chain, u64),
+        (session_chain, system): (Chain, &System),
         Extra { keys, blobs }: Extra,
     ) -> Result<Committed, Error> {
         let Decided { run, session, events } = decided;
@@ -150,6 +151,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::ToolLost { .. }
                         | Fact::ToolStopped { .. }
                         | Fact::ToolDoubted { .. }
+                        | Fact::ResultHeld { .. }
                         | Fact::OutputReleased { .. }
                         | Fact::CommentAdded { .. }
                         | Fact::NoteAdded { .. }
@@ -198,7 +200,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             forgets,
             ..Append::default()
         };
-        append.deliveries = self.deliveries(&loaded.run, loaded.chain.seq + 1, &run, &events, &mut draw);
+        let first_seq = loaded.chain.seq + 1;
+        append.deliveries = self.deliveries(&loaded.run, first_seq, &run, &events, &system.people, &mut draw);
         let tells = !append.deliveries.is_empty();
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
         // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is
@@ -206,7 +209,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // streams may be old: nothing is decided on it.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
-            append.guards.push((StreamId::System, system_seq));
+            append.guards.push((StreamId::System, system.seq));
         }
         if session_events.is_empty() {
             if guarded {

@@ -123,7 +123,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let mut slot = entry.lock().await;
             let loaded = slot.insert(loaded);
             let extra = Extra { keys, blobs: blobs.clone() };
-            let committed = self.commit(decided, loaded, true, (session_chain, system.seq), extra).await;
+            let committed = self.commit(decided, loaded, true, (session_chain, &system), extra).await;
             match committed {
                 Ok(Committed::Yes) => {
                     if !blobs.is_empty() {

@@ -243,7 +243,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let reference = about.as_ref().map_or_else(|| decided.run.id.to_string(), ToString::to_string);
         let keys = key.map(|key| key.record(reference)).into_iter().collect();
         let extra = Extra { keys, blobs: Vec::new() };
-        match self.commit(decided, loaded, drives, (session_chain, system.seq), extra).await? {
+        match self.commit(decided, loaded, drives, (session_chain, &system), extra).await? {
             Committed::Yes => {}
             Committed::Conflict => return Ok(Tried::Again),
             Committed::KeyTaken => return Err(Error::KeyTaken),

@@ -1,15 +1,18 @@
 //! What an append tells people: the deliveries that go into it, one for each channel that is told of each notice.
 
-use holdshort_core::channel::Channel;
+use holdshort_core::channel::{Channel, To};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::Event;
 use holdshort_core::id::Draw;
 use holdshort_core::json;
-use holdshort_core::notice::notices;
+use holdshort_core::notice::{Notice, Recipient, notices};
 use holdshort_core::run::Run;
+use holdshort_core::system::people::People;
+use holdshort_core::time::Timestamp;
 use holdshort_store::Journal;
 
 use super::Driver;
+use crate::outbox::limits::RECIPIENTS;
 use crate::{Clock, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -30,6 +33,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         first_seq: u64,
         run: &Run,
         events: &[Event],
+        people: &People,
         draw: &mut Draw,
     ) -> Vec<Delivery> {
         let channels = self.channels();
@@ -39,27 +43,49 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let now = self.clock.now();
         let mut deliveries = Vec::new();
         for notice in notices(before, run, first_seq, events) {
-            let text = String::from_utf8(json::canonical(&notice)).unwrap_or_default();
             for channel in channels.iter().filter(|channel| channel.rule.takes(&notice)) {
-                deliveries.push(Delivery {
-                    delivery: draw.id(),
-                    channel: channel.name.clone(),
-                    occasion: notice.occasion,
-                    run: notice.run.clone(),
-                    seq: notice.seq,
-                    interrupt: notice.interrupt.clone(),
-                    notice: text.clone(),
-                    state: DeliveryState::Waiting,
-                    created_at: now,
-                    next_at: Some(now),
-                    attempts: 0,
-                    node: None,
-                    status: None,
-                    error: None,
-                    ended_at: None,
-                });
+                for to in recipients(channel, &notice, people, now) {
+                    let notice = Notice { to, ..notice.clone() };
+                    deliveries.push(Delivery {
+                        delivery: draw.id(),
+                        channel: channel.name.clone(),
+                        occasion: notice.occasion,
+                        run: notice.run.clone(),
+                        seq: notice.seq,
+                        interrupt: notice.interrupt.clone(),
+                        notice: String::from_utf8(json::canonical(&notice)).unwrap_or_default(),
+                        state: DeliveryState::Waiting,
+                        created_at: now,
+                        next_at: Some(channel.held_until(&notice, now, people).unwrap_or(now)),
+                        attempts: 0,
+                        node: None,
+                        status: None,
+                        error: None,
+                        ended_at: None,
+                    });
+                }
             }
         }
         deliveries
+    }
+}
+
+/// Whom a channel has a delivery for; `None`: whoever reads it.
+fn recipients(channel: &Channel, notice: &Notice, people: &People, now: Timestamp) -> Vec<Option<Recipient>> {
+    match &channel.to {
+        To::Channel => vec![None],
+        To::Addresses(addresses) => addresses.iter().cloned().map(Recipient::Address).map(Some).collect(),
+        To::People => {
+            let asked = notice.recipients(people, now);
+            if asked.len() > RECIPIENTS {
+                tracing::warn!(
+                    channel = channel.name,
+                    interrupt = %notice.interrupt,
+                    asked = asked.len(),
+                    "only the first {RECIPIENTS} of those who are asked are told: name an address that reaches them all"
+                );
+            }
+            asked.into_iter().take(RECIPIENTS).map(Recipient::Person).map(Some).collect()
+        }
     }
 }

@@ -4,6 +4,12 @@ use std::time::Duration;
 
 /// Deliveries that one channel is sent at a time: a slow receiver holds up no other channel, and is not run over.
 pub const SENT_AT_ONCE: usize = 4;
+/// Deliveries of a channel that are gathered at a time: what is beyond them is another message.
+pub const GATHERED: usize = 500;
+/// Messages that one more of the same interrupt changes: reminders have a limit far below.
+pub const UPDATED: usize = 100;
+/// People that one notice is told to over one channel, by a delivery each: all of them are rows of the append that asks.
+pub const RECIPIENTS: usize = 200;
 /// The longest wait between two attempts, before what is drawn at random.
 pub const RETRY_WAIT: Duration = Duration::from_hours(6);
 /// How long a channel may fail before nothing is sent to it any more.

@@ -4,28 +4,29 @@
 //! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
 //! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
 
+pub mod gather;
 pub mod limits;
+mod message;
 mod sweep;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{Either, select};
-use futures::stream::{FuturesUnordered, StreamExt};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use holdshort_core::delivery::Delivery;
-use holdshort_core::event::{self, Fact};
-use holdshort_core::id::{DeliveryId, StreamId};
-use holdshort_core::notice::Notice;
-use holdshort_core::{json, run};
-use holdshort_notify::{Channel, Channels, Message, Sent, title};
+use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_notify::{Channel, Channels, Sent};
 use holdshort_store::{Claim, Journal, Settled, Told};
 
-use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
-use limits::SENT_AT_ONCE;
+use gather::Sorted;
+use limits::{GATHERED, SENT_AT_ONCE};
+pub use message::{Alert, Buttons, Pages, PersonalLink};
+use message::{Composed, compose};
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -33,31 +34,32 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// After a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Sends for as long as it is not dropped. `base`: what links begin with.
+/// Sends for as long as it is not dropped. `pages`: where links lead.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: Arc<Channels>,
-    base: String,
+    pages: Arc<dyn Pages>,
 ) {
     if channels.is_empty() {
         return sweep::keep_forgetting(driver).await;
     }
-    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, base));
+    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, pages));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: Arc<Channels>,
-    base: String,
+    pages: Arc<dyn Pages>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
         let wait = match claim_all(&driver, &channels, &sending).await {
             Ok((claimed, wait)) => {
-                for delivery in claimed {
-                    sending.insert(delivery.delivery.clone(), delivery.channel.clone());
-                    under_way.push(send_one(&driver, &channels, &base, delivery));
+                for (channel, deliveries) in claimed {
+                    let name = &channel.definition().name;
+                    sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
+                    under_way.push(send_claimed(&driver, channel, &*pages, deliveries));
                 }
                 wait
             }
@@ -72,17 +74,19 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
         if under_way.is_empty() {
             woken.await;
         } else if let Either::Left((Some(done), _)) = select(under_way.next(), pin!(woken)).await {
-            sending.remove(&done);
+            for id in done {
+                sending.remove(&id);
+            }
         }
     }
 }
 
-/// What is due and has room, and how long to wait where nothing else happens.
-async fn claim_all<J: Journal, C: Clock, E: Executor>(
+/// What is due and has room, as it is sent together, and how long to wait where nothing else happens.
+async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channels: &Channels,
+    channels: &'c Channels,
     sending: &BTreeMap<DeliveryId, String>,
-) -> Result<(Vec<Delivery>, Duration), Error> {
+) -> Result<(Vec<(&'c Channel, Vec<Delivery>)>, Duration), Error> {
     if driver.system().await?.freezes.all.is_some() || !driver.journal().holds() {
         return Ok((Vec::new(), LONGEST));
     }
@@ -90,17 +94,28 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
     let (mut all, mut have_room) = (Vec::new(), Vec::new());
     for channel in channels.all() {
         let name = &channel.definition().name;
-        let room = SENT_AT_ONCE - sending.values().filter(|of| *of == name).count().min(SENT_AT_ONCE);
+        let busy = sending.values().filter(|of| *of == name).count();
+        // What is gathered is claimed as a whole, so that one node tells all of it.
+        let gathers = channel.definition().gathers();
+        let room = match gathers {
+            true if busy > 0 => 0,
+            true => GATHERED,
+            false => SENT_AT_ONCE - busy.min(SENT_AT_ONCE),
+        };
         if room == 0 {
             continue;
         }
-        let claim =
-            Claim { channel: name.clone(), now, limit: room, sending: sending.keys().cloned().collect() };
+        let sending = sending.keys().cloned().collect();
+        let claim = Claim { channel: name.clone(), now, limit: room, sending, whole: gathers };
         let claimed = driver.journal().claim_deliveries(claim).await?;
-        if claimed.len() < room {
+        if claimed.len() < room && (!gathers || claimed.is_empty()) {
             have_room.push(name.clone());
         }
-        all.extend(claimed);
+        if gathers && !claimed.is_empty() {
+            all.push((channel, claimed));
+        } else {
+            all.extend(claimed.into_iter().map(|delivery| (channel, vec![delivery])));
+        }
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
@@ -108,78 +123,114 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends one that this node has claimed, and settles it. Where that fails it stays claimed, and is claimed again.
-async fn send_one<J: Journal, C: Clock, E: Executor>(
+/// Sends what this node has claimed, and settles it. What can not be settled stays claimed, and is claimed again.
+async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channels: &Channels,
-    base: &str,
-    delivery: Delivery,
-) -> DeliveryId {
-    let id = delivery.delivery.clone();
-    let Some(channel) = channels.get(&delivery.channel) else { return id };
-    if let Err(error) = Box::pin(deliver(driver, channel, base, delivery)).await {
-        tracing::warn!(delivery = %id, %error, "what became of a delivery can not be written down");
-        driver.clock().sleep(PAUSE).await;
+    channel: &Channel,
+    pages: &dyn Pages,
+    claimed: Vec<Delivery>,
+) -> Vec<DeliveryId> {
+    let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
+    let sorted = if channel.definition().gathers() {
+        match sorted(driver, channel, claimed).await {
+            Ok(sorted) => sorted,
+            Err(error) => {
+                tracing::warn!(%error, "what is to be told together can not be sorted");
+                driver.clock().sleep(PAUSE).await;
+                return ids;
+            }
+        }
+    } else {
+        Sorted { bundles: vec![claimed], ..Sorted::default() }
+    };
+    let Sorted { bundles, dropped } = sorted;
+    let settling = async {
+        for (delivery, why) in dropped {
+            let now = driver.clock().now();
+            settle(driver, channel, pages, verdict::dropped(delivery, why, now)).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    if let Err(error) = settling.await {
+        tracing::warn!(%error, "what became of a delivery can not be written down");
     }
-    id
+    stream::iter(bundles)
+        .for_each_concurrent(SENT_AT_ONCE, async |bundle| {
+            if let Err(error) = Box::pin(deliver(driver, channel, pages, bundle)).await {
+                tracing::warn!(%error, "what became of a delivery can not be written down");
+                driver.clock().sleep(PAUSE).await;
+            }
+        })
+        .await;
+    ids
 }
 
+async fn sorted<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    claimed: Vec<Delivery>,
+) -> Result<Sorted, Error> {
+    let mut open = BTreeSet::new();
+    let interrupts: BTreeSet<&InterruptId> = claimed.iter().map(|each| &each.interrupt).collect();
+    for id in interrupts {
+        if driver.journal().interrupt(id).await?.is_some_and(|row| row.open) {
+            open.insert(id.clone());
+        }
+    }
+    let system = driver.glance_system().await?;
+    Ok(gather::sort(claimed, channel.definition(), &system.people, &open))
+}
+
+/// Several of them are one message.
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    base: &str,
-    delivery: Delivery,
+    pages: &dyn Pages,
+    bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
     let is_for_people = channel.definition().via.is_read_by_people();
-    let row = driver.journal().interrupt(&delivery.interrupt).await?;
-    // Nobody is asked to decide what is decided. A program hears of everything that happened.
-    if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
-        let now = driver.clock().now();
-        return settle(driver, channel, verdict::dropped(delivery, "it was resolved before", now)).await;
+    let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
+    for delivery in bundle {
+        let row = driver.journal().interrupt(&delivery.interrupt).await?;
+        // Nobody is asked to decide what is decided. A program hears of everything that happened.
+        let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
+            Composed::Dropped("it was resolved before".to_owned())
+        } else {
+            compose(driver, channel, pages, &delivery).await?
+        };
+        match composed {
+            Composed::Ready(message) => {
+                deliveries.push(delivery);
+                messages.push(*message);
+            }
+            Composed::Dropped(why) => {
+                let now = driver.clock().now();
+                settle(driver, channel, pages, verdict::dropped(delivery, &why, now)).await?;
+            }
+        }
     }
-    let Some(message) = message(driver, channel, base, &delivery).await? else {
-        let now = driver.clock().now();
-        return settle(driver, channel, verdict::dropped(delivery, "its notice can not be read", now)).await;
-    };
     // Its lease ran out since the claim: another node may have it by now.
-    if !driver.journal().holds() {
+    if messages.is_empty() || !driver.journal().holds() {
         return Ok(());
     }
     let began = driver.clock().now();
-    let sent: Sent = channel.send(&message, began).await;
+    let sent: Sent = match &messages[..] {
+        [message] => channel.send(message, began).await,
+        several => channel.send_several(several, &pages.all(), began).await,
+    };
+    // One chance for all: what was told together is told together when it is tried again.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
-    settle(driver, channel, verdict::settled(delivery, channel.definition(), &sent, began, now, chance)).await
-}
-
-async fn message<J: Journal, C: Clock, E: Executor>(
-    driver: &Driver<J, C, E>,
-    channel: &Channel,
-    base: &str,
-    delivery: &Delivery,
-) -> Result<Option<Message>, Error> {
-    let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else { return Ok(None) };
-    let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
-    let link = format!("{base}/inbox/{}", delivery.interrupt);
-    Ok(Some(Message { id: delivery.delivery.to_string(), notice, title, link }))
-}
-
-/// Read when it is sent: where it was erased meanwhile, nobody is told it any more.
-async fn title_of<J: Journal, C: Clock, E: Executor>(
-    driver: &Driver<J, C, E>,
-    delivery: &Delivery,
-) -> Result<Option<String>, Error> {
-    let Some(row) = driver.journal().interrupt(&delivery.interrupt).await? else { return Ok(None) };
-    let stream = StreamId::Run(row.run);
-    let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
-    let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
-        if opened.interrupt == delivery.interrupt);
-    let event::Content { data, .. } = event.content;
-    Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
+    for delivery in deliveries {
+        let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
+        settle(driver, channel, pages, settled).await?;
+    }
+    Ok(())
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
+    pages: &dyn Pages,
     verdict: verdict::Settling,
 ) -> Result<(), Error> {
     let verdict::Settling { settled, is_gone } = verdict;
@@ -196,5 +247,8 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == holdshort_core::delivery::DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
-    verdict::judge_channel(driver, name, failing_since, is_gone).await
+    if let Some(why) = verdict::judge_channel(driver, name, failing_since, is_gone).await? {
+        pages.disabled(name, why).await;
+    }
+    Ok(())
 }

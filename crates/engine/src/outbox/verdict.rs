@@ -92,12 +92,13 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
 }
 
 /// Disables a channel that wants nothing more, or has failed for too long. Told as an error: a person has to look.
+/// Disables a channel that is gone, or that nothing has come through for too long; why, where it was not before.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
     failing_since: Option<Timestamp>,
     is_gone: bool,
-) -> Result<(), Error> {
+) -> Result<Option<String>, Error> {
     let now = driver.clock().now();
     let failed_for = failing_since.map_or(0, |since| now.ms_since(since));
     let why = if is_gone {
@@ -105,16 +106,17 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     } else if u128::from(failed_for) >= CHANNEL_FAILS.as_millis() {
         format!("nothing came through since {}", failing_since.unwrap_or(now))
     } else {
-        return Ok(());
+        return Ok(None);
     };
     let change = DeliveryChange::Disable { channel: channel.to_owned(), why: why.clone(), now };
-    if driver.journal().change_deliveries(change).await? > 0 {
-        driver.metrics().channel_disabled(channel);
-        tracing::error!(
-            channel,
-            why,
-            "the channel is disabled: nobody is told over it until a delivery is retried"
-        );
+    if driver.journal().change_deliveries(change).await? == 0 {
+        return Ok(None);
     }
-    Ok(())
+    driver.metrics().channel_disabled(channel);
+    tracing::error!(
+        channel,
+        why,
+        "the channel is disabled: nobody is told over it until a delivery is retried"
+    );
+    Ok(Some(why))
 }

@@ -8,6 +8,7 @@ mod crash;
 mod decisions;
 mod evidence;
 mod faults;
+mod gather;
 mod gone;
 mod grants;
 mod keys;

@@ -10,7 +10,8 @@ use holdshort_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::channel::Channel;
-use crate::message::Message;
+use crate::message::{Message, Several};
+use crate::slack::Call;
 
 /// What is sent: always JSON, by POST.
 pub(crate) struct Request {
@@ -19,26 +20,54 @@ pub(crate) struct Request {
     pub(crate) headers: Vec<(String, String)>,
 }
 
+/// What the bot of an app of Slack is told. `conversation`: where it posts.
+pub(crate) fn slack_calls(message: &Message, conversation: &str) -> Vec<Call> {
+    slack::calls(message, conversation)
+}
+
+pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -> Vec<Call> {
+    vec![slack::post(slack::several(several), conversation)]
+}
+
+/// A text in which Slack reads no format that could do something.
+pub(crate) fn slack_text(text: &str) -> String {
+    slack::escaped(text)
+}
+
+/// Several messages as one. A program is told each by itself.
+pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Request {
+    let (url, body) = match channel.definition.via {
+        Via::Slack => (channel.url.clone(), slack::several(several)),
+        Via::Teams => (channel.url.clone(), teams::several(several)),
+        Via::Ntfy => ntfy::several(&channel.url, several),
+        Via::Webhook | Via::Email => (channel.url.clone(), Value::Null),
+    };
+    let body = bytes(&body);
+    Request { url, body, headers: headers(channel) }
+}
+
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Request {
     let (url, body) = match channel.definition.via {
         Via::Webhook => (channel.url.clone(), webhook::body(message)),
         Via::Slack => (channel.url.clone(), slack::body(message)),
         Via::Teams => (channel.url.clone(), teams::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
+        // A mail is no request: `mail/` makes it.
+        Via::Email => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
-    let mut headers: Vec<(String, String)> =
-        channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    match channel.definition.via {
-        Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
-        Via::Ntfy => {
-            headers.extend(
-                channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))),
-            );
-        }
-        Via::Slack | Via::Teams => {}
+    let mut headers = headers(channel);
+    if channel.definition.via == Via::Webhook {
+        headers.extend(webhook::headers(&channel.secrets, message, &body, now));
     }
     Request { url, body, headers }
+}
+
+/// Those that are the same for everything that is sent.
+fn headers(channel: &Channel) -> Vec<(String, String)> {
+    let said = channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
+    said.chain(token).collect()
 }
 
 /// Signed as they are sent: nothing encodes them again.

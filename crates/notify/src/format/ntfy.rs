@@ -4,14 +4,11 @@ use holdshort_core::interrupt::Level;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use crate::message::Message;
+use crate::message::{Message, Several};
 
 /// The address of the server, and what is published. The topic is the last part of the URL's path.
 pub(super) fn body(url: &Url, message: &Message) -> (Url, Value) {
-    let path = url.path().trim_end_matches('/');
-    let (before, topic) = path.rsplit_once('/').unwrap_or(("", path));
-    let mut server = url.clone();
-    server.set_path(&format!("{before}/"));
+    let (server, topic) = split(url);
     let mut lines: Vec<String> = message.title.iter().map(|title| format!("“{title}”")).collect();
     lines.extend(message.facts().into_iter().map(|(label, value)| format!("{label}: {value}")));
     let body = json!({
@@ -22,6 +19,27 @@ pub(super) fn body(url: &Url, message: &Message) -> (Url, Value) {
         "priority": priority(message),
     });
     (server, body)
+}
+
+pub(super) fn several(url: &Url, several: Several<'_>) -> (Url, Value) {
+    let (server, topic) = split(url);
+    let body = json!({
+        "topic": topic,
+        "title": several.headline(),
+        "message": several.lines().join("\n"),
+        "click": several.inbox,
+        "priority": several.messages.iter().map(priority).max().unwrap_or(3),
+    });
+    (server, body)
+}
+
+/// The address of the server, and the topic.
+fn split(url: &Url) -> (Url, &str) {
+    let path = url.path().trim_end_matches('/');
+    let (before, topic) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut server = url.clone();
+    server.set_path(&format!("{before}/"));
+    (server, topic)
 }
 
 /// From 1 to 5; 3 is what a message has by default.

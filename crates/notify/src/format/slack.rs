@@ -4,7 +4,9 @@
 
 use serde_json::{Value, json};
 
-use crate::message::Message;
+use crate::limits::BUTTONS;
+use crate::message::{Button, Message, Several, Tone};
+use crate::slack::{Call, Posted};
 
 pub(super) fn body(message: &Message) -> Value {
     let headline = message.headline();
@@ -14,13 +16,66 @@ pub(super) fn body(message: &Message) -> Value {
     }
     let facts = message.facts().into_iter().map(|(label, value)| plain(&format!("{label}: {value}")));
     blocks.push(json!({"type": "context", "elements": facts.collect::<Vec<_>>()}));
-    blocks.push(json!({"type": "actions", "elements": [{
+    let mut elements: Vec<Value> = (0..).zip(message.buttons.iter().take(BUTTONS)).map(button).collect();
+    elements.push(json!({
         "type": "button",
         "action_id": "open",
         "text": plain(message.action()),
         "url": message.link,
-    }]}));
+    }));
+    blocks.push(json!({"type": "actions", "elements": elements}));
     // What a notification shows. Slack reads formats in it, so it holds what is ours alone.
+    json!({"text": escaped(&headline), "blocks": blocks})
+}
+
+/// Ids are unique in a message.
+fn button((n, button): (usize, &Button)) -> Value {
+    let mut drawn = json!({
+        "type": "button",
+        "action_id": format!("decide-{n}"),
+        "text": plain(&button.label),
+        "value": button.value,
+    });
+    match button.tone {
+        Tone::Go => drawn["style"] = "primary".into(),
+        Tone::Stop => drawn["style"] = "danger".into(),
+        Tone::Other => {}
+    }
+    drawn
+}
+
+/// What the bot of an app is told: to post, or where something was told before, to change that.
+pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
+    let mut body = body(message);
+    if message.posted.is_empty() {
+        return vec![post(body, conversation)];
+    }
+    let update = |posted: &Posted| {
+        body["channel"] = posted.conversation.as_str().into();
+        body["ts"] = posted.ts.as_str().into();
+        Call { method: "chat.update", body: body.clone() }
+    };
+    message.posted.iter().map(update).collect()
+}
+
+pub(super) fn post(mut body: Value, conversation: &str) -> Call {
+    body["channel"] = conversation.into();
+    body["unfurl_links"] = false.into();
+    Call { method: "chat.postMessage", body }
+}
+
+pub(super) fn several(several: Several<'_>) -> Value {
+    let headline = several.headline();
+    let mut blocks = vec![json!({"type": "section", "text": plain(&headline)})];
+    for message in several.listed() {
+        blocks.push(json!({"type": "section", "text": plain(&message.entry()), "accessory": {
+            "type": "button",
+            "action_id": format!("open-{}", message.id),
+            "text": plain(message.action()),
+            "url": message.link,
+        }}));
+    }
+    blocks.extend(several.not_listed().map(|more| json!({"type": "section", "text": plain(&more)})));
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
@@ -29,6 +84,6 @@ fn plain(text: &str) -> Value {
 }
 
 /// The three characters that Slack reads.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::message::Message;
+use crate::message::{Message, Several};
 
 pub(super) fn body(message: &Message) -> Value {
     let mut body = vec![text(&message.headline(), "Bolder")];
@@ -14,12 +14,22 @@ pub(super) fn body(message: &Message) -> Value {
     for (label, value) in message.facts() {
         body.push(text(&format!("{label}: {value}"), "Default"));
     }
+    card(&body, message.action(), &message.link)
+}
+
+pub(super) fn several(several: Several<'_>) -> Value {
+    let mut body = vec![text(&several.headline(), "Bolder")];
+    body.extend(several.lines().iter().map(|line| text(line, "Default")));
+    card(&body, several.words().inbox, several.inbox)
+}
+
+fn card(body: &[Value], action: &str, link: &str) -> Value {
     let card = json!({
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": body,
-        "actions": [{"type": "Action.OpenUrl", "title": message.action(), "url": message.link}],
+        "actions": [{"type": "Action.OpenUrl", "title": action, "url": link}],
     });
     json!({"type": "message", "attachments": [{
         "contentType": "application/vnd.microsoft.card.adaptive",

@@ -22,6 +22,9 @@ pub(super) fn body(message: &Message) -> Value {
         groups,
         expires_at,
         outcome,
+        by,
+        told: _,
+        to: _,
     } = &message.notice;
     let mut data = json!({
         "interrupt": interrupt,
@@ -40,6 +43,9 @@ pub(super) fn body(message: &Message) -> Value {
     }
     if let Some(outcome) = outcome {
         data["outcome"] = json!(outcome);
+    }
+    if !by.is_empty() {
+        data["by"] = json!(by);
     }
     if let Some(title) = &message.title {
         data["title"] = title.as_str().into();

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use holdshort_core::channel::{self, Rule, Source, Via};
+use holdshort_core::channel::{self, Rule, Source, To, Via};
+use holdshort_core::hold::Hold;
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Channels, Error, Message};
+use holdshort_notify::{Channels, Error, Message, Way};
 
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 pub(crate) const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -20,6 +21,9 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         rule: Rule::default(),
         via,
         url: Source::Plain(url.to_owned()),
+        to: To::Channel,
+        mail: None,
+        slack: None,
         secrets,
         headers: BTreeMap::from([("X-Team".to_owned(), "risk".to_owned())]),
         title: true,
@@ -27,6 +31,8 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         attempts: 3,
         retry_ms: 5_000,
         timeout_ms: 10_000,
+        hold: Hold::default(),
+        personal: BTreeMap::new(),
     }
 }
 
@@ -51,9 +57,16 @@ pub(crate) fn message() -> Message {
             groups: vec!["legal".to_owned()],
             expires_at: Some(at(1_760_003_600_000)),
             outcome: None,
+            by: Vec::new(),
+            told: Vec::new(),
+            to: None,
         },
         title: Some("Pay <@U1> *now*".to_owned()),
         link: "https://hold.example.org/inbox/int_01k6f0000000000000000000cc".to_owned(),
+        way: Way::SignIn,
+        reader: None,
+        buttons: Vec::new(),
+        posted: Vec::new(),
     }
 }
 

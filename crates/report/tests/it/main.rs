@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod charts;
+mod document;
 mod markup;
 mod page;
 mod prose;

@@ -10,6 +10,8 @@ pub(crate) mod errors;
 mod frame;
 mod sign_in;
 
+pub(crate) use decision::card_text;
+
 use axum::Router;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;

@@ -36,6 +36,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
 use holdshort_core::rights::Permission;
+use holdshort_notify::Channels;
 use holdshort_protocol::Code;
 use holdshort_web::accept::prefers_html;
 use holdshort_web::auth::AuthState;
@@ -48,7 +49,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use crate::openapi::{self, Base};
-use crate::pages;
+use crate::{pages, slack};
 
 /// Every route with what it needs (`core/src/rights.rs`).
 pub(crate) fn router() -> OpenApiRouter<AuthState> {
@@ -172,10 +173,11 @@ fn needs(
 }
 
 /// The whole service, guards included.
-pub(crate) fn service(auth: AuthState, names: Arc<Names>) -> Router {
+pub(crate) fn service(auth: AuthState, names: Arc<Names>, channels: Arc<Channels>) -> Router {
     let (router, _) = router().split_for_parts();
     router
         .merge(pages::router())
+        .merge(slack::router(channels))
         .merge(holdshort_edges::router())
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })

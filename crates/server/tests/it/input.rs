@@ -183,6 +183,7 @@ async fn what_is_not_there_is_said_to_be_unknown() {
             "coach",
             "codelab",
             "codelab_ide",
+            "compliance",
             "copilot",
             "error_recovery",
             "external",

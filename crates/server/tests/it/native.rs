@@ -135,6 +135,7 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "coach",
             "codelab",
             "codelab_ide",
+            "compliance",
             "copilot",
             "error_recovery",
             "external",

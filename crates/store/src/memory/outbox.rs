@@ -129,7 +129,7 @@ impl Deliveries {
 
 impl Outbox for Memory {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        let Claim { channel, now, limit, sending } = claim;
+        let Claim { channel, now, limit, sending, whole: _ } = claim;
         let mut state = self.state()?;
         if state.outbox.is_disabled(&channel) {
             return Ok(Vec::new());

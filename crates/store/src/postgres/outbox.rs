@@ -22,7 +22,9 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        let Claim { channel, now, limit, sending } = claim;
+        let Claim { channel, now, limit, sending, whole } = claim;
+        // Whoever comes second waits, and finds them claimed.
+        let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
             let _ = write!(list, "{comma}d.{column}");
@@ -34,7 +36,7 @@ impl Outbox for Postgres {
                  WHERE channel = $2 AND next_at <= $3 AND {NOT_DISABLED}
                      AND (node IS NULL OR (node = $1 AND delivery <> ALL ($4))
                           OR (node <> $1 AND node <> ALL ({ALIVE})))
-                 ORDER BY next_at, delivery LIMIT $5 FOR UPDATE SKIP LOCKED
+                 ORDER BY next_at, delivery LIMIT $5 FOR UPDATE{skip}
              ) due WHERE d.delivery = due.delivery RETURNING {columns}"
         );
         let sending: Vec<&str> = sending.iter().map(DeliveryId::as_str).collect();

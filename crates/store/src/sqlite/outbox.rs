@@ -112,7 +112,7 @@ fn select<R: Record, const N: usize>(
 }
 
 fn claim(connection: &Connection, node: u64, claim: &Claim) -> Result<Vec<Delivery>, Error> {
-    let Claim { channel, now, limit, sending } = claim;
+    let Claim { channel, now, limit, sending, whole: _ } = claim;
     let rest = " INDEXED BY deliveries_due WHERE channel = ? AND next_at <= ?
                  AND NOT EXISTS (SELECT 1 FROM channels c
                                  WHERE c.channel = deliveries.channel AND c.disabled_at IS NOT NULL)

@@ -28,6 +28,7 @@ on_stores! {
     {
         of_several_nodes_each_delivery_goes_to_one,
         a_node_that_is_gone_leaves_its_deliveries_to_others,
+        what_is_claimed_as_a_whole_goes_to_one_of_them,
     }: shared_memory InMemory, shared_postgres InPostgres
 }
 
@@ -57,7 +58,7 @@ fn telling(expected: u64, deliveries: Vec<Delivery>) -> Append {
 }
 
 fn claim(channel: &str, now: u64, limit: usize) -> Claim {
-    Claim { channel: channel.to_owned(), now: at(now), limit, sending: Vec::new() }
+    Claim { channel: channel.to_owned(), now: at(now), limit, sending: Vec::new(), whole: false }
 }
 
 fn ids(deliveries: &[Delivery]) -> Vec<DeliveryId> {
@@ -302,6 +303,28 @@ async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {
     }
     assert_eq!(all.len(), usize::try_from(MANY).unwrap());
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len(), usize::try_from(MANY).unwrap());
+}
+
+/// However many ask at the same moment: a digest is one message.
+async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
+    const MANY: u64 = 60;
+    for _ in 0..5 {
+        let store = S::open().await;
+        store.journal().append(telling(0, (1..=MANY).map(|n| delivery(2 * n)).collect())).await.unwrap();
+        let nodes = [store.journal().clone(), store.join().await, store.join().await];
+        let claiming = nodes.map(|node: Arc<S::Journal>| {
+            tokio::spawn(async move {
+                let claim = Claim { whole: true, ..claim("even", 1_000, 500) };
+                node.claim_deliveries(claim).await.unwrap().len()
+            })
+        });
+        let mut claimed = Vec::new();
+        for each in claiming {
+            claimed.push(each.await.unwrap());
+        }
+        claimed.sort_unstable();
+        assert_eq!(claimed, [0, 0, usize::try_from(MANY).unwrap()]);
+    }
 }
 
 async fn a_node_that_is_gone_leaves_its_deliveries_to_others<S: Cluster>() {

@@ -57,6 +57,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
+        result: None,
     })
 }
 
@@ -199,6 +200,7 @@ pub(super) fn external() -> Arc<Definition> {
         models: BTreeMap::new(),
         network: false,
         web: holdshort_core::web::Web::default(),
+        result: None,
     })
 }
 

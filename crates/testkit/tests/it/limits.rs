@@ -26,6 +26,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
     ("Of the terminal", &["cli/src/limits.rs"]),
     ("Of training data", &["training/src/limits.rs"]),
+    ("Of compliance cases", &["casework/src/limits.rs"]),
     ("Of reports", &["report/src/limits.rs"]),
     ("Of traces", &["telemetry/src/limits.rs"]),
 ];

@@ -27,7 +27,7 @@ fn told(sink: &WebhookSink, more: &str) -> Setup {
 }
 
 /// An agent that runs elsewhere asks.
-async fn ask(server: &TestServer, more: Value) -> String {
+pub(crate) async fn ask(server: &TestServer, more: Value) -> String {
     let mut body =
         json!({"kind": "review", "title": "Send it to Mrs Roe?", "payload": {"iban": "DE02 1203 0000"}});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -37,17 +37,17 @@ async fn ask(server: &TestServer, more: Value) -> String {
     asked["id"].as_str().unwrap().to_owned()
 }
 
-async fn resolve(server: &TestServer, id: &str) {
+pub(crate) async fn resolve(server: &TestServer, id: &str) {
     let interrupt = server.interrupt(id).await;
     server.decide(&interrupt, &json!({"option": "approve"})).await.ok();
 }
 
-async fn deliveries(server: &TestServer, query: &str) -> Vec<Value> {
+pub(crate) async fn deliveries(server: &TestServer, query: &str) -> Vec<Value> {
     let list = server.get(&format!("/v1/deliveries?limit=200{query}")).await.ok();
     list["items"].as_array().unwrap().clone()
 }
 
-async fn wait_state(server: &TestServer, state: &str, n: usize) -> Vec<Value> {
+pub(crate) async fn wait_state(server: &TestServer, state: &str, n: usize) -> Vec<Value> {
     eventually(&format!("{n} deliveries are {state}"), async || {
         let found = deliveries(server, &format!("&state={state}")).await;
         (found.len() >= n).then_some(found)

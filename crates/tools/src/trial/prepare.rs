@@ -59,6 +59,7 @@ impl Prepared {
             | Outcome::Done { text, .. }
             | Outcome::Confined { text, .. }
             | Outcome::SetAside { text, .. } => NotPrepared::Failed(text),
+            Outcome::Held(held) => NotPrepared::Failed(held.title),
         })?;
         let unmade =
             |e: io::Error| Refusal::new("internal", format!("no temporary folder for the trial: {e}"));

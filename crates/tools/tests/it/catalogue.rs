@@ -30,6 +30,10 @@ fn names_and_natures() {
     let expected = [
         ("ask_human", Runs::Opens(Opens::Question)),
         ("ask_user", Runs::Opens(Opens::Question)),
+        ("case_findings", read.clone()),
+        ("case_overview", read.clone()),
+        ("case_query", read.clone()),
+        ("case_review", read.clone()),
         ("communicate_with_human", Runs::Opens(Opens::Question)),
         ("compute_metric", read.clone()),
         ("create_plan", Runs::Opens(Opens::Plan)),

@@ -96,11 +96,33 @@ pub async fn covered_refusal(
 /// What a link to decide by is bound to, whoever it is for: what will run, or where nothing does, what is shown.
 pub async fn bound(app: &App, asked: &Asked) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
+    Ok(digest(&interrupt))
+}
+
+/// The same for a link that is sent to somebody; `None` where nobody decides by one: it is decided, or [risky](is_risky).
+pub async fn mailable(app: &App, asked: &Asked) -> Answer<Option<Digest>> {
+    let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
+    let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
+    Ok(may.then(|| digest(&interrupt)))
+}
+
+/// What it offers.
+pub async fn offers(app: &App, asked: &Asked) -> Answer<Vec<wire::Offer>> {
+    let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
+    Ok(interrupt.opened.options.iter().map(offer).collect())
+}
+
+/// Whether whoever decides has to sign in: what a message brought does not say who reads it.
+pub fn is_risky(level: Level) -> bool {
+    level >= Level::High
+}
+
+fn digest(interrupt: &Interrupt) -> Digest {
     let shown = || {
         let payload = interrupt.content.get("payload").cloned().unwrap_or_default();
         Digest::of_json(&serde_json::json!([interrupt.content_text("title"), payload]))
     };
-    Ok(interrupt.opened.action_digest.unwrap_or_else(shown))
+    interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
 /// An interrupt as somebody is shown it, who may decide or not.

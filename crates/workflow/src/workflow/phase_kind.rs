@@ -5,6 +5,7 @@ use holdshort_core::definition::{
 };
 
 use holdshort_core::routing::Mode;
+use holdshort_core::tool::{Effect, Runs};
 
 use super::agents::Agents;
 use super::phases::Around;
@@ -22,16 +23,18 @@ enum Kind {
     HumanControl,
     IdeaGeneration,
     Copilot,
+    Call,
 }
 
 /// The words of a kind: its own first, then what the systems before called it.
-const KINDS: [(&str, Kind); 9] = [
+const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
     ("planning", Kind::Planning),
     ("control", Kind::Control),
     ("idea_generation", Kind::IdeaGeneration),
     ("copilot", Kind::Copilot),
+    ("call", Kind::Call),
     ("hitl_checkpoint", Kind::Checkpoint),
     ("hitl_planning", Kind::Planning),
     ("hitl_control", Kind::HumanControl),
@@ -45,6 +48,7 @@ pub(super) const KEYS: Keys = Keys {
         "needs",
         "agent",
         "agents",
+        "tool",
         "message",
         "ask",
         "edit",
@@ -92,6 +96,7 @@ impl Kind {
         match self {
             Self::OneShot => &["agent", "input", "gates", "limits"],
             Self::Checkpoint => &["message", "ask", "edit", "when_no_channel", "gates"],
+            Self::Call => &["tool", "agent", "gates"],
             Self::Planning => &[
                 "agents",
                 "workers",
@@ -129,7 +134,7 @@ impl Kind {
             Self::Control | Self::HumanControl => &["plan_steps"],
             Self::IdeaGeneration => &["redos", "plan_steps", "parallel"],
             // It has no limits at all.
-            Self::Checkpoint => &[],
+            Self::Checkpoint | Self::Call => &[],
         }
     }
 
@@ -177,6 +182,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)),
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
         Kind::Copilot => PhaseKind::Copilot(copilot(fields, around, problems)),
+        Kind::Call => call(fields, around, problems),
     };
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
@@ -310,6 +316,30 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
         simple_words: words.and_then(|words| u32::try_from(words).ok()),
         agent,
     }
+}
+
+/// A call that no model makes, in the place of an agent: whether it is made is not left to one.
+fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
+    let item = fields.need("tool", problems);
+    let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();
+    let spec = around.catalogue.iter().find(|spec| spec.name == tool);
+    let requires =
+        spec.and_then(|spec| spec.parameters["required"].as_array()).is_some_and(|it| !it.is_empty());
+    match (item, spec.map(|spec| &spec.runs)) {
+        (None, _) => {}
+        (Some(item), None) => {
+            let names = around.catalogue.iter().map(|spec| spec.name.as_str());
+            problems.unknown(item, &tool, format!("there is no tool `{tool}`"), names);
+        }
+        (Some(item), Some(Runs::Here { effect: Effect::Read, .. })) if requires => {
+            problems.at(item, format!("`{tool}` needs arguments, and nobody gives it any here"));
+        }
+        (Some(_), Some(Runs::Here { effect: Effect::Read, .. })) => {}
+        (Some(item), Some(_)) => {
+            problems.at(item, format!("`{tool}` is no tool that reads here and changes nothing"));
+        }
+    }
+    PhaseKind::Call { tool, agent: Some(agent(fields, "agent", around, problems).unwrap_or_default()) }
 }
 
 fn workers(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_core::definition::{KindGate, Limits, Phase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::system::people::Deciders;
+use holdshort_core::tool;
 
 use super::agents::Agents;
 use super::phase_kind::Read;
@@ -20,6 +21,8 @@ pub(super) struct Around<'a> {
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
+    /// The tools that there are.
+    pub(super) catalogue: &'a [tool::Spec],
     pub(super) deciders: &'a Deciders,
 }
 

@@ -20,6 +20,10 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("compute_metric", &["metric", "parameters"], read()),
         spec("plot_series", &["series", "title"], read()),
         spec("plan_weeks", &["weeks"], read()),
+        spec("case_overview", &[], read()),
+        spec("case_findings", &["rule", "customer"], read()),
+        spec("case_query", &["group_by"], read()),
+        spec("case_review", &[], read()),
         spec(
             "ask_human",
             &["question", "context", "choices", "kind", "response_schema"],

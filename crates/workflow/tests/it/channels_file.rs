@@ -1,6 +1,6 @@
 //! The channels file: what it says, and where it is wrong.
 
-use holdshort_core::channel::{Source, Via};
+use holdshort_core::channel::{Security, Source, To, Via};
 use holdshort_core::interrupt::Level;
 use holdshort_workflow::channels_file::parse;
 
@@ -42,7 +42,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slak, url_file: x}",
             "slak",
-            "expected `webhook`, `slack`, `teams` or `ntfy`, found `slak` (did you mean `slack`?)",
+            "expected `webhook`, `slack`, `teams`, `ntfy` or `email`, found `slak` (did you mean `slack`?)",
         ),
         ("{type: teams}", "{", "one of `url_file`, `url_env` is missing"),
         (
@@ -62,10 +62,95 @@ fn what_is_wrong_is_told_with_its_place() {
             "unknown key `event` (did you mean `events`?)",
         ),
         ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "names nothing"),
-        ("{type: ntfy, url: https://ntfy.sh/t, digest: 1h}", "digest", "`digest` is not supported yet"),
+        ("{type: ntfy, url: https://ntfy.sh/t, digest: 2d}", "2d", "gathers from `1s` to `1d`"),
+        ("{type: ntfy, url: https://ntfy.sh/t, digest: daily 25:00}", "daily", "`25:00` is no time of day"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"22:00\", to: \"7:00\"}}",
+            "\"7:00",
+            "`7:00` is no time of day",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"00:00\", to: \"24:00\"}}",
+            "{from",
+            "leaves no minute of the week",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"22:00\", to: \"07:00\", zone: Berlin}}",
+            "Berlin",
+            "there is no time zone `Berlin`",
+        ),
+        (
+            "{type: webhook, url: https://a.example, secret_env: S, digest: 1h}",
+            "1h",
+            "a program is told everything at once",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, personal: {anna: {digest: off}}}",
+            "{anna",
+            "this channel writes to nobody by themselves",
+        ),
         ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
         ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
         ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is no range"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, server: x}",
+            "x}",
+            "`server` is for channels of the type `email`",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, url: x}",
+            "x}",
+            "an email channel has no `url`",
+        ),
+        ("{type: email, server: \"a.example:x\", from: h@b.example}", "\"a.", "is no server such as"),
+        ("{type: email, from: h@b.example}", "{", "the key `server` is missing"),
+        ("{type: email, server: a.example, from: nobody}", "nobody", "is no address such as"),
+        (
+            "{type: email, server: a.example, from: h@b.example, user: h}",
+            "{",
+            "one of `password_file`, `password_env` is missing beside `user`",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, password_env: P}",
+            "P}",
+            "whose password it is `user` says, which is missing",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, security: none}",
+            "none",
+            "without TLS only a server in a network that `allow` names is sent to",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, to: [\"l@b.example\\r\"]}",
+            "\"l@",
+            "`l@b.example\r` is no address",
+        ),
+        (
+            "{type: email, server: a.example, from: h@b.example, to: everybody}",
+            "everybody",
+            "expected `people` or a list of addresses, found `everybody`",
+        ),
+        (
+            "{type: slack, channel: C1, signing_secret_env: S}",
+            "{",
+            "a slack channel with buttons needs the token of its bot",
+        ),
+        (
+            "{type: slack, channel: C1, token_env: T}",
+            "{",
+            "a slack channel with buttons needs the signing secret",
+        ),
+        (
+            "{type: slack, channel: general, token_env: T, signing_secret_env: S}",
+            "general",
+            "expected the id of a channel such as `C0123456789`, or `people`",
+        ),
+        (
+            "{type: slack, channel: C1, token_env: T, signing_secret_env: S, url_env: U}",
+            "U}",
+            "a slack channel with buttons has no `url_env`",
+        ),
+        ("{type: teams, url_env: U, channel: C1}", "C1", "`channel` is for channels of the type `slack`"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, headers: {Cookie: x}}",
             "Cookie",
@@ -93,4 +178,31 @@ fn what_is_wrong_is_told_with_its_place() {
         problems("channel: {}\n")[0],
         "channels.yaml:1:1: unknown key `channel` (did you mean `channels`?)"
     );
+}
+
+#[test]
+fn mails_have_a_server_and_go_to_people_unless_addresses_are_named() {
+    let text = "
+channels:
+  mail: {type: email, server: smtp.example.org, from: Holdshort <h@example.org>, user: h, password_file: p}
+  list: {type: email, server: \"smtp.example.org:465\", from: h@example.org, to: [legal@example.org]}
+  near: {type: email, server: \"[::1]:25\", from: h@example.org, security: none, allow: [\"::1/128\"]}
+";
+    let channels = parse("channels.yaml", text).unwrap();
+    let found: Vec<_> = channels
+        .iter()
+        .map(|channel| (&channel.url, channel.mail.as_ref().unwrap().security, &channel.to))
+        .collect();
+    let at = |url: &str| Source::Plain(url.to_owned());
+    let wanted = [
+        (&at("smtp://smtp.example.org:587"), Security::Starttls, &To::People),
+        (
+            &at("smtp://smtp.example.org:465"),
+            Security::Tls,
+            &To::Addresses(vec!["legal@example.org".to_owned()]),
+        ),
+        (&at("smtp://[::1]:25"), Security::None, &To::People),
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!(channels[0].secrets, [Source::File("p".to_owned())]);
 }

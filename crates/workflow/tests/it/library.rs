@@ -31,6 +31,7 @@ fn what_ships_is_there() {
             "coach",
             "codelab",
             "codelab_ide",
+            "compliance",
             "copilot",
             "error_recovery",
             "external",

@@ -16,6 +16,20 @@ pub(crate) const CASES: &[Case] = &[
         ],
     },
     Case {
+        about: "calls that no model makes",
+        text: "name: a\nagents:\n  solo: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: one, kind: call, agent: solo, needs: []}\n  - {id: two, kind: call, tool: case_revew, agent: solo, limits: {rounds: 2}}\n  - {id: three, kind: call, tool: write_file, agent: sol}\n  - {id: four, kind: call, tool: read_file}\n  - {id: five, kind: call, tool: case_review, agent: solo, gates: {review: {options: [approve, reject]}, before_step: ask}}\nresult: fiv\n",
+        says: &[
+            "workflow.yaml:5:5: the key `tool` is missing",
+            "workflow.yaml:6:33: there is no tool `case_revew` (did you mean `case_review`?)",
+            "workflow.yaml:6:66: `limits` means nothing in a phase of the kind `call`",
+            "workflow.yaml:7:35: `write_file` is no tool that reads here and changes nothing",
+            "workflow.yaml:7:54: there is no agent `sol` (did you mean `solo`?)",
+            "workflow.yaml:8:5: the key `agent` is missing",
+            "workflow.yaml:9:119: `before_step` means nothing in a phase of the kind `call`",
+            "workflow.yaml:10:9: there is no phase `fiv` (did you mean `five`?)",
+        ],
+    },
+    Case {
         about: "no YAML",
         text: "name: [a\nphases: }",
         says: &[
@@ -117,11 +131,11 @@ phases:
   - {id: plan, kind: plans, agents: {plannr: solo, reviewer: none}, workers: [nobody], iterations: 0}
 ",
         says: &[
-            "workflow.yaml:5:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:5:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `call`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:5:38: there is no agent `nobody`",
             "workflow.yaml:5:55: unknown key `round` (did you mean `rounds`?)",
             "workflow.yaml:5:76: expected `true` or `false`, found `maybe`",
-            "workflow.yaml:6:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `plans`",
+            "workflow.yaml:6:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `call`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `plans`",
             "workflow.yaml:6:38: unknown key `plannr` (did you mean `planner`?)",
             "workflow.yaml:6:62: there is no agent `none`",
             "workflow.yaml:6:79: there is no agent `nobody`",
@@ -168,7 +182,7 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
             "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
             "workflow.yaml:4:40: expected a list, found `solo`",
-            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
             "workflow.yaml:5:3: `admin` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
@@ -393,9 +407,9 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ",
         says: &[
-            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
+            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
             "workflow.yaml:3:71: `read_file` is listed twice",
-            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
         ],
     },
     Case {
@@ -417,7 +431,7 @@ phases:
             "workflow.yaml:6:10: there is another phase `work` before",
             "workflow.yaml:7:57: `agent` means nothing in a phase of the kind `checkpoint`",
             "workflow.yaml:7:71: `limits` means nothing in a phase of the kind `checkpoint`",
-            "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `copilot`, `call`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:9:59: `plan` belongs to the workflow's `gates`, not to a phase's",
             "workflow.yaml:9:77: expected `ask` or `off`, found `yes`",
             "workflow.yaml:9:89: `rules` belongs to the workflow's `gates`, not to a phase's",

@@ -2,7 +2,6 @@
 
 mod charts;
 mod config;
-mod folder;
 mod numbers;
 mod save;
 mod story;
@@ -120,7 +119,9 @@ pub(super) async fn leave_files(client: &Client, run: &str, files: Files<'_>, js
 /// Writes the commented template, and never over a file.
 pub(super) fn init(workflow: &str, path: &Path) -> anyhow::Result<Exit> {
     if workflow != WORKFLOW {
-        return Err(usage(format!("only `{WORKFLOW}` has a configuration; `{workflow}` has none")));
+        return Err(usage(format!(
+            "only `{WORKFLOW}` has a configuration, and `compliance` a case; `{workflow}` has none"
+        )));
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     if !["yaml", "yml"].contains(&&*ending) {

@@ -9,10 +9,10 @@ use holdshort_report::{Assumption, Competition, Known, Question, Report, Section
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
-use super::folder::{self, SUMMARY, put};
 use super::story::{self, Story};
 use super::{charts, numbers, unread};
 use crate::client::Client;
+use crate::verbs::folder::{self, SUMMARY, put};
 
 /// An agent's part: its step, its file, its title, and whether it plans.
 struct Part(&'static str, &'static str, &'static str, bool);

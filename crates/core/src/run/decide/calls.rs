@@ -13,6 +13,7 @@ use crate::event::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
 use crate::run::fact_part::{Authority, Returned};
+use crate::run::state::HeldResult;
 use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;
 
@@ -35,7 +36,10 @@ impl Draft<'_> {
                 let records = self.run.records_assumptions();
                 self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken, records));
             }
-            Kind::Review => self.review_effect(id, call, taken),
+            Kind::Review => match call.held.clone() {
+                Some(held) => self.held_effect(interrupt, id, call, &held, taken),
+                None => self.review_effect(id, call, taken),
+            },
             Kind::ClientCall => self.client_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.offer.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
@@ -205,9 +209,27 @@ impl Draft<'_> {
         let edited = !taken.edit.is_null();
         let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
         let released = json!({ "title": call.argument("title"), "content": content });
-        self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
+        let fact = Fact::OutputReleased { call: id.to_owned(), edited, digest: None };
+        self.emit(fact, Content::data(released));
         let how = if edited { "Released with changes by the reviewer" } else { "Released" };
         self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
+    }
+
+    pub(super) fn held_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        id: &str,
+        call: &Call,
+        held: &HeldResult,
+        taken: &AppliedDecision<'_>,
+    ) {
+        if taken.offer.effect != Effect::Release {
+            self.fail_run("rejected", format!("`{}` was not released{}", held.title, why(taken)));
+            return;
+        }
+        self.release_held(id, held, taken.edit.as_str());
+        // What comes later is told what the reviewer said with it.
+        self.guide(interrupt, &call.step, taken.text);
     }
 
     /// What the client says is the call's result.

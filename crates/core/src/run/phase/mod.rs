@@ -76,7 +76,7 @@ impl Draft<'_> {
                     self.end_phase(&phase.id, StepEnd::Completed);
                 }
             }
-            PhaseKind::Call { tool } => self.start_call(phase, tool),
+            PhaseKind::Call { tool, agent } => self.start_call(phase, tool, agent.as_deref()),
             PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, StepRole::Worker),
             PhaseKind::Planning(_)
             | PhaseKind::Control(_)
@@ -87,12 +87,19 @@ impl Draft<'_> {
         }
     }
 
-    /// A step that no agent works on, under the name of the workflow: its call is made at once.
-    fn start_call(&mut self, phase: &Phase, tool: &str) {
-        self.start_step(&phase.id, &phase.id, &self.run.definition.name.clone(), StepRole::Worker);
+    /// A step that no agent works on, under the name of the one in whose place it is, or the workflow's: its call is made
+    /// at once.
+    fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
+        let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
+        self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
         let call = format!("call_{}", self.run.proposed + 1);
         let fact = Fact::CallMade { step: phase.id.clone(), call, tool: tool.to_owned() };
-        let arguments = self.run.started.as_ref().map(|started| started.input.clone()).unwrap_or_default();
+        let mut arguments =
+            self.run.started.as_ref().map(|started| started.input.clone()).unwrap_or_default();
+        let takes = self.run.spec(tool).map(|spec| spec.parameters["properties"].clone());
+        if let Value::Object(given) = &mut arguments {
+            given.retain(|name, _| takes.as_ref().is_some_and(|takes| takes.get(name).is_some()));
+        }
         self.emit(fact, Content::data(arguments));
     }
 
@@ -101,6 +108,14 @@ impl Draft<'_> {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
         let (end, text) = (*end, call.result.as_deref().unwrap_or_default().to_owned());
+        let must_be_done = self.run.steps.get(id).and_then(|step| self.run.phase(&step.phase));
+        let must_be_done =
+            must_be_done.is_some_and(|phase| matches!(&phase.kind, PhaseKind::Call { agent: Some(_), .. }));
+        if must_be_done && end != CallEnd::Done {
+            let phase = self.run.phase_of_step(id);
+            self.fail_phase(&phase, "call_failed", text);
+            return true;
+        }
         match end {
             CallEnd::Done | CallEnd::Answered => self.close_step(id, StepEnd::Completed, &text),
             CallEnd::Refused | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown => {
@@ -236,6 +251,9 @@ impl Run {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
                 && self.phases.get(&phase.id) != Some(&Some(StepEnd::Skipped))
         };
+        let named = self.definition.result.as_deref();
+        let named = named.and_then(|id| self.definition.phases.iter().find(|phase| phase.id == id));
+        let named = named.and_then(|phase| self.told_of(phase)).filter(|text| !text.is_empty());
         let last = self.definition.phases.iter().rfind(brings).and_then(|phase| match &phase.kind {
             PhaseKind::Control(control) => self.last_word(phase, control),
             PhaseKind::Checkpoint(_)
@@ -245,7 +263,8 @@ impl Run {
             | PhaseKind::Call { .. }
             | PhaseKind::Copilot(_) => self.told_of(phase),
         });
-        let mut result = json!({ "text": last, "phases": self.results(), "released": self.released });
+        let mut result =
+            json!({ "text": named.or(last), "phases": self.results(), "released": self.released });
         let undone = self.undone().into_iter().map(Value::from).collect();
         let told = [("undone", undone), ("questions", self.questions()), ("assumptions", self.assumptions())];
         for (key, told) in told.into_iter().filter(|(_, told)| !told.is_empty()) {

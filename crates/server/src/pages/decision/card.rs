@@ -80,6 +80,22 @@ impl<'a> Card<'a> {
     }
 }
 
+impl Card<'_> {
+    /// As plain text, part by part, with no part for how it ended; and whether something is cut.
+    pub(super) fn text(&self) -> (Vec<String>, bool) {
+        let mut parts = vec![format!("{}: {}", self.kind, self.title)];
+        parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));
+        let facts: Vec<String> =
+            self.facts.iter().map(|fact| format!("{}: {}", fact.label, fact.text)).collect();
+        parts.push(facts.join("\n"));
+        if !self.said.is_empty() {
+            parts.push(format!("In the words of {}:\n{}", self.speaker, self.said));
+        }
+        parts.extend(self.parts.iter().map(Part::text));
+        (parts, self.parts.iter().any(Part::is_cut))
+    }
+}
+
 fn rehearsal(model: Option<&str>) -> Option<Fact> {
     let text = "none: this is a rehearsal, and the agent's words are scripted";
     (model == Some(REHEARSAL)).then(|| Fact::notice("Model", text))

@@ -22,13 +22,18 @@ pub(super) struct Typed {
     /// The parts of the changes that are kept, one a line.
     keep: Option<String>,
     confirm: String,
+    /// Of a link that was sent to somebody: the number that the page shows.
+    number: String,
     version: Option<u64>,
 }
 
 impl Typed {
     /// The decision that it means, and what is wrong with it.
-    pub(super) fn decision(&self, interrupt: &Interrupt) -> (Decision, Vec<Problem>) {
+    pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
+        if number.is_some_and(|number| number != self.number.trim()) {
+            problems.push(Problem::new("/number", "type the number that stands above the field"));
+        }
         let option = interrupt.options.iter().find(|option| option.id == self.option);
         let decision = Decision {
             option: self.option.clone(),
@@ -111,6 +116,7 @@ pub(super) struct Form<'a> {
     /// What the list of the parts has no room for.
     keep_more: Option<String>,
     confirm: Option<Confirm<'a>>,
+    number: Option<Number<'a>>,
     options: Vec<Offered<'a>>,
     problems: Vec<Wrong<'a>>,
 }
@@ -150,6 +156,13 @@ struct Confirm<'a> {
     field: Field<'a>,
 }
 
+/// A number to type: whatever sends forms by itself does not.
+#[derive(Serialize)]
+struct Number<'a> {
+    shown: String,
+    field: Field<'a>,
+}
+
 /// What stands in a field, and what is wrong with it.
 #[derive(Serialize)]
 struct Field<'a> {
@@ -169,17 +182,27 @@ struct Offered<'a> {
 }
 
 impl<'a> Form<'a> {
-    pub(super) fn new(interrupt: &'a Interrupt) -> Self {
+    pub(super) fn new(interrupt: &'a Interrupt, number: Option<String>) -> Self {
         let edit = Edit::of(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
-        Self::draw(interrupt, &Typed { edit, ..Typed::default() }, &[])
+        Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
     /// With what was typed, and what is wrong with it.
-    pub(super) fn again(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
-        Self::draw(interrupt, typed, problems)
+    pub(super) fn again(
+        interrupt: &'a Interrupt,
+        typed: &Typed,
+        number: Option<String>,
+        problems: &'a [FieldError],
+    ) -> Self {
+        Self::draw(interrupt, typed, number, problems)
     }
 
-    fn draw(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
+    fn draw(
+        interrupt: &'a Interrupt,
+        typed: &Typed,
+        number: Option<String>,
+        problems: &'a [FieldError],
+    ) -> Self {
         let chosen = interrupt.options.iter().find(|option| option.id == typed.option);
         let edit_field = if chosen.is_some_and(Offer::keeps_some) { "keep" } else { "edit" };
         let is_undo = TrialCard::of(&interrupt.payload).is_some_and(TrialCard::is_undo);
@@ -218,6 +241,7 @@ impl<'a> Form<'a> {
                 unseen: interrupt.unseen.as_deref(),
                 field: field("confirm", &typed.confirm),
             }),
+            number: number.map(|shown| Number { shown, field: field("number", &typed.number) }),
             options: interrupt
                 .options
                 .iter()
@@ -239,9 +263,10 @@ fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str, is_undo: bool) -
         "keep" if is_undo => "What you undo".to_owned(),
         "keep" => "What you keep".to_owned(),
         "confirm" => "The tick".to_owned(),
+        "number" => "The number".to_owned(),
         other => other.to_owned(),
     };
-    let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "keep" | "confirm"));
+    let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "keep" | "confirm" | "number"));
     Wrong { field, label, message: &problem.message }
 }
 

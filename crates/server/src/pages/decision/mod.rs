@@ -19,6 +19,7 @@ use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
+use holdshort_web::links::Links;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use minijinja::context;
@@ -31,8 +32,11 @@ use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
     match auth.holder(&token).await {
-        Ok(Holder { app, asked, interrupt, .. }) => match model(&app, &asked.run).await {
-            Ok(model) => draw(&interrupt, model.as_deref(), News::None),
+        Ok(Holder { app, asked, interrupt, once, .. }) => match model(&app, &asked.run).await {
+            Ok(model) => {
+                let number = once.is_some().then(|| Links::number(&token));
+                draw(&interrupt, model.as_deref(), number, News::None)
+            }
             Err(refused) => frame::refused(&refused),
         },
         Err(refused) => frame::refused(&refused),
@@ -53,7 +57,8 @@ pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>,
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, asked, mut interrupt } = auth.holder(token).await?;
+    let Holder { app, actor, asked, mut interrupt, once } = auth.holder(token).await?;
+    let number = once.is_some().then(|| Links::number(token));
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();
@@ -61,19 +66,21 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     // What a form can get wrong counts only where there is still something to decide, and by whom.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let may_decide = interrupt.you.as_ref().is_some_and(|you| you.may_decide);
-    let (decision, problems) = typed.decision(&interrupt);
+    let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_decide && !problems.is_empty() {
-        return Ok(draw(&interrupt, model, News::Wrong(&typed, &Refused::invalid(problems))));
+        return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
     }
-    match decide::decide(&app, &asked, actor, decision).await {
-        Ok(decided) => Ok(draw(&decided, model, News::Decided)),
+    // What is decided is told as to anybody: the same decision again is no other.
+    let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
+    match decide::decide_once(&app, &asked, actor, decision, once).await {
+        Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),
         Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
-            Ok(draw(&interrupt, model, News::Wrong(&typed, &refused)))
+            Ok(draw(&interrupt, model, number, News::Wrong(&typed, &refused)))
         }
         Err(mut refused) if refused.0.resolution.is_some() => {
             interrupt.resolution = refused.0.resolution.take();
             interrupt.status = InterruptStatus::Resolved;
-            Ok(draw(&interrupt, model, News::TooLate))
+            Ok(draw(&interrupt, model, number, News::TooLate))
         }
         Err(refused) => Err(refused),
     }
@@ -90,7 +97,8 @@ enum News<'a> {
     TooLate,
 }
 
-fn draw(interrupt: &Interrupt, model: Option<&str>, news: News<'_>) -> Response {
+/// `number`: what a person types who came by a link that was sent to them. It counts once, so nothing is asked after that.
+fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
     let judged = JudgedCall::of(interrupt);
     let card = Card::of(interrupt, judged.as_ref(), model);
     let is_expired =
@@ -105,10 +113,16 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, news: News<'_>) -> Response 
     };
     let form = match &news {
         _ if interrupt.status == InterruptStatus::Resolved => None,
-        News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, &refused.0.errors)),
-        News::None | News::Decided | News::TooLate => Some(Form::new(interrupt)),
+        News::Decided if number.is_some() => None,
+        News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, number, &refused.0.errors)),
+        News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),
     };
     let look_alikes = LookAlikes::of(interrupt);
     let values = context! { headline, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
     frame::page(status, headline, "decision.html", values)
+}
+
+/// What the page shows of an interrupt, as plain text, part by part; and whether something of it is cut.
+pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&JudgedCall>) -> (Vec<String>, bool) {
+    Card::of(interrupt, judged, None).text()
 }

@@ -55,6 +55,51 @@ pub(super) enum Part<'a> {
     },
 }
 
+impl Part<'_> {
+    /// As plain text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Command { text, note } => format!("Command:\n{text}\n{note}").trim_end().to_owned(),
+            Self::Trial { is_undo, words, text, left } => {
+                let of = if *is_undo { "The undo" } else { "Tried" };
+                let left: String = left.iter().map(|line| format!("\nNot undone: {line}")).collect();
+                format!("{of}: {words}\n{text}{left}")
+            }
+            Self::Script { path, text, .. } => format!("Runs {path}:\n{text}"),
+            Self::Diff { path, is_new, is_outside, diff, unseen } => {
+                let what = if *is_new { "New file" } else { "Change" };
+                let outside = if *is_outside { ", outside what the task names" } else { "" };
+                let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
+                let lines: String = lines.map(|line| format!("\n{} {}", line.op, line.text)).collect();
+                let unseen = unseen.as_deref().map(|unseen| format!("\n{unseen}")).unwrap_or_default();
+                format!("{what} {path}{outside}:{lines}{unseen}")
+            }
+            Self::Plan { subtasks } => {
+                let line = |subtask: &Subtask<'_>| {
+                    let Subtask { id, description, agent, after } = subtask;
+                    format!("{id} ({agent}) {description} [after {}]", after.join(", "))
+                };
+                format!("Plan:\n{}", subtasks.iter().map(line).collect::<Vec<_>>().join("\n"))
+            }
+            Self::Quote { label, text } => format!("{label}:\n{text}"),
+            Self::Data { label, text } => format!("{label}:\n{text}"),
+        }
+    }
+
+    /// Whether something of it is not shown.
+    pub(super) fn is_cut(&self) -> bool {
+        match self {
+            Self::Script { truncated, .. } => *truncated,
+            Self::Diff { unseen, .. } => unseen.is_some(),
+            Self::Command { .. }
+            | Self::Trial { .. }
+            | Self::Plan { .. }
+            | Self::Quote { .. }
+            | Self::Data { .. } => false,
+        }
+    }
+}
+
 #[derive(Serialize)]
 pub(super) struct Subtask<'a> {
     id: &'a str,

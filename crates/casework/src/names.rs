@@ -1,0 +1,62 @@
+//! How alike two names are, whatever their letters, marks and order.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Letters that no decomposition makes Latin ones of.
+const LETTERS: [(char, &str); 8] =
+    [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
+
+/// Shorter names match anything.
+const LEAST_CHARS: usize = 3;
+
+/// A name in the forms that are compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name {
+    /// Lower-case words without marks, in their order.
+    plain: String,
+    /// The same words, sorted.
+    sorted: String,
+}
+
+impl Name {
+    pub(crate) fn new(name: &str) -> Self {
+        let folded: String =
+            name.to_lowercase().nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase();
+        let mut plain = String::with_capacity(folded.len());
+        for c in folded.chars() {
+            match LETTERS.iter().find(|(letter, _)| *letter == c) {
+                Some((_, instead)) => plain.push_str(instead),
+                None if c.is_alphanumeric() => plain.push(c),
+                None => plain.push(' '),
+            }
+        }
+        let mut words: Vec<&str> = plain.split_whitespace().collect();
+        let in_order = words.join(" ");
+        words.sort_unstable();
+        Self { sorted: words.join(" "), plain: in_order }
+    }
+
+    /// Whether it says enough to be compared.
+    fn is_name(&self) -> bool {
+        self.plain.chars().count() >= LEAST_CHARS
+    }
+
+    /// Jaro-Winkler similarity of the words in their order or sorted, whichever is greater: 0 to 1.
+    pub(crate) fn like(&self, other: &Self) -> f64 {
+        if !self.is_name() || !other.is_name() {
+            return 0.0;
+        }
+        let plain = strsim::jaro_winkler(&self.plain, &other.plain);
+        plain.max(strsim::jaro_winkler(&self.sorted, &other.sorted))
+    }
+
+    pub(crate) fn as_key(&self) -> &str {
+        &self.sorted
+    }
+}
+
+/// How alike two names are: 0 to 1.
+pub fn similarity(one: &str, other: &str) -> f64 {
+    Name::new(one).like(&Name::new(other))
+}

@@ -1,0 +1,57 @@
+//! A result that a tool holds back: shown as a review, and released exactly as it was shown, or not at all.
+//!
+//! That it is held is the tool's finding, and so no choice of a model. The digest of the text stands in the heads of what
+//! was held, asked about and released.
+
+use serde_json::json;
+
+use super::draft::{Draft, Opening};
+use super::state::HeldResult;
+use super::{Call, CallEnd, Fact};
+use crate::digest::Digest;
+use crate::event::Content;
+use crate::interrupt::{About, Kind};
+use crate::tool::Held;
+
+impl Draft<'_> {
+    pub(super) fn hold_result(&mut self, id: &str, call: &Call, held: Held) {
+        let Held { title, content, findings, level, details, data } = held;
+        let digest = Digest::of(content.as_bytes());
+        let payload = json!({
+            "title": title,
+            "content": content,
+            "findings": findings,
+            "risk_level": level,
+            "details": details,
+            "digest": digest,
+            "call_id": id,
+        });
+        let told = json!({ "title": title, "findings": findings, "details": details, "data": data });
+        let mut opening = Opening::new(Kind::Review, About::Call(id.to_owned()), format!("Release: {title}"));
+        self.emit(
+            Fact::ResultHeld { call: id.to_owned(), digest, level },
+            Content { text: Some(content), data: told },
+        );
+        opening.step = Some(call.step.clone());
+        opening.risk = level;
+        opening.action_digest = Some(digest);
+        opening.payload = payload;
+        opening.response_schema = Some(json!({ "type": "string", "minLength": 1 }));
+        self.open(opening);
+    }
+
+    /// Exactly what was shown becomes the result, or what the reviewer made of it where an edit is on offer.
+    pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
+        let content = edit.unwrap_or(&held.content).to_owned();
+        let digest = Digest::of(content.as_bytes());
+        if edit.is_none() && digest != held.digest {
+            self.fail_run("internal", "what was shown for release is no longer there");
+            return;
+        }
+        let fact = Fact::OutputReleased { call: id.to_owned(), edited: edit.is_some(), digest: Some(digest) };
+        self.emit(fact, Content::data(json!({ "title": held.title, "content": content })));
+        let fact =
+            Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: Some("released".to_owned()) };
+        self.emit(fact, Content { text: Some(content), data: held.data.clone() });
+    }
+}

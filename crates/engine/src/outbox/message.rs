@@ -1,0 +1,138 @@
+//! A delivery as a message: what is not in its notice is looked up when it is sent, so that nobody is told what was erased
+//! meanwhile, or over an address that somebody has no more.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use holdshort_core::delivery::{Delivery, DeliveryState};
+use holdshort_core::event::{self, Fact};
+use holdshort_core::id::{InterruptId, StreamId};
+use holdshort_core::json;
+use holdshort_core::notice::{Notice, Recipient};
+use holdshort_core::run;
+use holdshort_core::time::Timestamp;
+use holdshort_notify::{Button, Channel, Message, Posted, Reader, Way, title};
+use holdshort_store::{DeliveryFilter, Journal};
+
+use super::limits::UPDATED;
+use crate::rebuild::event_at;
+use crate::{Clock, Driver, Error, Executor};
+
+/// A link of one person, and until when it counts.
+pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
+
+pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
+
+/// The pages that messages lead to.
+pub trait Pages: Send + Sync + 'static {
+    /// Where everything is that waits.
+    fn all(&self) -> String;
+
+    /// Where an interrupt is decided after a sign-in.
+    fn inbox(&self, interrupt: &InterruptId) -> String;
+
+    /// Alerts admins, once of all nodes, that nobody is told over a channel any more; and why.
+    fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
+
+    /// What people press where they are told; nothing where they have to sign in.
+    fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
+
+    /// Where a person decides without one, by a link that this delivery brings them; `None`: they sign in.
+    fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
+}
+
+pub(super) enum Composed {
+    Ready(Box<Message>),
+    /// There is nobody to send it to, or nothing to say; and why.
+    Dropped(String),
+}
+
+pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    pages: &dyn Pages,
+    delivery: &Delivery,
+) -> Result<Composed, Error> {
+    let dropped = |why: &str| Ok(Composed::Dropped(why.to_owned()));
+    let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else {
+        return dropped("its notice can not be read");
+    };
+    let reader = match &notice.to {
+        None => None,
+        Some(Recipient::Address(address)) => Some(Reader { address: address.clone(), ..Reader::default() }),
+        Some(Recipient::Person(id)) => {
+            let system = driver.glance_system().await?;
+            let Some(person) = system.people.get(id) else { return dropped("they are not here any more") };
+            if delivery.occasion.asks() && !system.people.can_decide(id) {
+                return dropped("they decide nothing any more");
+            }
+            let of = channel.definition().via.as_str();
+            let Some(address) = person.addresses.get(of) else {
+                return Ok(Composed::Dropped(format!("they have no address for `{of}`")));
+            };
+            Some(Reader {
+                address: address.clone(),
+                name: person.name.clone(),
+                time_zone: person.time_zone.clone(),
+                language: person.language.clone(),
+            })
+        }
+    };
+    let personal = match &notice.to {
+        Some(Recipient::Person(id)) if delivery.occasion.asks() => pages.personal(delivery, id).await,
+        _ => None,
+    };
+    let (link, way) = match personal {
+        Some((link, until)) => (link, Way::Link(until)),
+        None => (pages.inbox(&delivery.interrupt), Way::SignIn),
+    };
+    let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
+    let id = delivery.delivery.to_string();
+    let has_buttons = channel.has_buttons();
+    let asks = delivery.occasion.asks();
+    let buttons = if has_buttons && asks { pages.buttons(delivery).await } else { Vec::new() };
+    let posted = if has_buttons && !asks { posted(driver, delivery).await? } else { Vec::new() };
+    Ok(Composed::Ready(Box::new(Message { id, notice, title, link, way, reader, buttons, posted })))
+}
+
+/// What this channel was told of the interrupt before, to the same readers, as far as it is known where that stands.
+async fn posted<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    delivery: &Delivery,
+) -> Result<Vec<Posted>, Error> {
+    let filter = DeliveryFilter {
+        channel: Some(delivery.channel.clone()),
+        state: Some(DeliveryState::Delivered),
+        interrupt: Some(delivery.interrupt.clone()),
+    };
+    let to = |delivery: &Delivery| {
+        json::from_slice::<Notice>(delivery.notice.as_bytes()).ok().and_then(|notice| notice.to)
+    };
+    let mut posted: Vec<Posted> = Vec::new();
+    for told in driver.journal().deliveries(&filter, None, UPDATED).await?.items {
+        if !told.occasion.asks() || to(&told) != to(delivery) {
+            continue;
+        }
+        let attempts = driver.journal().attempts(&told.delivery).await?;
+        let found = attempts.iter().rev().find_map(|attempt| Posted::of(attempt.answer.as_deref()?));
+        posted.extend(found.filter(|found| !posted.contains(found)));
+    }
+    Ok(posted)
+}
+
+/// Read when it is sent: where it was erased meanwhile, nobody is told it any more. Where something is withheld from
+/// reviewers it may hold that, and who reads a message is not known well enough.
+async fn title_of<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    delivery: &Delivery,
+) -> Result<Option<String>, Error> {
+    let Some(row) = driver.journal().interrupt(&delivery.interrupt).await? else { return Ok(None) };
+    let stream = StreamId::Run(row.run);
+    let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
+    let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
+        if opened.interrupt == delivery.interrupt && opened.withhold.is_empty());
+    let event::Content { data, .. } = event.content;
+    Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
+}

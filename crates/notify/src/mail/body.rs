@@ -1,0 +1,109 @@
+//! What a mail says, twice: in plain text, and in HTML.
+
+use std::fmt::Write;
+
+use crate::message::{Message, Several, Way};
+use crate::words::filled;
+
+pub(super) struct Body {
+    pub(super) plain: String,
+    pub(super) html: String,
+}
+
+pub(super) fn of(message: &Message) -> Body {
+    let words = message.words();
+    let title = message.title.as_ref().map(|title| format!("“{title}”"));
+    let how = match message.way {
+        Way::Link(until) => filled(words.yours, &[&message.time(until)]),
+        Way::SignIn => words.sign_in.to_owned(),
+    };
+    let headline = message.headline();
+    let mut plain = format!("{headline}\n\n");
+    if let Some(title) = &title {
+        let _ = write!(plain, "{title}\n\n");
+    }
+    for (label, value) in message.facts() {
+        let _ = writeln!(plain, "{label}: {value}");
+    }
+    let _ = write!(plain, "\n{}:\n{}\n\n{how}\n\n-- \n{}\n", message.action(), message.link, words.no_reply);
+
+    let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n", escaped(&headline));
+    if let Some(title) = &title {
+        let _ = writeln!(inner, "<p><b>{}</b></p>", escaped(title));
+    }
+    inner.push_str("<table>\n");
+    for (label, value) in message.facts() {
+        let _ = writeln!(inner, "<tr><td>{}</td><td>{}</td></tr>", escaped(label), escaped(&value));
+    }
+    inner.push_str("</table>\n");
+    let _ = writeln!(
+        inner,
+        "<p><a href=\"{}\">{}</a></p>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>",
+        escaped(&message.link),
+        escaped(message.action()),
+        escaped(&how),
+        escaped(words.no_reply),
+    );
+    Body { plain, html: page(words.tag, &headline, &inner) }
+}
+
+pub(super) fn of_several(several: Several<'_>) -> Body {
+    let words = several.words();
+    let headline = several.headline();
+    let mut plain = format!("{headline}\n");
+    let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
+    let mut until = None;
+    for message in several.listed() {
+        let entry = message.entry();
+        let _ = write!(plain, "\n- {entry}\n  {}\n", message.link);
+        let link = escaped(&message.link);
+        let _ = writeln!(inner, "<li><a href=\"{link}\">{}</a></li>", escaped(&entry));
+        if let Way::Link(at) = message.way {
+            until = until.max(Some(message.time(at)));
+        }
+    }
+    if let Some(more) = several.not_listed() {
+        let _ = write!(plain, "\n{more}\n");
+        let _ = writeln!(inner, "<li>{}</li>", escaped(&more));
+    }
+    let how = match until {
+        Some(until) => filled(words.yours, &[&until]),
+        None => words.sign_in.to_owned(),
+    };
+    let (inbox, no_reply) = (words.inbox, words.no_reply);
+    let _ = write!(plain, "\n{inbox}:\n{}\n\n{how}\n\n-- \n{no_reply}\n", several.inbox);
+    let _ = writeln!(
+        inner,
+        "</ul>\n<p><a href=\"{}\">{}</a></p>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>",
+        escaped(several.inbox),
+        escaped(inbox),
+        escaped(&how),
+        escaped(no_reply),
+    );
+    Body { plain, html: page(words.tag, &headline, &inner) }
+}
+
+/// `inner` is HTML already.
+fn page(language: &str, title: &str, inner: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
+         <body style=\"font-family:sans-serif\">\n{inner}</body>\n</html>\n",
+        escaped(title)
+    )
+}
+
+/// As text, and between quotes.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            char => out.push(char),
+        }
+    }
+    out
+}

@@ -1,0 +1,121 @@
+//! E-mail: one message to one address, in plain text and in HTML, and its headers.
+//!
+//! Nothing remote is loaded, no picture, no style sheet. What is not ours is one line, escaped where HTML reads it, encoded where
+//! a header holds it. `smtp.rs` hands it over.
+
+mod body;
+mod smtp;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use holdshort_core::time::Timestamp;
+use lettre::address::{Address, Envelope};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart, MultiPartKind, SinglePart};
+
+use self::body::Body;
+use crate::limits::SUBJECT_CHARS;
+use crate::message::{Message, Reader, Several, line};
+
+pub(crate) use self::smtp::send;
+
+/// A mail as it goes over the wire.
+#[derive(Debug)]
+pub(crate) struct Mail {
+    pub(crate) envelope: Envelope,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Why none can be made: the address is none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unaddressed {
+    #[error("nobody's address is there")]
+    Nobody,
+    #[error("the address is none: {0}")]
+    Address(#[from] lettre::address::AddressError),
+    #[error("no mail can be made: {0}")]
+    Mail(#[from] lettre::error::Error),
+}
+
+pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed> {
+    let domain = from.email.domain();
+    let about = match &message.title {
+        Some(title) => format!("{title} ({})", message.subject()),
+        None => message.subject(),
+    };
+    // Some programs put mails together by their subjects.
+    let again = if message.is_first() { "" } else { "Re: " };
+    let head = Head {
+        id: format!("<{}@{domain}>", message.id),
+        thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
+        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS),
+        language: message.words().tag,
+        date: at(message.notice.at),
+    };
+    mail(from, message.reader.as_ref(), head, body::of(message))
+}
+
+/// Several things in one mail. It has a thread of its own.
+pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
+    let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
+    let newest = several.messages.iter().map(|message| message.notice.at).max();
+    let head = Head {
+        id: format!("<{}@{}>", first.id, from.email.domain()),
+        thread: None,
+        subject: line(&format!("[Holdshort] {}", several.headline()), SUBJECT_CHARS),
+        language: several.words().tag,
+        date: at(newest.unwrap_or(first.notice.at)),
+    };
+    mail(from, first.reader.as_ref(), head, body::of_several(several))
+}
+
+/// What the headers say.
+struct Head {
+    id: String,
+    /// What it belongs to.
+    thread: Option<String>,
+    subject: String,
+    language: &'static str,
+    date: SystemTime,
+}
+
+fn mail(from: &Mailbox, reader: Option<&Reader>, head: Head, body: Body) -> Result<Mail, Unaddressed> {
+    let reader = reader.ok_or(Unaddressed::Nobody)?;
+    let Head { id, thread, subject, language, date } = head;
+    let address: Address = reader.address.trim().parse()?;
+    let name = reader.name.as_deref().map(|name| line(name, SUBJECT_CHARS)).filter(|name| !name.is_empty());
+    let boundary = format!("=_{}", id.trim_matches(['<', '>']).replace('@', "_"));
+    let parts = MultiPart::builder()
+        .kind(MultiPartKind::Alternative)
+        .boundary(boundary)
+        .singlepart(part(ContentType::TEXT_PLAIN, body.plain))
+        .singlepart(part(ContentType::TEXT_HTML, body.html));
+    let mut built = lettre::Message::builder()
+        .from(from.clone())
+        .to(Mailbox::new(name, address.clone()))
+        .date(date)
+        .message_id(Some(id))
+        .subject(subject)
+        // RFC 3834: no machine answers it.
+        .raw_header(raw("Auto-Submitted", "auto-generated"))
+        .raw_header(raw("X-Auto-Response-Suppress", "All"))
+        .raw_header(raw("Content-Language", language));
+    if let Some(thread) = thread {
+        built = built.in_reply_to(thread.clone()).references(thread);
+    }
+    let built = built.multipart(parts)?;
+    let envelope = Envelope::new(Some(from.email.clone()), vec![address])?;
+    Ok(Mail { envelope, bytes: built.formatted() })
+}
+
+fn part(kind: ContentType, text: String) -> SinglePart {
+    SinglePart::builder().header(kind).body(text)
+}
+
+fn raw(name: &'static str, value: &str) -> HeaderValue {
+    HeaderValue::new(HeaderName::new_from_ascii_str(name), value.to_owned())
+}
+
+fn at(moment: Timestamp) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(moment.as_millis()).unwrap_or_default())
+}

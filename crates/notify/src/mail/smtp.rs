@@ -1,0 +1,111 @@
+//! One attempt to hand a mail over, by SMTP: to an address that was checked, over TLS unless the channel says otherwise.
+
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use holdshort_core::channel::Security;
+use holdshort_core::digest::Digest;
+use lettre::transport::smtp::Error as SmtpError;
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::response::Response;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::Mail;
+use crate::channel::{Channel, Smtp};
+use crate::limits::ANSWER_BYTES;
+use crate::send::{Sent, Verdict};
+
+/// How long a server may take to end the conversation.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How an attempt failed.
+enum Failed {
+    Smtp(SmtpError),
+    /// Before any server was asked.
+    Unreached(String),
+}
+
+impl From<SmtpError> for Failed {
+    fn from(error: SmtpError) -> Self {
+        Self::Smtp(error)
+    }
+}
+
+pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
+    let ms = channel.definition.timeout_ms;
+    let until = Instant::now() + Duration::from_millis(ms);
+    let digest = HEXLOWER.encode(Digest::of(&mail.bytes).as_bytes());
+    let of = |verdict, status, error, answer| Sent { verdict, status, error, digest: digest.clone(), answer };
+    let handed = timeout_at(until, hand_over(channel, smtp, mail)).await;
+    match handed {
+        Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
+        Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
+        Ok(Err(Failed::Smtp(error))) => {
+            let status = error.status().map(u16::from);
+            let verdict = match status {
+                Some(500..) => Verdict::Refused,
+                _ => Verdict::Again(None),
+            };
+            of(verdict, status, Some(why(&error)), None)
+        }
+        Ok(Ok((response, mut server))) => {
+            // It has it: how it takes the farewell changes nothing.
+            let _ = timeout(FAREWELL, server.abort()).await;
+            let said = words(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
+            of(Verdict::Delivered, Some(response.code().into()), None, Some(said))
+        }
+    }
+}
+
+async fn hand_over(
+    channel: &Channel,
+    smtp: &Smtp,
+    mail: &Mail,
+) -> Result<(Response, AsyncSmtpConnection), Failed> {
+    let within = Duration::from_millis(channel.definition.timeout_ms);
+    let unreached = |error: holdshort_http::guard::Error| Failed::Unreached(error.to_string());
+    let checked = channel.guard.check(&channel.url, within).await.map_err(unreached)?;
+    if smtp.security == Security::None && !checked.addresses().iter().all(|at| channel.guard.allows(at.ip()))
+    {
+        let why = "`security: none` is for addresses that `allow` names, and the server has another";
+        return Err(Failed::Unreached(why.to_owned()));
+    }
+    let hello = ClientId::Domain(smtp.from.email.domain().to_owned());
+    let tls = match smtp.security {
+        Security::None => None,
+        Security::Tls | Security::Starttls => Some(TlsParameters::new(smtp.host.clone())?),
+    };
+    let at_once = tls.clone().filter(|_| smtp.security == Security::Tls);
+    let addresses = checked.addresses();
+    let mut server =
+        AsyncSmtpConnection::connect_tokio1(addresses, Some(within), &hello, at_once, None).await?;
+    if let Some(tls) = tls.filter(|_| smtp.security == Security::Starttls) {
+        server.starttls(tls, &hello).await?;
+    }
+    if let Some((user, password)) = &smtp.credentials {
+        let credentials = Credentials::new(user.clone(), password.clone());
+        server.auth(DEFAULT_MECHANISMS, &credentials).await?;
+    }
+    let response = server.send(&mail.envelope, &mail.bytes).await?;
+    Ok((response, server))
+}
+
+/// Why it did not work, without what the server repeats of a password.
+fn why(error: &SmtpError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = error.source();
+    }
+    words(&text, 200)
+}
+
+fn words(text: &str, most: usize) -> String {
+    text.chars().filter(|char| *char == '\n' || !char.is_control()).take(most).collect()
+}

@@ -1,0 +1,183 @@
+//! An app of Slack: what its bot is told to do, what Slack's answers mean, and whether it was Slack that sent something.
+//!
+//! `format/slack.rs` has the blocks. What a button decides is for the server.
+
+use std::time::Duration;
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use holdshort_core::time::Timestamp;
+use reqwest::Url;
+use ring::hmac::{HMAC_SHA256, Key, verify};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use crate::channel::Channel;
+use crate::limits::{SLACK_ANSWER_BYTES, SLACK_SKEW};
+use crate::send::{Verdict, client, whole};
+
+/// The bot of an app, and the key that Slack signs with.
+pub(crate) struct Bot {
+    /// Where it posts; empty where each person is written to.
+    pub(crate) conversation: String,
+    token: String,
+    signing: Key,
+}
+
+/// A message that stands in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    pub conversation: String,
+    pub ts: String,
+}
+
+/// Errors of Slack after which the same may work.
+const TRANSIENT: [&str; 6] = [
+    "fatal_error",
+    "internal_error",
+    "ratelimited",
+    "rate_limited",
+    "request_timeout",
+    "service_unavailable",
+];
+/// Errors after which there is nothing to update any more.
+const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
+
+impl Bot {
+    pub(crate) fn new(conversation: String, token: String, signing_secret: &str) -> Self {
+        Self { conversation, token, signing: Key::new(HMAC_SHA256, signing_secret.as_bytes()) }
+    }
+}
+
+/// A call of a method of Slack.
+pub(crate) struct Call {
+    pub(crate) method: &'static str,
+    pub(crate) body: Value,
+}
+
+/// What Slack answered.
+pub(crate) struct Answered {
+    pub(crate) verdict: Verdict,
+    pub(crate) status: u16,
+    pub(crate) error: Option<String>,
+    pub(crate) posted: Option<Posted>,
+}
+
+impl Posted {
+    /// As it is kept with an attempt.
+    pub(crate) fn kept(&self) -> String {
+        json!({"channel": self.conversation, "ts": self.ts}).to_string()
+    }
+
+    /// What was kept with an attempt.
+    pub fn of(answer: &str) -> Option<Self> {
+        let answer: Value = serde_json::from_str(answer).ok()?;
+        Self::of_json(&answer)
+    }
+
+    fn of_json(answer: &Value) -> Option<Self> {
+        let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(Self { conversation: text("channel")?, ts: text("ts")? })
+    }
+}
+
+impl Channel {
+    /// Whether it has buttons: messages of it are updated, and people decide there.
+    pub fn has_buttons(&self) -> bool {
+        self.slack.is_some()
+    }
+
+    /// Whether Slack has sent this for the app of this channel, in the last minutes. Compares in constant time.
+    pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
+        let Some(bot) = &self.slack else { return false };
+        let Ok(seconds) = timestamp.parse::<i64>() else { return false };
+        let ms = seconds.saturating_mul(1_000).saturating_sub(now.as_millis()).unsigned_abs();
+        if u128::from(ms) > SLACK_SKEW.as_millis() {
+            return false;
+        }
+        let Some(signature) = signature.strip_prefix("v0=") else { return false };
+        let Ok(signature) = HEXLOWER_PERMISSIVE.decode(signature.as_bytes()) else { return false };
+        let mut signed = format!("v0:{timestamp}:").into_bytes();
+        signed.extend_from_slice(body);
+        verify(&bot.signing, &signed, &signature).is_ok()
+    }
+
+    /// Opens a form for whoever pressed a button; why it could not, where it could not.
+    pub async fn open_form(&self, trigger: &str, view: &Value) -> Result<(), String> {
+        let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
+        let answered = self.call_slack(&call).await?;
+        match answered.error {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Tells whoever pressed a button something that nobody else reads.
+    pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
+        let url = Url::parse(response_url).map_err(|_| "Slack names no address to answer to".to_owned())?;
+        if url.scheme() != "https" && self.definition.allow.is_empty() {
+            return Err("Slack names an address that is not `https:`".to_owned());
+        }
+        let body = json!({
+            "response_type": "ephemeral",
+            "replace_original": false,
+            "text": crate::format::slack_text(text),
+        });
+        let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
+        let post = async {
+            let (client, url) = client(self, &url).await?;
+            let post = client.post(url).header("content-type", "application/json").body(body.to_string());
+            post.send().await.map_err(|error| crate::send::unreached(&error))
+        };
+        let answer = timeout_at(until, post).await.map_err(|_| "Slack did not answer".to_owned())??;
+        if answer.status().is_success() { Ok(()) } else { Err(format!("answered {}", answer.status())) }
+    }
+
+    pub(crate) async fn call_slack(&self, call: &Call) -> Result<Answered, String> {
+        let bot = self.slack.as_ref().ok_or("the channel has no bot")?;
+        let url = self.url.join(call.method).map_err(|_| "the URL has no place for methods".to_owned())?;
+        let ms = self.definition.timeout_ms;
+        let until = Instant::now() + Duration::from_millis(ms);
+        let late = || format!("no answer after {ms} ms");
+        let post = async {
+            let (client, url) = client(self, &url).await?;
+            let post = client
+                .post(url)
+                .header("content-type", "application/json; charset=utf-8")
+                .header("authorization", format!("Bearer {}", bot.token))
+                .body(call.body.to_string());
+            post.send().await.map_err(|error| crate::send::unreached(&error))
+        };
+        let mut answer = timeout_at(until, post).await.map_err(|_| late())??;
+        let status = answer.status();
+        let wait = crate::send::wait_of(&answer);
+        if !status.is_success() {
+            let verdict = crate::send::verdict(status, wait);
+            return Ok(Answered {
+                verdict,
+                status: status.as_u16(),
+                error: Some(format!("answered {status}")),
+                posted: None,
+            });
+        }
+        let body = whole(&mut answer, SLACK_ANSWER_BYTES, until).await;
+        Ok(read(&body, status.as_u16(), wait))
+    }
+}
+
+/// What Slack says in the body: it answers 200 to nearly everything.
+fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let of = |verdict, error, posted| Answered { verdict, status, error, posted };
+    if body.get("ok") == Some(&Value::Bool(true)) {
+        return of(Verdict::Delivered, None, Posted::of_json(&body));
+    }
+    let Some(error) = body.get("error").and_then(Value::as_str) else {
+        return of(Verdict::Again(wait), Some("Slack's answer can not be read".to_owned()), None);
+    };
+    if GONE.contains(&error) {
+        return of(Verdict::Delivered, None, None);
+    }
+    let verdict = if TRANSIENT.contains(&error) { Verdict::Again(wait) } else { Verdict::Refused };
+    let error: String = error.chars().filter(|char| !char.is_control()).take(100).collect();
+    of(verdict, Some(format!("Slack says `{error}`")), None)
+}

@@ -1,0 +1,221 @@
+//! What people do in Slack: they press a button, a form shows them what is asked, and the form decides.
+//!
+//! Slack signs what it sends, and says which of its users it is; whose address that is says who decides. Whoever may not is told
+//! so, and nobody else is. A button decides nothing: what is decided was shown in the form to who decides it, and the decision
+//! is for its digest. `modal.rs` has the form. Slack sends things twice; the same decision again is no other.
+
+mod modal;
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use holdshort_notify::{Channel, Channels, Tone};
+use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Level, Offer};
+use holdshort_web::auth::{AuthState, Holder, Shown};
+use holdshort_web::body::Body;
+use holdshort_web::decide;
+use holdshort_web::links::Press;
+use holdshort_web::problem::{Answer, Refused};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+const TIMESTAMP: &str = "x-slack-request-timestamp";
+const SIGNATURE: &str = "x-slack-signature";
+/// What a person's addresses call it.
+const SLACK: &str = "slack";
+
+pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
+    Router::new().route("/integrations/slack/interactions", post(interact)).layer(Extension(channels))
+}
+
+/// Whether an option can be taken here: whatever needs more than words is for the page.
+pub(crate) fn is_offered(offer: &Offer) -> bool {
+    !offer.needs_edit && !offer.keeps_some() && offer.effect != "grant"
+}
+
+/// The name of an option as a word: labels may be an agent's.
+pub(crate) fn word(option: &str) -> String {
+    let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+pub(crate) fn tone(offer: &Offer) -> Tone {
+    match &*offer.effect {
+        "proceed" | "release" => Tone::Go,
+        "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => Tone::Stop,
+        _ => Tone::Other,
+    }
+}
+
+/// The one field of what Slack sends.
+#[derive(Deserialize)]
+struct Sent {
+    payload: String,
+}
+
+async fn interact(
+    State(auth): State<AuthState>,
+    Extension(channels): Extension<Arc<Channels>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    take(&auth, &channels, &headers, body).await.unwrap_or_else(IntoResponse::into_response)
+}
+
+async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: Body) -> Answer<Response> {
+    let body = body.bytes().await?;
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (timestamp, signature) = (header(TIMESTAMP), header(SIGNATURE));
+    let now = auth.now();
+    let mut signed =
+        channels.all().filter(|channel| channel.is_signed_by_slack(timestamp, signature, &body, now));
+    let Some(channel) = signed.next() else {
+        return Err(Refused::new(
+            Code::Unauthenticated,
+            "Slack has not signed this, or not in the last minutes",
+        ));
+    };
+    let Sent { payload } =
+        serde_urlencoded::from_bytes(&body).map_err(|error| Refused::invalid_at("", error.to_string()))?;
+    let payload: Value = serde_json::from_str(&payload)
+        .map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?;
+    match text(&payload, "/type") {
+        "block_actions" => pressed(auth, channel, &payload).await,
+        "view_submission" => submitted(auth, &payload).await,
+        // Nothing else is asked for.
+        _ => Ok(StatusCode::OK.into_response()),
+    }
+}
+
+/// Somebody has pressed a button: a form opens, or they are told why none does.
+async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer<Response> {
+    let action = text(payload, "/actions/0/action_id");
+    if !action.starts_with("decide-") {
+        return Ok(StatusCode::OK.into_response());
+    }
+    let told = match opened(auth, payload).await {
+        Ok(view) => {
+            let trigger = text(payload, "/trigger_id");
+            channel.open_form(trigger, &view).await.err().map(|why| format!("The form does not open: {why}."))
+        }
+        Err(refused) => Some(words(&refused)),
+    };
+    if let Some(text) = told
+        && let Err(why) = channel.whisper(self::text(payload, "/response_url"), &text).await
+    {
+        tracing::warn!(channel = channel.definition().name, why, "somebody in Slack could not be told");
+    }
+    Ok(StatusCode::OK.into_response())
+}
+
+/// The form for whoever pressed a button.
+async fn opened(auth: &AuthState, payload: &Value) -> Answer<Value> {
+    let value = text(payload, "/actions/0/value");
+    let press = auth.press(value).ok_or_else(|| {
+        Refused::new(Code::NotFound, "this button is none of this server's: open the inbox")
+    })?;
+    let Holder { interrupt, .. } = holder(auth, payload, &press).await?;
+    let offer = offered(&interrupt, &press)?;
+    Ok(modal::form(&interrupt, offer, &auth.inbox(&press.interrupt), value))
+}
+
+/// Who it is, and what they would decide on. Refused where they may not, or nobody may any more.
+async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<Holder> {
+    let shown = Shown { interrupt: press.interrupt.clone(), subject: press.subject };
+    let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
+    let interrupt = &holder.interrupt;
+    if interrupt.status == InterruptStatus::Resolved {
+        return Ok(holder);
+    }
+    if interrupt.risk.level >= Level::High {
+        return Err(Refused::new(
+            Code::ForbiddenRole,
+            "the risk is high: open the inbox and sign in to decide",
+        ));
+    }
+    match &interrupt.you {
+        Some(you) if you.may_decide => Ok(holder),
+        Some(you) => {
+            let why = you.why.clone().unwrap_or_else(|| "this is not yours to decide".to_owned());
+            Err(Refused::new(Code::ForbiddenRole, why))
+        }
+        None => Err(Refused::new(Code::ForbiddenRole, "this is not yours to decide")),
+    }
+}
+
+fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
+    if interrupt.status == InterruptStatus::Resolved {
+        return Err(Refused::new(Code::AlreadyResolved, modal::standing(interrupt)));
+    }
+    let offer = interrupt.options.iter().find(|offer| offer.id == press.option && is_offered(offer));
+    offer.ok_or_else(|| Refused::new(Code::NotFound, "this is not offered any more: open the inbox"))
+}
+
+/// Slack's answer to a form: nothing more, what is wrong with a field, or another view.
+#[derive(Serialize)]
+#[serde(tag = "response_action", rename_all = "snake_case")]
+enum Reply {
+    Clear,
+    Errors { errors: Value },
+    Update { view: Value },
+}
+
+/// Somebody has sent the form.
+async fn submitted(auth: &AuthState, payload: &Value) -> Answer<Response> {
+    let value = text(payload, "/view/private_metadata");
+    let Some(press) = auth.press(value) else {
+        return Err(Refused::new(Code::NotFound, "this form is none of this server's"));
+    };
+    let typed = text(payload, modal::TYPED).trim();
+    let answer = match decided(auth, payload, &press, typed).await {
+        Ok(interrupt) if interrupt.status == InterruptStatus::Resolved => Reply::Clear,
+        Ok(_) => Reply::Update {
+            view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
+        },
+        Err(refused) if refused.code() == Code::InvalidRequest && modal::has_field(payload) => {
+            Reply::Errors { errors: json!({ (modal::FIELD): words(&refused) }) }
+        }
+        Err(refused) => Reply::Update { view: modal::told(&words(&refused)) },
+    };
+    Ok(Json(answer).into_response())
+}
+
+async fn decided(auth: &AuthState, payload: &Value, press: &Press, typed: &str) -> Answer<Interrupt> {
+    let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
+    // What the form did not show is not decided by it. Of what is resolved it is told how.
+    if interrupt.status == InterruptStatus::Open {
+        let offer = offered(&interrupt, press)?;
+        if !modal::shows_all(&interrupt, offer) {
+            return Err(Refused::new(Code::ForbiddenRole, "it does not all fit in here: open the inbox"));
+        }
+    }
+    let decision = Decision {
+        option: press.option.clone(),
+        text: Some(typed.to_owned()).filter(|text| !text.is_empty()),
+        edit: Value::Null,
+        version: None,
+        from: None,
+    };
+    auth.decides(&actor)?;
+    decide::decide(&app, &asked, actor, decision).await
+}
+
+/// Why something is refused, as a sentence.
+fn words(refused: &Refused) -> String {
+    let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
+    let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };
+    match &refused.0.resolution {
+        Some(resolution) => {
+            format!("{said}. {}", modal::end(resolution))
+        }
+        None => said,
+    }
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,120 @@
+//! The form in Slack: what is asked, as the person who opened it may see it, and a field for their words. Plain text throughout.
+
+use holdshort_protocol::{Interrupt, JudgedCall, Offer, Outcome, Resolution, plain};
+use serde_json::{Value, json};
+
+use super::word;
+use crate::pages::card_text;
+
+/// The block of the field.
+pub(super) const FIELD: &str = "words";
+/// Where Slack says what was typed there.
+pub(super) const TYPED: &str = "/view/state/values/words/text/value";
+/// Characters of one block: Slack takes 3,000.
+const BLOCK_CHARS: usize = 2_900;
+/// Blocks with what is asked: Slack takes 100 in all.
+const BLOCKS: usize = 60;
+/// Characters of what a person types.
+const TYPED_CHARS: usize = 3_000;
+
+/// The form to take an option. `metadata`: what comes back with it. Where not all of what is asked fits, it only leads to the page.
+pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
+    let mut blocks: Vec<Value> =
+        texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
+    let open = json!({"type": "actions", "elements": [{
+        "type": "button", "action_id": "open", "text": plain_text("Open in the inbox"), "url": inbox,
+    }]});
+    if !shows_all(interrupt, offer) {
+        blocks.push(section("Not all of it can be shown here. Decide on the page."));
+        blocks.push(open);
+        return view(&blocks);
+    }
+    blocks.push(section(&format!("{}: {}", word(&offer.id), offer.does())));
+    blocks.push(json!({
+        "type": "input",
+        "block_id": FIELD,
+        "optional": !offer.needs_text,
+        "label": plain_text("Your words"),
+        "hint": plain_text("An answer, a reason, a note to the agent."),
+        "element": {
+            "type": "plain_text_input", "action_id": "text", "multiline": true, "max_length": TYPED_CHARS,
+        },
+    }));
+    blocks.push(open);
+    let mut view = view(&blocks);
+    view["submit"] = plain_text(&word(&offer.id));
+    view["private_metadata"] = metadata.into();
+    view
+}
+
+/// Whether the form holds all of what is decided.
+pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
+    let is_whole = offer.holds() || interrupt.unseen.is_none();
+    is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
+}
+
+fn is_cut(interrupt: &Interrupt) -> bool {
+    card_text(interrupt, JudgedCall::of(interrupt).as_ref()).1
+}
+
+/// What is asked, in blocks of text.
+fn texts(interrupt: &Interrupt) -> Vec<String> {
+    let (parts, _) = card_text(interrupt, JudgedCall::of(interrupt).as_ref());
+    parts.iter().flat_map(|part| split(part)).collect()
+}
+
+fn split(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(BLOCK_CHARS).map(|chunk| chunk.iter().collect()).collect()
+}
+
+/// A view that tells something and asks for nothing.
+pub(super) fn told(text: &str) -> Value {
+    view(&[section(text)])
+}
+
+fn view(blocks: &[Value]) -> Value {
+    json!({
+        "type": "modal",
+        "title": plain_text("Holdshort"),
+        "close": plain_text("Close"),
+        "blocks": blocks,
+    })
+}
+
+fn section(text: &str) -> Value {
+    let text: String = text.chars().take(BLOCK_CHARS).collect();
+    json!({"type": "section", "text": plain_text(&text)})
+}
+
+fn plain_text(text: &str) -> Value {
+    json!({"type": "plain_text", "text": plain::text(text), "emoji": false})
+}
+
+/// Whether the form had a field to say something at.
+pub(super) fn has_field(payload: &Value) -> bool {
+    payload.pointer("/view/state/values/words").is_some()
+}
+
+/// How it was decided.
+pub(super) fn standing(interrupt: &Interrupt) -> String {
+    match &interrupt.resolution {
+        Some(resolution) => format!("It is decided already. {}", end(resolution)),
+        None => "It is decided already.".to_owned(),
+    }
+}
+
+pub(super) fn end(resolution: &Resolution) -> String {
+    let outcome = match resolution.outcome {
+        Outcome::Approved => "Approved",
+        Outcome::Rejected => "Rejected",
+        Outcome::Answered => "Answered",
+        Outcome::Expired => "Expired",
+        Outcome::Cancelled => "Not needed any more",
+        Outcome::Superseded => "Replaced",
+    };
+    if resolution.by.is_empty() {
+        return format!("{outcome}, {}.", resolution.at);
+    }
+    format!("{outcome} by {}, {}.", resolution.by.join(", "), resolution.at)
+}

@@ -1,0 +1,130 @@
+//! Where messages of channels lead: the inbox, or for one person the page of a link of their own.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::EXTERNAL;
+use holdshort_core::delivery::Delivery;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Assignment, Kind, Timing};
+use holdshort_core::run::{Ask, Config, Origin};
+use holdshort_core::time::Timestamp;
+use holdshort_engine::outbox::{Alert, Buttons, Pages, PersonalLink};
+use holdshort_engine::{Error, StartRun};
+use holdshort_notify::Button;
+use holdshort_web::app::{App, detached};
+use holdshort_web::limits::LINK_DEFAULT_MS;
+use holdshort_web::links::{Claim, Press};
+use holdshort_web::problem::Answer;
+use holdshort_web::view;
+use serde_json::json;
+
+use crate::slack;
+
+pub(crate) struct Telling(pub(crate) Arc<App>);
+
+impl Pages for Telling {
+    fn all(&self) -> String {
+        format!("{}/inbox", self.0.base)
+    }
+
+    fn inbox(&self, interrupt: &InterruptId) -> String {
+        format!("{}/inbox/{interrupt}", self.0.base)
+    }
+
+    fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a> {
+        Box::pin(async move {
+            if let Err(error) = alert(&self.0, channel, &why).await {
+                tracing::error!(channel, %error, "nobody could be asked to look at the channel");
+            }
+        })
+    }
+
+    fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a> {
+        Box::pin(async move {
+            let made = buttons(&self.0, delivery).await;
+            made.unwrap_or_else(|refused| {
+                tracing::warn!(delivery = %delivery.delivery, why = refused.0.detail, "no buttons are made");
+                Vec::new()
+            })
+        })
+    }
+
+    fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a> {
+        Box::pin(async move {
+            match link(&self.0, delivery, person).await {
+                Ok(link) => link,
+                Err(refused) => {
+                    tracing::warn!(delivery = %delivery.delivery, why = refused.0.detail, "no link is made");
+                    None
+                }
+            }
+        })
+    }
+}
+
+/// The same for each attempt. Where it is risky they sign in: whoever reads their mail is not them.
+async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
+    let asked = app.asked(&delivery.interrupt).await?;
+    let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
+    let expires_at = delivery.created_at.plus_ms(LINK_DEFAULT_MS);
+    let claim = Claim {
+        interrupt: delivery.interrupt.clone(),
+        person: person.to_owned(),
+        subject,
+        expires_at,
+        key: None,
+        made_at: Some(delivery.created_at),
+        seq: None,
+        mailed: Some(delivery.delivery.clone()),
+    };
+    Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
+}
+
+/// Buttons of the options that need no more than words. None where it is risky, or where it is decided.
+async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
+    let asked = app.asked(&delivery.interrupt).await?;
+    let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(Vec::new()) };
+    let offers = view::interrupt::offers(app, &asked).await?;
+    let shown = offers.into_iter().filter(slack::is_offered).map(|offer| {
+        let press = Press { interrupt: delivery.interrupt.clone(), subject, option: offer.id.clone() };
+        Button { label: slack::word(&offer.id), value: app.pressed.value(&press), tone: slack::tone(&offer) }
+    });
+    Ok(shown.collect())
+}
+
+/// Asks admins and operators to look at it: it is in their inbox, and told over the other channels.
+async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
+    let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
+    let title = format!("The channel `{channel}` is disabled: nobody is told over it");
+    let ask = Ask {
+        kind: Kind::Question,
+        title: title.clone(),
+        message: format!("{why}. What is to be told waits for seven days."),
+        payload: json!({
+            "question": title,
+            "context": "Look at `holdshort channels`. Retrying any delivery of it tries the channel again: `holdshort deliveries retry ID`.",
+        }),
+        options: vec![("skip".to_owned(), Some("Seen".to_owned()))],
+        response_schema: None,
+        expires_in_ms: None,
+        on_expiry: None,
+        assignment: Assignment::default(),
+        call: None,
+        usable_ms: None,
+        timing: Timing::default(),
+        withhold: Vec::new(),
+    };
+    let start = StartRun {
+        definition,
+        session: None,
+        config: Config::default(),
+        input: json!({"task": title}),
+        origin: Origin::ExternalOnce,
+        ask: Some(ask),
+        key: None,
+        front: None,
+    };
+    let driver = app.driver.clone();
+    detached(async move { driver.start(start, Actor::engine()).await }).await.map(drop)
+}

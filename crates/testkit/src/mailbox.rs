@@ -1,0 +1,111 @@
+//! A real SMTP server on loopback (npm `smtp-server`), which keeps the mails that it is sent, parsed by npm `mailparser`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::server::eventually;
+
+/// A running one. It goes with its value.
+#[derive(Debug)]
+pub struct Mailbox {
+    child: Child,
+    stdin: ChildStdin,
+    port: u64,
+    mails: Arc<Mutex<Vec<Value>>>,
+}
+
+/// How it is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaks {
+    /// Nothing but SMTP in the clear.
+    Clear,
+    /// In the clear first, then TLS.
+    Starttls,
+    /// TLS from the first byte.
+    Tls,
+}
+
+/// Who may send, where somebody has to sign in.
+pub const USER: &str = "holdshort";
+pub const PASSWORD: &str = "pass-of-the-mail-server";
+
+impl Mailbox {
+    /// Of the TLS it has the certificate for `localhost` that the tests of the command line trust.
+    pub fn start(speaks: Speaks, wants_user: bool) -> Self {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks"));
+        assert!(folder.join("node_modules/smtp-server").exists(), "run `npm ci` in {}", folder.display());
+        let mut options = json!({"implicit": speaks == Speaks::Tls});
+        if speaks != Speaks::Clear {
+            options["certificate"] = tls("certificate.pem").into();
+            options["key"] = tls("key.pem").into();
+        }
+        if wants_user {
+            options["user"] = USER.into();
+            options["password"] = PASSWORD.into();
+        }
+        let mut child = Command::new("node")
+            .arg(folder.join("smtp.js"))
+            .arg(options.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("node starts");
+        let stdin = child.stdin.take().expect("a pipe");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let first = lines.next().expect("a line").expect("text");
+        let told: Value = serde_json::from_str(&first).expect("JSON");
+        let mails: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let kept = mails.clone();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let mail = serde_json::from_str(&line).expect("JSON of a mail");
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
+            }
+        });
+        Self { child, stdin, port: told["port"].as_u64().expect("a port"), mails }
+    }
+
+    /// `localhost:PORT`: the name that its certificate is for.
+    pub fn server(&self) -> String {
+        format!("localhost:{}", self.port)
+    }
+
+    /// The next recipients are refused with these.
+    pub fn refuse(&mut self, codes: &[u16]) {
+        for code in codes {
+            writeln!(self.stdin, "{code}").expect("it listens");
+        }
+        self.stdin.flush().expect("it listens");
+    }
+
+    /// All mails so far, in their order.
+    pub fn mails(&self) -> Vec<Value> {
+        self.mails.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits for so many.
+    pub async fn wait_for(&self, n: usize) -> Vec<Value> {
+        eventually(&format!("{n} mails"), async || {
+            let mails = self.mails();
+            (mails.len() >= n).then_some(mails)
+        })
+        .await
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A file of the tests' authority, and of the certificate that it gave to `localhost`.
+pub fn tls(name: &str) -> String {
+    format!("{}/../cli/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
+}

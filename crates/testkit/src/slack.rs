@@ -1,0 +1,96 @@
+//! Slack's side on loopback: the methods that a bot calls, and the addresses that it answers to. What Slack itself signs and
+//! checks is for its own SDK (`webhooks/slack.py`).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::server::eventually;
+
+/// One call: the path, the token, the body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    pub path: String,
+    pub token: Option<String>,
+    pub body: Value,
+}
+
+#[derive(Debug)]
+pub struct Slack {
+    base: String,
+    kept: Arc<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    called: Mutex<Vec<Called>>,
+    /// The next calls of methods fail with these.
+    errors: Mutex<VecDeque<String>>,
+}
+
+impl Slack {
+    pub async fn start() -> Self {
+        let kept = Arc::new(Kept::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = Router::new().fallback(answer).with_state(kept.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { base, kept }
+    }
+
+    /// Where the methods are.
+    pub fn api(&self) -> String {
+        format!("{}/api/", self.base)
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    pub fn fail(&self, error: &str) {
+        lock(&self.kept.errors).push_back(error.to_owned());
+    }
+
+    /// Those of this path, in their order.
+    pub fn called(&self, path: &str) -> Vec<Called> {
+        lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
+    }
+
+    /// Waits for so many.
+    pub async fn wait_for(&self, path: &str, n: usize) -> Vec<Called> {
+        eventually(&format!("{n} calls of {path}"), async || {
+            let called = self.called(path);
+            (called.len() >= n).then_some(called)
+        })
+        .await
+    }
+}
+
+async fn answer(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Json<Value> {
+    let token = headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let body: Value = serde_json::from_slice(&body).expect("JSON");
+    let path = uri.path().to_owned();
+    let n = {
+        let mut called = lock(&kept.called);
+        called.push(Called { path: path.clone(), token, body: body.clone() });
+        called.len()
+    };
+    let error = if path.starts_with("/api/") { lock(&kept.errors).pop_front() } else { None };
+    Json(match error {
+        Some(error) => json!({"ok": false, "error": error}),
+        None => {
+            let ts = body.get("ts").cloned().unwrap_or_else(|| json!(format!("1700000000.{n:06}")));
+            json!({"ok": true, "channel": body.get("channel"), "ts": ts, "message": body})
+        }
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,262 @@
+//! Mails, with the real binary and a real SMTP server: who is sent what, what a mail can not be made to hold, and what its link
+//! decides (contract E18, leaders 21).
+
+use holdshort_testkit::mailbox::{Mailbox, PASSWORD, Speaks, USER, tls};
+use holdshort_testkit::server::{Setup, TestServer, eventually};
+use reqwest::{Method, Url};
+use serde_json::{Value, json};
+
+use crate::telling::{ask, deliveries, resolve, wait_state};
+
+/// A mail channel of this server, and what else is said of it.
+fn channel(mailbox: &Mailbox, more: &str) -> String {
+    let server = mailbox.server();
+    format!(
+        "channels:\n  mail: {{type: email, server: \"{server}\", from: Holdshort <holdshort@example.org>, \
+         allow: [127.0.0.0/8, \"::1/128\"]{more}}}\n"
+    )
+}
+
+pub(crate) fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
+    TestServer::setup()
+        .channels(&channel(mailbox, more))
+        .env("SSL_CERT_FILE", &tls("authority.pem"))
+        .env("MAIL_PASSWORD", PASSWORD)
+}
+
+/// Somebody who is asked.
+pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
+    let mut body = json!({"roles": ["reviewer"], "groups": ["legal"],
+        "addresses": {"email": format!("{id}@example.org")}});
+    if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
+        body.extend(more.clone());
+    }
+    server.send(server.request(Method::PUT, &format!("/v1/people/{id}")).json(&body)).await.ok();
+}
+
+/// Asked of a group, and of whoever started the server.
+pub(crate) fn to_legal(more: Value) -> Value {
+    let mut body = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
+    if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
+        body.extend(more.clone());
+    }
+    body
+}
+
+fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
+    mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
+}
+
+/// The mail to one of them.
+fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
+    mails.iter().find(|mail| mail["to"] == json!([address])).unwrap_or_else(|| panic!("none: {mails:#?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
+    let mailbox = Mailbox::start(Speaks::Starttls, true);
+    let more = format!(", title: true, user: {USER}, password_env: MAIL_PASSWORD");
+    let server = mailed(&mailbox, &more).start().await;
+    person(&server, "anna", json!({"name": "Anna Berg", "language": "de-DE", "time_zone": "Europe/Berlin"}))
+        .await;
+    person(&server, "ben", json!({})).await;
+    person(&server, "cleo", json!({"groups": ["finance"]})).await;
+    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"&";
+    let id = ask(&server, to_legal(json!({"title": title, "expires_in_ms": 3_600_000}))).await;
+    let mails = mailbox.wait_for(2).await;
+    let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
+    for mail in [anna, ben] {
+        assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
+        // One line: what a title holds begins no header.
+        assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
+        let one_line = "Pay Bcc: all@example.com <b onclick=x>now</b> \"&";
+        assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
+        assert!(text(mail, "/text").contains(one_line), "{mail:#}");
+        let html = text(mail, "/html");
+        assert!(html.contains("&lt;b onclick=x&gt;now&lt;/b&gt; &quot;&amp;"), "{html}");
+        for foreign in ["<b onclick", "<img", "<link", "<script", "src=", "url("] {
+            assert!(!html.contains(foreign), "{foreign}: {html}");
+        }
+        assert_eq!(text(mail, "/headers/auto-submitted"), "auto-generated");
+        assert_eq!(text(mail, "/headers/references"), format!("<{id}@example.org>"));
+        // Nothing of what is asked.
+        assert!(!mail["raw"].as_str().unwrap().contains("DE02"), "{mail:#}");
+    }
+    assert!(text(anna, "/text").starts_with("Wartet auf eine Entscheidung: Prüfung in external"), "{anna:#}");
+    assert!(text(anna, "/text").contains("Antwort auf diese Mail entscheidet nichts"), "{anna:#}");
+    assert!(text(anna, "/text").contains(" CE"), "the time of Berlin: {anna:#}");
+    assert_eq!((&anna["names"], text(anna, "/headers/content-language")), (&json!(["Anna Berg"]), "de"));
+    assert!(text(ben, "/text").starts_with("Waiting for a decision: review in external"), "{ben:#}");
+    assert!(text(ben, "/text").contains("An answer to this mail decides nothing"), "{ben:#}");
+    let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();
+    let message_id = text(anna, "/headers/message-id");
+    assert!(ids.iter().any(|id| message_id == format!("<{}@example.org>", id.trim_matches('"'))), "{ids:?}");
+
+    resolve(&server, &id).await;
+    let mails = mailbox.wait_for(4).await;
+    let told = to(&mails[2..], "anna@example.org");
+    assert!(text(told, "/subject").starts_with("Re: [Holdshort] Pay"), "{told:#}");
+    assert!(text(told, "/text").starts_with("Freigegeben: Prüfung in external"), "{told:#}");
+    assert!(text(told, "/text").contains("\nVon: operator\nAm: 20"), "{told:#}");
+    assert_eq!(told["headers"]["references"], anna["headers"]["references"]);
+    assert!(!text(told, "/text").contains("/d/"), "there is nothing to decide: {told:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
+    let mut mailbox = Mailbox::start(Speaks::Tls, false);
+    let addresses = ", to: [legal@example.org], security: tls, retry_delay: 50ms";
+    let server = mailed(&mailbox, addresses).start().await;
+    mailbox.refuse(&[451]);
+    let first = ask(&server, json!({})).await;
+    let mails = mailbox.wait_for(1).await;
+    let [delivery] = &wait_state(&server, "delivered", 1).await[..] else { panic!("one") };
+    assert_eq!((&delivery["attempts"], &mails[0]["secure"]), (&json!(2), &json!(true)));
+    // Nobody's own link is sent to an address that may be a list.
+    assert!(text(&mails[0], "/text").contains(&format!("{}/inbox/{first}", server.base())), "{mails:#?}");
+    mailbox.refuse(&[550]);
+    let second = ask(&server, json!({})).await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
+    assert_eq!(failed["status"], 550);
+    assert_eq!(mailbox.mails().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_sent_in_the_clear_unless_that_is_said() {
+    let mailbox = Mailbox::start(Speaks::Clear, false);
+    let more = ", to: [legal@example.org], attempts: 1";
+    let mut server = mailed(&mailbox, more).start().await;
+    ask(&server, json!({})).await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    assert!(failed["error"].as_str().unwrap().contains("STARTTLS"), "{failed}");
+    assert_eq!(mailbox.mails().len(), 0);
+    let clear = channel(&mailbox, &format!("{more}, security: none"));
+    server.change(|setup| setup.channels(&clear));
+    server.restart().await;
+    ask(&server, json!({})).await;
+    assert_eq!(mailbox.wait_for(1).await[0]["secure"], false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
+    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let server = mailed(&mailbox, "").start().await;
+    person(&server, "anna", json!({"addresses": {}})).await;
+    ask(&server, to_legal(json!({}))).await;
+    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+    assert_eq!(dropped["error"], "they have no address for `email`");
+}
+
+/// The path of the page that a mail leads to.
+fn link(server: &TestServer, mail: &Value) -> String {
+    let text = text(mail, "/text");
+    let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
+    line.strip_prefix(server.base()).expect("a link to us").to_owned()
+}
+
+async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
+    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let url = format!("{}{path}", server.base());
+    let request = match form {
+        None => http.get(url),
+        Some(fields) => {
+            let encoded = Url::parse_with_params("http://x", fields).unwrap();
+            http.post(url)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(encoded.query().unwrap_or_default().to_owned())
+        }
+    };
+    let answer = request.header("accept", "text/html").send().await.unwrap();
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+/// The number that a person reads there.
+fn number(page: &str) -> &str {
+    page.split("Type this number to decide: <strong>")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{page}"))
+        .get(..4)
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
+    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mut server = mailed(&mailbox, "").start().await;
+    person(&server, "anna", json!({})).await;
+    let id = ask(&server, to_legal(json!({}))).await;
+    let path = link(&server, &mailbox.wait_for(1).await[0]);
+    let (status, shown) = page(&server, &path, None).await;
+    assert_eq!(status, 200, "{shown}");
+    let number = number(&shown).to_owned();
+    // As a scanner does that presses each button with what stands in the fields, or with words.
+    for typed in ["", "yes", "approve"] {
+        let (status, refused) =
+            page(&server, &path, Some(&[("option", "approve"), ("text", typed), ("number", typed)])).await;
+        assert!(status == 422 && refused.contains("Nothing was decided"), "{status} {refused}");
+    }
+    assert_eq!(server.interrupt(&id).await["status"], "open");
+    // A link outlives the process.
+    server.restart().await;
+    let (status, decided) = page(&server, &path, Some(&[("option", "approve"), ("number", &number)])).await;
+    assert!(status == 200 && decided.contains("<strong>Approved</strong>"), "{status} {decided}");
+    let interrupt = server.interrupt(&id).await;
+    assert_eq!(interrupt["resolution"]["by"], json!(["anna"]));
+    let events = server.get(&format!("/v1/runs/{}/events", interrupt["run"].as_str().unwrap())).await.ok();
+    let made = events["items"].as_array().unwrap().iter().find(|event| event["type"] == "decision_made");
+    assert_eq!(made.unwrap()["actor"], json!({"id": "anna", "role": "reviewer", "via": "email"}));
+    let (status, late) = page(&server, &path, Some(&[("option", "reject"), ("number", &number)])).await;
+    assert!(status == 409 && late.contains("Already decided"), "{status} {late}");
+    mailbox.wait_for(2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
+    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let server = mailed(&mailbox, ", events: [opened]").start().await;
+    for id in ["anna", "ben"] {
+        person(&server, id, json!({})).await;
+    }
+    let two = json!({"assignment": {"groups": ["legal"], "quorum": {"required": 2}}});
+    let id = ask(&server, two).await;
+    let mails = mailbox.wait_for(2).await;
+    let of = |who: &str| link(&server, to(&mails, who));
+    let (anna, ben) = (of("anna@example.org"), of("ben@example.org"));
+    assert_ne!(anna, ben);
+    let numbers = [page(&server, &anna, None).await.1, page(&server, &ben, None).await.1];
+    let approve = |number: &'static str| [("option", "approve"), ("number", number)];
+    let [of_anna, of_ben] = numbers.map(|shown| &*Box::leak(number(&shown).to_owned().into_boxed_str()));
+    let (status, shown) = page(&server, &anna, Some(&approve(of_anna))).await;
+    assert!(status == 200 && !shown.contains("<form"), "{status} {shown}");
+    // Her vote stands, and the link is spent: also to take it back.
+    let (status, spent) = page(&server, &anna, Some(&[("option", "reject"), ("number", of_anna)])).await;
+    assert!(status == 410 && spent.contains("counted once"), "{status} {spent}");
+    assert_eq!(page(&server, &anna, None).await.0, 410);
+    assert_eq!(server.interrupt(&id).await["status"], "open");
+    let (status, _) = page(&server, &ben, Some(&approve(of_ben))).await;
+    assert_eq!((status, &server.interrupt(&id).await["resolution"]["outcome"]), (200, &json!("approved")));
+
+    // Risky: whoever reads a mail is not yet the person.
+    let risky = json!({"kind": "tool_approval", "title": "rm", "payload": {"tool": "run_command",
+        "arguments": {"command": "rm -rf /srv/data"}}, "assignment": {"groups": ["legal"]}});
+    let id = ask(&server, risky).await;
+    let risk = server.interrupt(&id).await["risk"]["level"].clone();
+    if risk == "high" || risk == "critical" {
+        let mails = mailbox.wait_for(4).await;
+        let text = text(&mails[3], "/text");
+        assert!(text.contains(&format!("/inbox/{id}")) && !text.contains("/d/"), "{text}");
+    }
+
+    // Whoever leaves has a link no more.
+    let id = ask(&server, to_legal(json!({}))).await;
+    let mails = eventually("two more", async || {
+        let mails: Vec<Value> =
+            mailbox.mails().into_iter().filter(|mail| mail.to_string().contains(&id)).collect();
+        (mails.len() == 2).then_some(mails)
+    })
+    .await;
+    let ben = link(&server, to(&mails, "ben@example.org"));
+    server.send(server.request(Method::DELETE, "/v1/people/ben")).await;
+    assert_eq!(page(&server, &ben, None).await.0, 410);
+}

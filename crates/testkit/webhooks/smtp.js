@@ -1,0 +1,55 @@
+// An SMTP server on loopback that keeps what it is sent: one line of JSON for each mail on standard output.
+// The first line says the port. Lines on standard input are codes that the next recipients are refused with.
+
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { SMTPServer } from "smtp-server";
+import { simpleParser } from "mailparser";
+
+const { certificate, key, user, password, implicit } = JSON.parse(process.argv[2]);
+const codes = [];
+createInterface({ input: process.stdin }).on("line", (line) => codes.push(Number(line)));
+process.stdin.on("end", () => process.exit());
+
+const tell = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
+
+const server = new SMTPServer({
+  ...(certificate ? { cert: readFileSync(certificate), key: readFileSync(key) } : {}),
+  secure: implicit === true,
+  disabledCommands: [...(certificate && !implicit ? [] : ["STARTTLS"]), ...(user ? [] : ["AUTH"])],
+  authOptional: !user,
+  onAuth(auth, _, done) {
+    const isKnown = auth.username === user && auth.password === password;
+    if (isKnown) done(null, { user });
+    else done(Object.assign(new Error(`not ${auth.username}`), { responseCode: 535 }));
+  },
+  onRcptTo(_, session, done) {
+    const code = codes.shift();
+    if (code) done(Object.assign(new Error("refused by the test"), { responseCode: code }));
+    else done();
+  },
+  onData(stream, session, done) {
+    const chunks = [];
+    stream.on("data", (chunk) => chunks.push(chunk));
+    stream.on("end", async () => {
+      const raw = Buffer.concat(chunks);
+      const mail = await simpleParser(raw, { skipTextToHtml: true, skipHtmlToText: true });
+      const headers = Object.fromEntries(mail.headerLines.map(({ key, line }) => [key, line.slice(key.length + 1).trim()]));
+      tell({
+        from: session.envelope.mailFrom.address,
+        to: session.envelope.rcptTo.map((to) => to.address),
+        secure: session.secure,
+        user: session.user ?? null,
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+        names: (mail.to?.value ?? []).map((to) => to.name),
+        headers,
+        raw: raw.toString("utf8"),
+      });
+      done();
+    });
+  },
+});
+server.on("error", () => {});
+server.listen(0, "127.0.0.1", () => tell({ port: server.server.address().port }));

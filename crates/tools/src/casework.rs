@@ -1,0 +1,230 @@
+//! The tools of agents that work on a compliance case: what is in it, what its rules find, sums of it, and its report.
+//!
+//! All findings come from the crate `holdshort-casework`; this module finds the files. What a tool says holds no name, no
+//! account and no birth date: nobody behind it has them, no model, no reviewer, no channel.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use holdshort_casework::findings::Gravity;
+use holdshort_casework::{
+    CUSTOMERS, Case, Code, Examined, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
+    WATCH_LIST, examine, overview, query, read, report, told,
+};
+use holdshort_core::digest::Digest;
+use holdshort_core::interrupt::Level;
+use holdshort_core::tool::{Held, Outcome};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::workspace::Workspace;
+
+/// A call of one of these tools.
+#[derive(Debug)]
+pub(crate) enum OnCase {
+    Overview,
+    Findings(CaseFindings),
+    Query(Query),
+    Review,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseFindings {
+    rule: Option<String>,
+    customer: Option<usize>,
+}
+
+/// What the input of a run says of its case; the rest of it is for the agents.
+#[derive(Debug, Default, Deserialize)]
+struct Stated {
+    case: Option<String>,
+    as_of: Option<Date>,
+}
+
+/// A case with its rules and what they found.
+#[derive(Debug)]
+pub struct Loaded {
+    pub case: Case,
+    pub rules: Rules,
+    pub examined: Examined,
+    pub as_of: Date,
+}
+
+/// Why there is no case.
+#[derive(Debug)]
+pub enum NoCase {
+    /// There is no file of one.
+    Nothing,
+    Wrong(Problems),
+    Unreadable(io::Error),
+}
+
+/// The case in a folder, for who starts a run on it.
+///
+/// # Errors
+/// There is none, or not a whole one.
+pub fn case_in(folder: &Path, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
+    load(&Dir::open_ambient_dir(folder, ambient_authority()).map_err(NoCase::Unreadable)?, as_of)
+}
+
+pub(crate) fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome, Refusal> {
+    let stated = if input.is_object() { Stated::deserialize(input) } else { Ok(Stated::default()) };
+    let stated =
+        stated.map_err(|error| Refusal::new("bad_input", format!("the input of this run: {error}")))?;
+    let loaded = match load(workspace.dir(), stated.as_of) {
+        Ok(loaded) => loaded,
+        // A crew may work without tables. Then nothing is computed, and there is nothing of ours to release.
+        Err(NoCase::Nothing) if stated.case.is_none() && matches!(request, OnCase::Review) => {
+            return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
+        }
+        Err(NoCase::Nothing) => {
+            let files = format!("{TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}");
+            return Err(Refusal::new("no_case", format!("there is no case in the workspace: {files}")));
+        }
+        Err(NoCase::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
+        Err(NoCase::Unreadable(error)) => {
+            return Err(Refusal::new("not_readable", format!("the case can not be read: {}", error.kind())));
+        }
+    };
+    let Loaded { case, rules, examined, as_of } = &*loaded;
+    match request {
+        OnCase::Overview => Ok(lines(overview(case, rules))),
+        OnCase::Query(asked) => {
+            let found = query(case, rules, &asked);
+            found.map(lines).map_err(|message| Refusal::new("bad_arguments", message))
+        }
+        OnCase::Findings(wanted) => findings(&loaded, &wanted),
+        OnCase::Review => {
+            let report = report(case, examined, rules, *as_of);
+            let data = json!({ "report": { "title": report.title, "details": report.details } });
+            if report.held.is_empty() {
+                return Ok(Outcome::Done { text: report.text, data });
+            }
+            Ok(Outcome::Held(Box::new(Held {
+                title: report.title,
+                content: report.text,
+                findings: report.held,
+                level: level(report.gravity),
+                details: report.details,
+                data,
+            })))
+        }
+    }
+}
+
+const fn level(gravity: Gravity) -> Level {
+    match gravity {
+        Gravity::Low => Level::Low,
+        Gravity::Medium => Level::Medium,
+        Gravity::High => Level::High,
+        Gravity::Critical => Level::Critical,
+    }
+}
+
+fn lines(lines: Vec<String>) -> Outcome {
+    Outcome::Done { text: lines.join("\n"), data: json!({ "lines": lines }) }
+}
+
+fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> {
+    let rule = wanted.rule.as_deref().map(|name| {
+        let there = || RuleId::ALL.iter().map(|id| id.name()).collect::<Vec<_>>().join(", ");
+        RuleId::named(name)
+            .ok_or_else(|| Refusal::new("bad_arguments", format!("`rule` is one of {}", there())))
+    });
+    let rule = rule.transpose()?;
+    let subject = wanted.customer.map(Subject::Customer);
+    let all = loaded.examined.findings.iter().enumerate().filter(|(_, finding)| {
+        rule.is_none_or(|rule| finding.rule == rule)
+            && subject.is_none_or(|subject| finding.subject == subject)
+    });
+    let mut all: Vec<String> = all.map(|(at, finding)| told(finding, at + 1, &loaded.rules)).collect();
+    let more = all.len().saturating_sub(limits::CASE_FINDINGS);
+    all.truncate(limits::CASE_FINDINGS);
+    if all.is_empty() {
+        all.push("nothing was found".to_owned());
+    }
+    if more > 0 {
+        all.push(format!("and {more} more: name a rule or a customer"));
+    }
+    Ok(lines(all))
+}
+
+/// Reads what is there. The last case is kept: its files are compared, and not read as tables again.
+fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
+    static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
+    let as_of = as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(TimeZone::UTC).date());
+    let mut problems = Problems::default();
+    let mut files: Vec<Option<Vec<u8>>> = Vec::new();
+    for name in [TRANSACTIONS, CUSTOMERS, WATCH_LIST, OWN_RULES] {
+        files.push(file(dir, name, &mut problems).map_err(NoCase::Unreadable)?);
+    }
+    if files.iter().all(Option::is_none) && problems.is_empty() {
+        return Err(NoCase::Nothing);
+    }
+    for (file, name) in files.iter().zip([TRANSACTIONS, CUSTOMERS, WATCH_LIST]) {
+        if file.is_none() && !problems.first.iter().any(|problem| problem.file == name) {
+            problems.first.push(Problems::one(name, Code::MissingFile, "").first.remove(0));
+        }
+    }
+    let [Some(transactions), Some(customers), Some(watched), own] = &files[..] else {
+        return Err(NoCase::Wrong(problems));
+    };
+    if !problems.is_empty() {
+        return Err(NoCase::Wrong(problems));
+    }
+    let day = as_of.to_string();
+    let own = own.as_deref();
+    let of = |bytes: &[u8]| Digest::of(bytes);
+    let key = Digest::of_json(&(of(transactions), of(customers), of(watched), own.map(of), &day));
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
+        return Ok(known.clone());
+    }
+    // Before the next one is read: two of the largest do not stand side by side.
+    *last = None;
+    let rules = match own.map(std::str::from_utf8) {
+        None => Rules::shipped(),
+        Some(Ok(text)) => Rules::own(text),
+        Some(Err(_)) => Err("no UTF-8".to_owned()),
+    };
+    let rules = rules.map_err(|why| NoCase::Wrong(Problems::one(OWN_RULES, Code::BadRules, why)))?;
+    let case = read(transactions, customers, watched, &rules, as_of).map_err(NoCase::Wrong)?;
+    let examined = examine(&case, &rules);
+    let loaded = Arc::new(Loaded { case, rules, examined, as_of });
+    *last = Some((key, loaded.clone()));
+    Ok(loaded)
+}
+
+/// The bytes of a file of the case; a link is none.
+fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
+    let metadata = match dir.symlink_metadata(name) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_file() {
+        problems.first.extend(Problems::one(name, Code::Link, "").first);
+        return Ok(None);
+    }
+    let most = holdshort_casework::limits::FILE_BYTES;
+    let mut bytes = Vec::new();
+    // It may have grown since it was looked at.
+    dir.open(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        problems.first.extend(Problems::one(name, Code::FileTooLarge, format!("at most {most} bytes")).first);
+        return Ok(None);
+    }
+    Ok(Some(bytes))
+}
