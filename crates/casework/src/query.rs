@@ -55,18 +55,19 @@ pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, S
     };
     let mut groups: BTreeMap<String, (usize, i64, i64)> = BTreeMap::new();
     for one in case.transactions.iter().filter(wanted) {
-        let (count, came, left) = groups.entry(group(one, &query.group_by)).or_default();
+        let (count, received, sent) = groups.entry(group(one, &query.group_by)).or_default();
         *count += 1;
-        let sum = if one.direction == Direction::In { came } else { left };
+        let sum = if one.direction == Direction::In { received } else { sent };
         *sum = sum.saturating_add(one.amount);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
-    groups
-        .sort_by_key(|(name, (_, came, left))| (std::cmp::Reverse(came.saturating_add(*left)), name.clone()));
+    groups.sort_by_key(|(name, (_, received, sent))| {
+        (std::cmp::Reverse(received.saturating_add(*sent)), name.clone())
+    });
     let more = groups.len().saturating_sub(limits::QUERY_LINES);
     let base = &rules.base;
-    let line = |(name, (count, came, left)): &(String, (usize, i64, i64))| {
-        format!("{name}: {count} transactions, in {} {base}, out {} {base}", money(*came), money(*left))
+    let line = |(name, (count, received, sent)): &(String, (usize, i64, i64))| {
+        format!("{name}: {count} transactions, in {} {base}, out {} {base}", money(*received), money(*sent))
     };
     let mut lines: Vec<String> = groups.iter().take(limits::QUERY_LINES).map(line).collect();
     if lines.is_empty() {

@@ -32,7 +32,7 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
         of.fold((0_usize, 0_i64), |(count, sum), one| (count + 1, sum.saturating_add(one.amount)))
     };
-    let ((came, sum_in), (left, sum_out)) = (of(Direction::In), of(Direction::Out));
+    let ((received, sum_in), (sent, sum_out)) = (of(Direction::In), of(Direction::Out));
     let words = |each: fn(&crate::case::Transaction) -> String| {
         let words: BTreeSet<String> = case.transactions.iter().map(each).collect();
         words.into_iter().collect::<Vec<_>>().join(", ")
@@ -52,7 +52,7 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
         ),
         format!("{} transactions, {days}", case.transactions.len()),
         format!(
-            "in: {came} transactions, {} {base}; out: {left} transactions, {} {base}",
+            "in: {received} transactions, {} {base}; out: {sent} transactions, {} {base}",
             money(sum_in),
             money(sum_out)
         ),

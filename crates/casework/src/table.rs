@@ -65,8 +65,8 @@ impl Table {
     }
 
     fn header(&mut self, header: &Row, problems: &mut Problems) {
-        let named = |cell: &String| cell.trim().to_lowercase().replace([' ', '-'], "_");
-        let names: Vec<String> = header.cells.iter().map(named).collect();
+        let name_of = |cell: &String| cell.trim().to_lowercase().replace([' ', '-'], "_");
+        let names: Vec<String> = header.cells.iter().map(name_of).collect();
         for column in self.columns {
             let mut places =
                 names.iter().enumerate().filter(|(_, name)| *name == column.name).map(|(at, _)| at);

@@ -82,13 +82,11 @@ async fn answer(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, bod
         called.len()
     };
     let error = if path.starts_with("/api/") { lock(&kept.errors).pop_front() } else { None };
-    Json(match error {
-        Some(error) => json!({"ok": false, "error": error}),
-        None => {
-            let ts = body.get("ts").cloned().unwrap_or_else(|| json!(format!("1700000000.{n:06}")));
-            json!({"ok": true, "channel": body.get("channel"), "ts": ts, "message": body})
-        }
-    })
+    if let Some(error) = error {
+        return Json(json!({"ok": false, "error": error}));
+    }
+    let ts = body.get("ts").cloned().unwrap_or_else(|| json!(format!("1700000000.{n:06}")));
+    Json(json!({"ok": true, "channel": body.get("channel"), "ts": ts, "message": body}))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

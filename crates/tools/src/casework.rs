@@ -100,10 +100,10 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Resu
     };
     let Loaded { case, rules, examined, as_of } = &*loaded;
     match request {
-        OnCase::Overview => Ok(lines(overview(case, rules))),
+        OnCase::Overview => Ok(lines(&overview(case, rules))),
         OnCase::Query(asked) => {
             let found = query(case, rules, &asked);
-            found.map(lines).map_err(|message| Refusal::new("bad_arguments", message))
+            found.map(|found| lines(&found)).map_err(|message| Refusal::new("bad_arguments", message))
         }
         OnCase::Findings(wanted) => findings(&loaded, &wanted),
         OnCase::Review => {
@@ -133,7 +133,7 @@ const fn level(gravity: Gravity) -> Level {
     }
 }
 
-fn lines(lines: Vec<String>) -> Outcome {
+fn lines(lines: &[String]) -> Outcome {
     Outcome::Done { text: lines.join("\n"), data: json!({ "lines": lines }) }
 }
 
@@ -158,7 +158,7 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     if more > 0 {
         all.push(format!("and {more} more: name a rule or a customer"));
     }
-    Ok(lines(all))
+    Ok(lines(&all))
 }
 
 /// Reads what is there. The last case is kept: its files are compared, and not read as tables again.

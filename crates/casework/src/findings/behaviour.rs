@@ -38,11 +38,11 @@ pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
             let is = |direction: Direction| {
                 window.iter().copied().filter(|one| one.direction == direction).collect::<Vec<_>>()
             };
-            let (came, left) = (sum(&is(Direction::In)), sum(&is(Direction::Out)));
-            let nearly_all = i128::from(left) * 100 >= i128::from(came) * i128::from(rule.share());
-            if of[at].direction == Direction::In && came >= rule.amount() && nearly_all {
+            let (received, sent) = (sum(&is(Direction::In)), sum(&is(Direction::Out)));
+            let nearly_all = i128::from(sent) * 100 >= i128::from(received) * i128::from(rule.share());
+            if of[at].direction == Direction::In && received >= rule.amount() && nearly_all {
                 let finding = Finding::of(rule, subject, window);
-                findings.push(Finding { amount: came.min(left), ..finding });
+                findings.push(Finding { amount: received.min(sent), ..finding });
                 at += window.len();
             } else {
                 at += 1;

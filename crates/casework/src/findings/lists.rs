@@ -78,7 +78,7 @@ fn finding(case: &Case, rule: &Rule, subject: Subject, found: &Match<'_>) -> Fin
         detail.push_str(", another birth date");
         confidence = confidence.saturating_sub(OTHER_BIRTH_DATE);
     }
-    Finding { detail, confidence, ..Finding::of(rule, subject, &of) }
+    Finding { confidence, detail, ..Finding::of(rule, subject, &of) }
 }
 
 fn transactions(case: &Case, subject: Subject) -> Vec<&Transaction> {

@@ -174,10 +174,10 @@ fn sum(transactions: &[&Transaction]) -> i64 {
 }
 
 /// The transactions of each customer that are wanted, by time, with whom they are of.
-fn by_customer<'c>(
-    case: &'c Case,
+fn by_customer(
+    case: &Case,
     wanted: impl Fn(&Transaction) -> bool,
-) -> impl Iterator<Item = (Subject, Vec<&'c Transaction>)> {
+) -> impl Iterator<Item = (Subject, Vec<&Transaction>)> {
     let mut of: BTreeMap<usize, Vec<&Transaction>> = BTreeMap::new();
     for one in case.transactions.iter().filter(|one| wanted(one)) {
         of.entry(one.customer).or_default().push(one);

@@ -121,7 +121,7 @@ fn queries_are_checked() {
             .starts_with("`group_by` is one of customer, party")
     );
     assert!(of(serde_json::json!({"group_by": "kind", "direction": "both"})).is_err());
-    let cash = of(serde_json::json!({"group_by": "customer", "kind": "cash", "customer": 1})).unwrap();
-    assert_eq!(cash, ["customer 1: 4 transactions, in 12850.00 EUR, out 0.00 EUR"]);
+    let sums = of(serde_json::json!({"group_by": "customer", "kind": "cash", "customer": 1})).unwrap();
+    assert_eq!(sums, ["customer 1: 4 transactions, in 12850.00 EUR, out 0.00 EUR"]);
     assert_eq!(of(serde_json::json!({"group_by": "day", "customer": 99})).unwrap(), ["no transactions"]);
 }

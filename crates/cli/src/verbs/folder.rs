@@ -104,7 +104,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
 /// Folders that were made for a run. Those that are empty go again where it does not start.
 #[derive(Debug, Default)]
 #[must_use]
-pub(in crate::verbs) struct Made(Vec<PathBuf>);
+pub(super) struct Made(Vec<PathBuf>);
 
 impl Made {
     /// Makes a folder, and those that it lies in.
@@ -116,7 +116,7 @@ impl Made {
     }
 
     /// The run has started.
-    pub(in crate::verbs) fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         self.0.clear();
     }
 }

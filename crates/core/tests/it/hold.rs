@@ -8,17 +8,17 @@ use holdshort_core::interrupt::Level;
 use holdshort_core::time::Timestamp;
 
 fn quiet(from: &str, to: &str, days: &str) -> Quiet {
-    let days: BTreeSet<Day> = Day::range(days).unwrap().into_iter().collect();
+    let days: BTreeSet<Day> = Day::range(days).expect("days").into_iter().collect();
     Quiet {
-        from: minute(from).unwrap(),
-        to: minute(to).unwrap(),
+        from: minute(from).expect("a time"),
+        to: minute(to).expect("a time"),
         days,
         zone: Some("Europe/Berlin".to_owned()),
     }
 }
 
 fn at(text: &str) -> Timestamp {
-    text.parse().unwrap()
+    text.parse().expect("a moment")
 }
 
 fn until(hold: &Hold, written: &str) -> String {

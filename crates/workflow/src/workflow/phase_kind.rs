@@ -326,7 +326,6 @@ fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Ph
     let requires =
         spec.and_then(|spec| spec.parameters["required"].as_array()).is_some_and(|it| !it.is_empty());
     match (item, spec.map(|spec| &spec.runs)) {
-        (None, _) => {}
         (Some(item), None) => {
             let names = around.catalogue.iter().map(|spec| spec.name.as_str());
             problems.unknown(item, &tool, format!("there is no tool `{tool}`"), names);
@@ -334,7 +333,7 @@ fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Ph
         (Some(item), Some(Runs::Here { effect: Effect::Read, .. })) if requires => {
             problems.at(item, format!("`{tool}` needs arguments, and nobody gives it any here"));
         }
-        (Some(_), Some(Runs::Here { effect: Effect::Read, .. })) => {}
+        (None, _) | (Some(_), Some(Runs::Here { effect: Effect::Read, .. })) => {}
         (Some(item), Some(_)) => {
             problems.at(item, format!("`{tool}` is no tool that reads here and changes nothing"));
         }

@@ -111,6 +111,7 @@ fn a_small_workflow_has_the_defaults() {
         models: BTreeMap::new(),
         network: false,
         web: Web::default(),
+        result: None,
     };
     assert_eq!(definition, expected);
     assert!(definition.agents.keys().eq(["solo"]) && definition.tools.keys().eq(["read_file"]));

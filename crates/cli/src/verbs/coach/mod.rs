@@ -15,7 +15,7 @@ use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 use self::config::Config;
 pub(super) use self::config::Prepared;
-pub(super) use self::folder::Made;
+use super::folder::Made;
 use crate::args;
 use crate::called::holdshort;
 use crate::client::Client;

@@ -92,7 +92,9 @@ async fn read(client: &Client, run: &Run) -> anyhow::Result<Released> {
         let events: Vec<Event> = serde_json::from_value(page["items"].clone())?;
         let Some(last) = events.last() else { break };
         since = last.seq;
-        events.iter().for_each(|event| released.event(event));
+        for event in &events {
+            released.event(event);
+        }
     }
     Ok(released)
 }

@@ -62,17 +62,17 @@ impl Part<'_> {
             Self::Command { text, note } => format!("Command:\n{text}\n{note}").trim_end().to_owned(),
             Self::Trial { is_undo, words, text, left } => {
                 let of = if *is_undo { "The undo" } else { "Tried" };
-                let left: String = left.iter().map(|line| format!("\nNot undone: {line}")).collect();
-                format!("{of}: {words}\n{text}{left}")
+                let left: Vec<String> = left.iter().map(|line| format!("\nNot undone: {line}")).collect();
+                format!("{of}: {words}\n{text}{}", left.concat())
             }
             Self::Script { path, text, .. } => format!("Runs {path}:\n{text}"),
             Self::Diff { path, is_new, is_outside, diff, unseen } => {
                 let what = if *is_new { "New file" } else { "Change" };
                 let outside = if *is_outside { ", outside what the task names" } else { "" };
                 let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
-                let lines: String = lines.map(|line| format!("\n{} {}", line.op, line.text)).collect();
+                let lines: Vec<String> = lines.map(|line| format!("\n{} {}", line.op, line.text)).collect();
                 let unseen = unseen.as_deref().map(|unseen| format!("\n{unseen}")).unwrap_or_default();
-                format!("{what} {path}{outside}:{lines}{unseen}")
+                format!("{what} {path}{outside}:{}{unseen}", lines.concat())
             }
             Self::Plan { subtasks } => {
                 let line = |subtask: &Subtask<'_>| {
