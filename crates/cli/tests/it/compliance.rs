@@ -111,9 +111,9 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     assert_eq!(shown["payload"]["content"], json!(text));
     assert_eq!(shown["action_digest"], json!(digest));
     serving.stop();
-    let names: Vec<&str> =
+    let files: Vec<&str> =
         summary["files_generated"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    let all: String = names.iter().map(|name| read(&elsewhere.join(name)).to_lowercase()).collect();
+    let all: String = files.iter().map(|name| read(&elsewhere.join(name)).to_lowercase()).collect();
     for table in ["customers.csv", "watchlist.csv"] {
         for line in read(&stage.file(table)).lines().skip(1) {
             let name = line.split(',').nth(1).unwrap().trim_matches('"').to_lowercase();

@@ -18,8 +18,8 @@ const PERIOD: Duration = Duration::from_secs(12);
 /// Just after something was told: there is time until it is again.
 async fn begin_of_a_period() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let into = u64::try_from(now.as_millis() % PERIOD.as_millis()).unwrap();
-    tokio::time::sleep(PERIOD - Duration::from_millis(into) + Duration::from_millis(50)).await;
+    let left = PERIOD.as_millis() - now.as_millis() % PERIOD.as_millis();
+    tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap() + 50)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +33,7 @@ async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
     begin_of_a_period().await;
     let mut asked = Vec::new();
     for title in ["One", "Two", "Three"] {
-        asked.push(ask(&server, to_legal(json!({"title": title}))).await);
+        asked.push(ask(&server, to_legal(&json!({"title": title}))).await);
     }
     resolve(&server, &asked[1]).await;
     // Ben is told at once.

@@ -35,7 +35,7 @@ pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
 }
 
 /// Asked of a group, and of whoever started the server.
-pub(crate) fn to_legal(more: Value) -> Value {
+pub(crate) fn to_legal(more: &Value) -> Value {
     let mut body = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
         body.extend(more.clone());
@@ -62,7 +62,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     person(&server, "ben", json!({})).await;
     person(&server, "cleo", json!({"groups": ["finance"]})).await;
     let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"&";
-    let id = ask(&server, to_legal(json!({"title": title, "expires_in_ms": 3_600_000}))).await;
+    let id = ask(&server, to_legal(&json!({"title": title, "expires_in_ms": 3_600_000}))).await;
     let mails = mailbox.wait_for(2).await;
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
     for mail in [anna, ben] {
@@ -143,7 +143,7 @@ async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
     let mailbox = Mailbox::start(Speaks::Starttls, false);
     let server = mailed(&mailbox, "").start().await;
     person(&server, "anna", json!({"addresses": {}})).await;
-    ask(&server, to_legal(json!({}))).await;
+    ask(&server, to_legal(&json!({}))).await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
     assert_eq!(dropped["error"], "they have no address for `email`");
 }
@@ -185,7 +185,7 @@ async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
     let mailbox = Mailbox::start(Speaks::Starttls, false);
     let mut server = mailed(&mailbox, "").start().await;
     person(&server, "anna", json!({})).await;
-    let id = ask(&server, to_legal(json!({}))).await;
+    let id = ask(&server, to_legal(&json!({}))).await;
     let path = link(&server, &mailbox.wait_for(1).await[0]);
     let (status, shown) = page(&server, &path, None).await;
     assert_eq!(status, 200, "{shown}");
@@ -249,7 +249,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     }
 
     // Whoever leaves has a link no more.
-    let id = ask(&server, to_legal(json!({}))).await;
+    let id = ask(&server, to_legal(&json!({}))).await;
     let mails = eventually("two more", async || {
         let mails: Vec<Value> =
             mailbox.mails().into_iter().filter(|mail| mail.to_string().contains(&id)).collect();

@@ -103,7 +103,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     let slack = Slack::start().await;
     let mut server = app(&slack, "").start().await;
     person(&server, "anna", in_slack("U111")).await;
-    let id = ask(&server, to_legal(json!({}))).await;
+    let id = ask(&server, to_legal(&json!({}))).await;
     let posted = slack.wait_for(POST, 1).await.remove(0);
     assert_eq!(posted.token.as_deref(), Some("Bearer xoxb-of-the-tests"));
     assert_eq!(posted.body["channel"], "C0123456789");
@@ -161,7 +161,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     let server = app(&slack, "").start().await;
     person(&server, "anna", in_slack("U111")).await;
     person(&server, "ben", json!({"groups": ["finance"], "addresses": {"slack": "U222"}})).await;
-    let id = ask(&server, to_legal(json!({}))).await;
+    let id = ask(&server, to_legal(&json!({}))).await;
     let posted = slack.wait_for(POST, 1).await.remove(0);
     let value = button(&posted.body, "Reject");
     for (n, (user, why)) in
@@ -187,7 +187,7 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     let slack = Slack::start().await;
     let server = app(&slack, "").start().await;
     person(&server, "anna", in_slack("U111")).await;
-    let id = ask(&server, to_legal(json!({}))).await;
+    let id = ask(&server, to_legal(&json!({}))).await;
     let posted = slack.wait_for(POST, 1).await.remove(0);
     let form = json!({"private_metadata": button(&posted.body, "Approve")});
     let sent = send("U111", &form, "");
@@ -224,7 +224,7 @@ async fn each_person_is_written_to_in_their_own_language() {
     let server = app(&slack, "").channels(&channels).start().await;
     person(&server, "anna", json!({"addresses": {"slack": "U111"}, "language": "de"})).await;
     person(&server, "ben", in_slack("U222")).await;
-    ask(&server, to_legal(json!({}))).await;
+    ask(&server, to_legal(&json!({}))).await;
     let posted = slack.wait_for(POST, 2).await;
     let mut told: Vec<_> =
         posted.iter().map(|each| (each.body["channel"].clone(), each.body["text"].clone())).collect();
