@@ -160,16 +160,17 @@ impl Run {
 
     /// Questions that nobody was shown: the run ended while they were kept back.
     fn unshown(&self) -> impl Iterator<Item = Value> {
-        let of_calls = |interrupt: &Arc<Interrupt>| match &interrupt.opened.about {
-            About::Call(id) if interrupt.opened.kind == Kind::Question => Some(id.clone()),
-            _ => None,
-        };
-        let shown: BTreeSet<String> = self.interrupts.values().filter_map(of_calls).collect();
+        let mut shown = BTreeSet::new();
+        for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
+            if let About::Call(id) = &interrupt.opened.about {
+                shown.insert(id.as_str());
+            }
+        }
         let calls = self.calls_in_order().into_iter();
         let unshown = calls.filter(move |(id, call)| {
             call.state == CallState::Ended(CallEnd::Cancelled)
                 && self.is_question_tool(&call.tool)
-                && !shown.contains(*id)
+                && !shown.contains(id.as_str())
         });
         unshown.map(|(_, call)| {
             let mut told = json!({ "interrupt": null, "agent": call.agent, "question": asked(call) });

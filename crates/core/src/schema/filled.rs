@@ -66,8 +66,8 @@ impl Schemas<'_> {
             return None;
         }
         let reference = map.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
-        let every = reference.map(str::to_owned).into_iter().chain(parts(at, map, "allOf"));
-        if let Some(lacking) = every.into_iter().find(|part| self.is_lacking(part)) {
+        let mut every = reference.map(str::to_owned).into_iter().chain(parts(at, map, "allOf"));
+        if let Some(lacking) = every.find(|part| self.is_lacking(part)) {
             return Some(lacking);
         }
         for union in ["anyOf", "oneOf"] {
