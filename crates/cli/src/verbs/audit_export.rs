@@ -59,7 +59,7 @@ async fn pages(
         for item in page.items {
             match args.format {
                 AuditFormat::Jsonl => writeln!(out, "{item}")?,
-                AuditFormat::Csv => write_row(out, &row(serde_json::from_value(item)?))?,
+                AuditFormat::Csv => write_row(out, &row(&serde_json::from_value(item)?))?,
             }
             events += 1;
         }
@@ -70,7 +70,7 @@ async fn pages(
     }
 }
 
-fn row(event: Event) -> Vec<String> {
+fn row(event: &Event) -> Vec<String> {
     let said = |name: &str| match event.data.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),

@@ -51,7 +51,7 @@ pub(super) async fn erase(
     run: Option<String>,
     subject: Option<String>,
 ) -> anyhow::Result<Exit> {
-    let run = run.map(|run| id_of(&run, "run").map(|id| id.to_string())).transpose()?;
+    let run = run.map(|run| id_of(&run, "run").map(ToString::to_string)).transpose()?;
     let done: Erasure = scene.client()?.post("/v1/erasures", &Erase { run, subject }).await?;
     if scene.json {
         document(&done)?;

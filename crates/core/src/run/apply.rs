@@ -15,7 +15,7 @@ use super::state::{
 };
 use super::{Called, Ended, Run, Started};
 use crate::definition::PhaseKind;
-use crate::event::{self, Content, Event};
+use crate::event::{self, Event};
 use crate::interrupt::{About, Cause, Interrupt, Kind};
 use crate::message::Stop;
 use crate::projection::Status;
@@ -529,7 +529,9 @@ impl Run {
             | Fact::AnswerCorrected { interrupt: id }
             | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
-            Fact::ContentErased { .. } | Fact::HoldPlaced | Fact::HoldLifted => self.keeping(event, fact),
+            Fact::ContentErased { to, .. } => self.content_erased(*to),
+            Fact::HoldPlaced => self.hold_placed(event),
+            Fact::HoldLifted => self.held = None,
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 self.hears(id, event);
                 if *cause == Cause::Decision {
@@ -563,23 +565,6 @@ impl Run {
             text: event.content.text.clone(),
             result: event.content.data.clone(),
         });
-    }
-
-    fn tell(&mut self, step: &str, content: &Content) {
-        self.step(step, |step| step.entries.push(Entry::Note { text: Arc::from(content.as_text()) }));
-    }
-
-    /// Tells the steps that are at work, and those that start later.
-    fn tell_all(&mut self, content: &Content) {
-        let text: Arc<str> = Arc::from(content.as_text());
-        self.messages.push(text.clone());
-        // Whoever judges or sums up is shown material, and told nothing.
-        let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
-        for step in self.steps.values_mut().filter(hears) {
-            let step = Arc::make_mut(step);
-            step.entries.push(Entry::Note { text: text.clone() });
-            step.refused_ends = 0;
-        }
     }
 
     fn plan(&mut self, phase: &str, change: impl FnOnce(&mut Planned)) {

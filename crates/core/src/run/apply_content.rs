@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::fact_part::Node;
-use super::state::Found;
+use super::state::{Entry, Found, Step};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::event::{Content, Event};
@@ -69,6 +69,23 @@ pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Chan
 const ERASED: &str = "The answer was erased.";
 
 impl Run {
+    pub(super) fn tell(&mut self, step: &str, content: &Content) {
+        self.step(step, |step| step.entries.push(Entry::Note { text: Arc::from(content.as_text()) }));
+    }
+
+    /// Tells the steps that are at work, and those that start later.
+    pub(super) fn tell_all(&mut self, content: &Content) {
+        let text: Arc<str> = Arc::from(content.as_text());
+        self.messages.push(text.clone());
+        // Whoever judges or sums up is shown material, and told nothing.
+        let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
+        for step in self.steps.values_mut().filter(hears) {
+            let step = Arc::make_mut(step);
+            step.entries.push(Entry::Note { text: text.clone() });
+            step.refused_ends = 0;
+        }
+    }
+
     /// An interrupt takes up an event that is about it.
     pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
         if let Some(interrupt) = self.interrupts.get_mut(id) {

@@ -71,18 +71,13 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Takes an event about how long the run is kept.
-    pub(super) fn keeping(&mut self, event: &Event, fact: &Fact) {
-        match fact {
-            // The event itself says nothing that could be erased.
-            Fact::ContentErased { to, .. } => {
-                self.erased_to = if to + 1 == self.seq { self.seq } else { *to }
-            }
-            Fact::HoldPlaced => {
-                let reason = event.content.text.clone();
-                self.held = Some(Hold { by: event.actor.id.clone(), at: event.at, reason });
-            }
-            _ => self.held = None,
-        }
+    /// The event itself says nothing that could be erased.
+    pub(super) fn content_erased(&mut self, to: u64) {
+        self.erased_to = if to + 1 == self.seq { self.seq } else { to };
+    }
+
+    pub(super) fn hold_placed(&mut self, event: &Event) {
+        let reason = event.content.text.clone();
+        self.held = Some(Hold { by: event.actor.id.clone(), at: event.at, reason });
     }
 }

@@ -8,8 +8,8 @@ use holdshort_core::projection::{
 };
 use holdshort_core::session::{End, State};
 use holdshort_store::{
-    AnswerFilter, Append, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter,
-    Search, SessionFilter, Tables,
+    AnswerFilter, Append, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Log, Rows,
+    RunFilter, Search, SessionFilter, Tables,
 };
 
 use crate::conformance::on_every_store;

@@ -70,14 +70,14 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let agent = server.agent_request(Method::POST, "/v1/erasures").json(&json!({"run": first}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
 
-    let hold = format!("/v1/runs/{held}/hold");
-    assert_eq!(server.post(&hold, &json!({"reason": " "})).await.status, 422);
-    let told = server.post(&hold, &json!({"reason": "Case 114 is open."})).await.ok();
+    let path = format!("/v1/runs/{held}/hold");
+    assert_eq!(server.post(&path, &json!({"reason": " "})).await.status, 422);
+    let told = server.post(&path, &json!({"reason": "Case 114 is open."})).await.ok();
     assert_eq!(
         (&told["hold"]["by"], &told["hold"]["reason"]),
         (&json!("operator"), &json!("Case 114 is open."))
     );
-    let again = server.post(&hold, &json!({"reason": "Another."})).await.ok();
+    let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
     assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
     assert_eq!(erase(json!({"run": held})).await.refusal(), (409, "legal_hold"));
 
@@ -95,7 +95,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     assert!(!receipt.to_string().contains(SECRET), "{receipt}");
 
     // All the others, and then nothing is left in any file.
-    server.send(server.request(Method::DELETE, &hold)).await.ok();
+    server.send(server.request(Method::DELETE, &path)).await.ok();
     server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();
     let told = erase(json!({"subject": "customer 7"})).await.ok();
     assert_eq!(told["erased"].as_array().map(Vec::len), Some(3), "{told}");
