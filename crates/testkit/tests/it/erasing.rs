@@ -98,7 +98,11 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();
     let told = erase(json!({"subject": "customer 7"})).await.ok();
-    assert_eq!(told["erased"].as_array().map(Vec::len), Some(3), "{told}");
+    assert_eq!(
+        told["erased"].as_array().map(Vec::len),
+        Some(2),
+        "nobody knows what the first one was about: {told}"
+    );
     erase(json!({"run": other})).await.ok();
     let of = |events: Value| {
         events["items"].as_array().unwrap().iter().map(|event| event["type"].clone()).collect::<Vec<_>>()
