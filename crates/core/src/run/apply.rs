@@ -531,8 +531,8 @@ impl Run {
             | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::ContentErased { to, .. } => self.content_erased(*to),
-            Fact::HoldPlaced => self.hold_placed(event),
-            Fact::HoldLifted => self.held = None,
+            Fact::LegalHoldPlaced => self.legal_hold_placed(event),
+            Fact::LegalHoldLifted => self.held = None,
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 self.hears(id, event);
                 if *cause == Cause::Decision {

@@ -571,8 +571,8 @@ pub enum Fact {
         because: Erased,
     },
     /// What the run said may not be erased until somebody lifts that. text: why.
-    HoldPlaced,
-    HoldLifted,
+    LegalHoldPlaced,
+    LegalHoldLifted,
 
     /// text: what a person told the run.
     MessageAdded,

@@ -95,12 +95,12 @@ impl Draft<'_> {
             Input::CorrectAnswer { interrupt, given } => self.correct_answer(&interrupt, given),
             Input::EraseAnswer { interrupt } => self.erase_answer(&interrupt),
             Input::EraseContent { because } => self.erase_content(because),
-            Input::Hold { reason } => {
+            Input::LegalHold { reason } => {
                 check_text(&reason)?;
                 self.hold(reason);
                 Ok(())
             }
-            Input::LiftHold => {
+            Input::LiftLegalHold => {
                 self.lift_hold();
                 Ok(())
             }

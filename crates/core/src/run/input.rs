@@ -105,10 +105,10 @@ pub enum Input {
         because: Erased,
     },
     /// Nothing of what it said may be erased. `reason`: why.
-    Hold {
+    LegalHold {
         reason: String,
     },
-    LiftHold,
+    LiftLegalHold,
     /// An earlier answer of the same subject counts for a question that has just been opened.
     Reuse {
         interrupt: InterruptId,
@@ -229,7 +229,9 @@ impl Input {
             | Self::TakeBack { .. }
             | Self::Reassign { .. }
             | Self::Delegate { .. } => Some(Permission::Decide),
-            Self::EraseContent { .. } | Self::Hold { .. } | Self::LiftHold => Some(Permission::Administer),
+            Self::EraseContent { .. } | Self::LegalHold { .. } | Self::LiftLegalHold => {
+                Some(Permission::Administer)
+            }
             Self::Resume => Some(Permission::Halt),
             Self::Adopt { .. }
             | Self::Tick
@@ -255,8 +257,8 @@ impl Input {
             Self::CorrectAnswer { .. }
                 | Self::EraseAnswer { .. }
                 | Self::EraseContent { .. }
-                | Self::Hold { .. }
-                | Self::LiftHold
+                | Self::LegalHold { .. }
+                | Self::LiftLegalHold
         )
     }
 

@@ -21,7 +21,7 @@ pub enum Erased {
 
 /// Somebody holds what a run said from being erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct LegalHold {
     pub by: String,
     pub at: Timestamp,
     /// `None` once it is erased.
@@ -59,13 +59,13 @@ impl Draft<'_> {
     /// A second hold changes nothing: the first one stands.
     pub(super) fn hold(&mut self, reason: String) {
         if self.run.held.is_none() {
-            self.emit(Fact::HoldPlaced, Content::text(reason));
+            self.emit(Fact::LegalHoldPlaced, Content::text(reason));
         }
     }
 
     pub(super) fn lift_hold(&mut self) {
         if self.run.held.is_some() {
-            self.emit(Fact::HoldLifted, Content::none());
+            self.emit(Fact::LegalHoldLifted, Content::none());
         }
     }
 }
@@ -76,8 +76,8 @@ impl Run {
         self.erased_to = if to + 1 == self.seq { self.seq } else { to };
     }
 
-    pub(super) fn hold_placed(&mut self, event: &Event) {
+    pub(super) fn legal_hold_placed(&mut self, event: &Event) {
         let reason = event.content.text.clone();
-        self.held = Some(Hold { by: event.actor.id.clone(), at: event.at, reason });
+        self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 }

@@ -71,7 +71,7 @@ pub use fact::Fact;
 pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use history::{History, SUMMARISER, Summary};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
-pub use keeping::{Erased, Hold};
+pub use keeping::{Erased, LegalHold};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use phase::Called;
@@ -147,7 +147,7 @@ pub struct Run {
     /// Up to here nothing of what its events said is kept.
     pub erased_to: u64,
     /// Nothing of what it said may be erased.
-    pub held: Option<Hold>,
+    pub held: Option<LegalHold>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

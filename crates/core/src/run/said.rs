@@ -149,8 +149,8 @@ impl Run {
             | Fact::AnswerCorrected { .. }
             | Fact::AnswerErased { .. }
             | Fact::ContentErased { .. }
-            | Fact::HoldPlaced
-            | Fact::HoldLifted
+            | Fact::LegalHoldPlaced
+            | Fact::LegalHoldLifted
             | Fact::ApprovalUsed { .. }
             | Fact::NoteAdded { .. } => None,
         }

@@ -155,8 +155,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::OutputReleased { .. }
                         | Fact::CommentAdded { .. }
                         | Fact::NoteAdded { .. }
-                        | Fact::HoldPlaced
-                        | Fact::HoldLifted
+                        | Fact::LegalHoldPlaced
+                        | Fact::LegalHoldLifted
                         | Fact::HandedOver { .. }
                         | Fact::CallJudged { .. }
                         | Fact::JudgementUnusable { .. }

@@ -37,7 +37,11 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     let now = stage.clock.now();
     assert_eq!(stage.driver.erase_old(START).await.unwrap(), 0, "it is too new");
     let held = &ended[0];
-    stage.driver.send(held, Input::Hold { reason: "A case is open.".to_owned() }, admin()).await.unwrap();
+    stage
+        .driver
+        .send(held, Input::LegalHold { reason: "A case is open.".to_owned() }, admin())
+        .await
+        .unwrap();
     let freeze = system::Input::Freeze { part: None, reason: "a look".to_owned() };
     stage.driver.change_system(freeze, operator()).await.unwrap();
     let later = now.plus_ms(1_000);
@@ -54,7 +58,7 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     }
     let refused = stage.driver.erase_run(held, Erased::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::Held))), "{refused:?}");
-    stage.driver.send(held, Input::LiftHold, admin()).await.unwrap();
+    stage.driver.send(held, Input::LiftLegalHold, admin()).await.unwrap();
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
     assert_eq!(said(&stage, held).await, 0, "also why it was held");
 

@@ -42,7 +42,7 @@ pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answe
     if reason.len() > REASON_BYTES {
         return Err(Refused::invalid_at("/reason", format!("is longer than {REASON_BYTES} bytes")));
     }
-    change(caller, id, Input::Hold { reason }).await
+    change(caller, id, Input::LegalHold { reason }).await
 }
 
 /// Lift the hold of a run.
@@ -52,7 +52,7 @@ pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answe
     responses((status = 200, description = "What is kept of it", body = Keeping), Unholds)
 )]
 pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
-    change(caller, id, Input::LiftHold).await
+    change(caller, id, Input::LiftLegalHold).await
 }
 
 async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
@@ -63,8 +63,11 @@ async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>
 }
 
 fn shown(run: &run::Run) -> Json<Keeping> {
-    let hold =
-        |hold: &run::Hold| Hold { by: hold.by.clone(), at: hold.at.to_string(), reason: hold.reason.clone() };
+    let hold = |hold: &run::LegalHold| Hold {
+        by: hold.by.clone(),
+        at: hold.at.to_string(),
+        reason: hold.reason.clone(),
+    };
     Json(Keeping { run: run.id.to_string(), hold: run.held.as_ref().map(hold), erased_to: run.erased_to })
 }
 

@@ -296,8 +296,8 @@ impl Witness {
                 | Fact::AnswerCorrected { .. }
                 | Fact::AnswerErased { .. }
                 | Fact::ContentErased { .. }
-                | Fact::HoldPlaced
-                | Fact::HoldLifted
+                | Fact::LegalHoldPlaced
+                | Fact::LegalHoldLifted
                 | Fact::ApprovalUsed { .. }
         );
         if witnessed.run.ended.is_some() && !is_late_word {
