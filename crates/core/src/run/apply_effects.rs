@@ -117,7 +117,9 @@ impl Run {
     }
 
     pub(super) fn unblock(&mut self, interrupt: &InterruptId) {
-        self.interrupted.take_if(|turn| turn == interrupt);
+        if self.interrupted.as_ref() == Some(interrupt) {
+            self.interrupted = self.held_by_another(interrupt);
+        }
         for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
             Arc::make_mut(rounds).asked = None;
         }
