@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
+use holdshort_server::{Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     /// How other machines reach it.
     pub front: Front,
     pub checkpoints: Option<KeepCheckpoints>,
+    /// What the crew edge is started with.
+    pub crew: Crew,
     /// Where traces of runs go.
     pub otlp: Option<Otlp>,
     pub hooks: Hooks,
@@ -83,6 +85,7 @@ impl Embedded {
             provider: plan.provider,
             front: plan.front,
             checkpoints: plan.checkpoints,
+            crew: plan.crew,
             otlp: plan.otlp,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };

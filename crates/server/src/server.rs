@@ -9,6 +9,7 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
+use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::keep_sending;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
@@ -22,6 +23,7 @@ use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
+use holdshort_web::cors::Cors;
 use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::front::Front;
 use holdshort_web::guard::{Door, Names};
@@ -77,6 +79,8 @@ pub struct Options {
     pub front: Front,
     /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
     pub checkpoints: Option<KeepCheckpoints>,
+    /// What the crew edge is started with.
+    pub crew: crew::Settings,
     /// Where traces of runs go; `None`: nowhere.
     pub otlp: Option<holdshort_telemetry::Settings>,
 }
@@ -213,7 +217,12 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     };
     let mut doors = vec![Door { address, is_tls: tls.is_some() }];
     doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
-    let names = Names::of(&doors, &options.front);
+    let cors = Cors { base: holdshort_edges::CREW, origins: options.crew.origins.clone() };
+    let front = Front { cors, ..options.front.clone() };
+    let names = Names::of(&doors, &front);
+    for notice in &options.crew.notices {
+        tracing::warn!("{notice}");
+    }
 
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
@@ -291,7 +300,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    let service = routes::service(AuthState::new(app.clone()), Arc::new(names));
+    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), options.crew);
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let checkpoints = options.checkpoints.map(|to| {

@@ -124,11 +124,14 @@ impl AuthState {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: claim.person, role, via: Some("link".to_owned()) };
-        let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
+        let mut interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
-        Ok(Holder { app, actor, asked, interrupt })
+        if let Some(option) = &claim.option {
+            interrupt.options.retain(|offered| offered.id == *option);
+        }
+        Ok(Holder { app, actor, asked, interrupt, option: claim.option })
     }
 
     /// Signs a browser in with a code.
@@ -153,6 +156,8 @@ pub struct Holder {
     pub actor: Actor,
     pub asked: Asked,
     pub interrupt: Interrupt,
+    /// The one option that their link chooses; `None`: any.
+    pub option: Option<String>,
 }
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.

@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: which pages may call an edge), [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
@@ -22,6 +22,7 @@ pub mod auth;
 pub mod body;
 pub mod call_claims;
 pub mod connections;
+pub mod cors;
 pub mod decide;
 pub mod feed;
 pub mod front;

@@ -34,6 +34,9 @@ pub struct Claim {
     /// The last event of the installation's stream that was known then.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// The one option that it chooses; `None`: any.
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 impl Claim {
@@ -73,6 +76,7 @@ mod tests {
             key: None,
             made_at: Some(Timestamp::from_millis(10)),
             seq: Some(7),
+            option: None,
         }
     }
 

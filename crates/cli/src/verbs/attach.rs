@@ -75,6 +75,7 @@ pub(super) async fn bring_along(
         provider: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         hooks: scene.hooks,
         json: scene.json,

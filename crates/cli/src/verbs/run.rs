@@ -81,6 +81,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         provider: None,
         front: holdshort_server::Front::default(),
         checkpoints: None,
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         hooks: scene.hooks,
         json: scene.json,

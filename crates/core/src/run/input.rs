@@ -11,8 +11,9 @@ use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Level, 
-    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
+use crate::interrupt::{
+    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Level, Refusal, Timing, Unusable,
+    Withhold,
 };
 use crate::message::{Failure, Reply};
 use crate::projection::Status;

@@ -74,7 +74,8 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, rules, channels, library, model, sandbox_program, store, rehearsing, ends } = setup;
+    let Setup { data, people, rules, channels, library, model, sandbox_program, store, rehearsing, ends } =
+        setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,

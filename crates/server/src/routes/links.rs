@@ -50,7 +50,16 @@ pub(crate) async fn make(
     let seq = Some(app.driver.system().await?.seq);
     let expires_at = now.plus_ms(ms);
     let subject = view::interrupt::bound(&app, &asked).await?;
-    let claim = Claim { interrupt: id, person: actor.id, subject, expires_at, key, made_at: Some(now), seq };
+    let claim = Claim {
+        interrupt: id,
+        person: actor.id,
+        subject,
+        expires_at,
+        key,
+        made_at: Some(now),
+        seq,
+        option: None,
+    };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
 }

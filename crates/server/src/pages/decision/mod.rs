@@ -51,7 +51,7 @@ pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>,
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, asked, mut interrupt } = auth.holder(token).await?;
+    let Holder { app, actor, asked, mut interrupt, option } = auth.holder(token).await?;
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();
@@ -62,6 +62,9 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let (decision, problems) = typed.decision(&interrupt);
     if asks && may_decide && !problems.is_empty() {
         return Ok(draw(&interrupt, model, News::Wrong(&typed, &Refused::invalid(problems))));
+    }
+    if option.is_some_and(|option| option != decision.option) {
+        return Err(Refused::invalid_at("/option", "is not the decision that the link is for"));
     }
     match decide::decide(&app, &asked, actor, decision).await {
         Ok(decided) => Ok(draw(&decided, model, News::Decided)),
