@@ -9,6 +9,7 @@ mod cluster;
 mod codelab;
 mod copilot_inputs;
 mod crash;
+mod crew;
 mod damage;
 mod deciding;
 mod demo;
