@@ -42,10 +42,12 @@ pub enum Via {
     Teams,
     /// A topic of an ntfy server.
     Ntfy,
+    /// A program that knows the compliance crew of source document 003.
+    Crew,
 }
 
 impl Via {
-    pub const ALL: [Self; 4] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy];
+    pub const ALL: [Self; 5] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Crew];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,13 +55,14 @@ impl Via {
             Self::Slack => "slack",
             Self::Teams => "teams",
             Self::Ntfy => "ntfy",
+            Self::Crew => "crew",
         }
     }
 
     /// Whether people read it. A program that reads it is told everything, in order.
     pub fn is_read_by_people(self) -> bool {
         match self {
-            Self::Webhook => false,
+            Self::Webhook | Self::Crew => false,
             Self::Slack | Self::Teams | Self::Ntfy => true,
         }
     }

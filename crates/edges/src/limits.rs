@@ -58,7 +58,8 @@ pub(crate) const CREW_RETRY_SECONDS: u64 = 3_600;
 pub(crate) const CREW_EXPIRY_MINUTES: u64 = 90 * 24 * 60;
 /// Origins whose pages may call the crew edge.
 pub(crate) const CREW_ORIGINS: usize = 50;
-/// Webhooks that are registered at once.
-pub(crate) const CREW_WEBHOOKS: usize = 50;
+/// The name of a webhook, its secret, and a header that is sent along; how many of these.
+pub(crate) const CREW_WEBHOOK_BYTES: usize = 2_000;
+pub(crate) const CREW_WEBHOOK_HEADERS: usize = 20;
 /// How long a link to decide by is good for, where the review does not expire before.
 pub(crate) const CREW_LINK_MS: u64 = 7 * 24 * 3_600 * 1_000;

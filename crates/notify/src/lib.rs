@@ -14,7 +14,7 @@ mod retry_after;
 mod send;
 mod sign;
 
-pub use channel::{Channel, Channels, Error};
+pub use channel::{Channel, Channels, Encoding, Error, Secrets};
 pub use message::{Message, title};
 pub use retry_after::retry_after;
 pub use send::{Sent, Verdict};

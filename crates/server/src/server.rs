@@ -36,6 +36,7 @@ use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
 use holdshort_web::sign_in::SignIns;
 use holdshort_web::tokens::Tokens;
+use holdshort_web::webhooks::{Webhooks, keep_told};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -135,6 +136,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Over channels.
     sending: JoinHandle<()>,
+    /// Of webhooks that are registered.
+    registered: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
@@ -263,6 +266,13 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     };
     tokens.more = tuning.tokens;
+    let (webhooks, told) = match Webhooks::open(&options.data, channels, options.crew.sending()) {
+        Ok(opened) => opened,
+        Err(error) => {
+            engine.stop().await?;
+            return Err(error.into());
+        }
+    };
     let (stop, stopping) = watch::channel(false);
     let quotas = Quotas::of_this_process();
     let (tell_standing, standing) = watch::channel(Arc::default());
@@ -278,6 +288,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox: engine.sandbox,
         data: options.data,
         links: Links::new(&tokens.operator),
+        webhooks,
         traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
@@ -308,7 +319,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (to, keeping)
     });
     // Frozen, or without channels, it sends nothing.
-    let sending = tokio::spawn(keep_sending(app.driver.clone(), Arc::new(channels), app.base.clone()));
+    let sending = tokio::spawn(keep_sending(app.driver.clone(), told, app.base.clone()));
+    let registered = tokio::spawn(keep_told(app.clone()));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
@@ -333,6 +345,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         checkpoints,
         telling,
         sending,
+        registered,
     })
 }
 
@@ -431,6 +444,7 @@ impl Server {
         self.stop.send_replace(true);
         // What is being sent stays claimed, and the next start sends it again under the same id.
         self.sending.abort();
+        self.registered.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;

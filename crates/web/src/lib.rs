@@ -10,6 +10,7 @@
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
+//! | channels that were registered over the API | [`webhooks`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -45,4 +46,5 @@ pub mod sign_in;
 pub mod tokens;
 pub mod view;
 pub mod wait;
+pub mod webhooks;
 pub mod websocket;

@@ -18,10 +18,11 @@ mod settings;
 mod socket;
 mod status;
 mod task;
+mod webhooks;
 
 use std::sync::Arc;
 
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Extension, Router};
 use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
@@ -39,6 +40,7 @@ const STEER: Needs = all(Permission::Steer);
 const ASK: Needs = any(Permission::Ask);
 const DECIDE: Needs = any(Permission::Decide);
 const ASSIGN: Needs = all(Permission::Assign);
+const ADMINISTER: Needs = all(Permission::Administer);
 
 /// What handlers of this edge share.
 struct Crew {
@@ -71,6 +73,15 @@ fn routes() -> Router<AuthState> {
         .route("/crew/agents", READ.on(get(crews::agents)))
         .route("/crew/agents/{id}", READ.on(get(crews::agent)))
         .route("/ws/tasks/{task_id}", READ_ALL.on(get(socket::open)))
+        .route("/webhooks", READ_ALL.on(get(webhooks::list)))
+        .route("/webhooks/register", ADMINISTER.on(post(webhooks::register)))
+        .route(
+            "/webhooks/{webhook_id}",
+            READ_ALL.on(get(webhooks::read)).merge(ADMINISTER.on(delete(webhooks::remove))),
+        )
+        .route("/webhooks/status/{review_id}", READ_ALL.on(get(webhooks::of_review)))
+        .route("/webhooks/delivery/{delivery_id}", READ_ALL.on(get(webhooks::delivery)))
+        .route("/webhooks/retry/{delivery_id}", ADMINISTER.on(post(webhooks::retry)))
         // Whoever comes with a link has no token: the link says who decides.
         .route("/webhooks/callback/{review_id}", DECIDE.on(get(callback::show).post(callback::decide)))
         .route("/webhooks/callback/{review_id}/links", ASSIGN.on(post(callback::make)))

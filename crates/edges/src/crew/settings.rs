@@ -6,6 +6,9 @@ use std::io::Read;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
+use holdshort_notify::Encoding;
+use holdshort_web::webhooks::Sending;
+use ipnet::IpNet;
 
 use crate::limits::{
     CREW_ATTEMPTS, CREW_EXPIRY_MINUTES, CREW_ORIGINS, CREW_RESUMES, CREW_RETRY_SECONDS, CREW_RUNS,
@@ -27,6 +30,10 @@ pub struct Settings {
     /// A minute, of each principal.
     pub runs: u32,
     pub resumes: u32,
+    /// Ranges of addresses that are not public and that webhooks may be at all the same.
+    pub allow: Vec<String>,
+    /// Of the signature of the source system.
+    pub signature: Encoding,
     /// Pages of these may call the edge from a browser.
     pub origins: Vec<HeaderValue>,
     /// What was set and does nothing here.
@@ -43,6 +50,8 @@ impl Default for Settings {
             review_expiry: Duration::from_mins(60),
             runs: CREW_RUNS,
             resumes: CREW_RESUMES,
+            allow: Vec::new(),
+            signature: Encoding::Hex,
             origins: Vec::new(),
             notices: Vec::new(),
         }
@@ -93,10 +102,36 @@ impl Settings {
         let per_minute = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         number("CREW_RUNS_PER_MINUTE", u32::MAX.into(), &mut |n| settings.runs = per_minute(n))?;
         number("CREW_RESUMES_PER_MINUTE", u32::MAX.into(), &mut |n| settings.resumes = per_minute(n))?;
+        if let Some(value) = read("WEBHOOK_ALLOW_NETWORKS")? {
+            settings.allow = networks("WEBHOOK_ALLOW_NETWORKS", &value)?;
+        }
+        if let Some(value) = read("WEBHOOK_SIGNATURE_ENCODING")? {
+            settings.signature = match value.to_ascii_lowercase().as_str() {
+                "hex" => Encoding::Hex,
+                "base64" => Encoding::Base64,
+                _ => {
+                    let (name, rule) = ("WEBHOOK_SIGNATURE_ENCODING", "neither hex nor base64".to_owned());
+                    return Err(Wrong::Value { name, value, rule });
+                }
+            };
+        }
         if let Some(value) = read("CORS_ALLOWED_ORIGINS")? {
             settings.origins = origins("CORS_ALLOWED_ORIGINS", &value)?;
         }
         Ok(settings)
+    }
+}
+
+impl Settings {
+    /// How webhooks are sent to.
+    pub fn sending(&self) -> Sending {
+        Sending {
+            timeout: self.webhook_timeout,
+            attempts: self.attempts,
+            retry_delay: self.retry_delay,
+            allow: self.allow.clone(),
+            encoding: self.signature,
+        }
     }
 }
 
@@ -135,6 +170,20 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
     let rule =
         || Wrong::Value { name, value: value.to_owned(), rule: format!("no whole number from 1 to {most}") };
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
+}
+
+/// Ranges of addresses with commas between them.
+fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
+    let mut networks = Vec::new();
+    for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        let range: Result<IpNet, _> = text.parse();
+        if !range.is_ok_and(|range| range.trunc() == range) {
+            let rule = "no range of addresses such as `192.168.1.0/24`".to_owned();
+            return Err(Wrong::Value { name, value: text.to_owned(), rule });
+        }
+        networks.push(text.to_owned());
+    }
+    Ok(networks)
 }
 
 /// Origins with commas between them: a scheme, a host and perhaps a port each. `*` would let any page act for whoever
@@ -179,6 +228,8 @@ mod tests {
             ("RETRY_DELAY_SECONDS", "1"),
             ("DEFAULT_REVIEW_EXPIRY_MINUTES", "15"),
             ("REQUIRE_NEO4J", "true"),
+            ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8"),
+            ("WEBHOOK_SIGNATURE_ENCODING", "base64"),
             ("CREW_RUNS_PER_MINUTE", "100"),
             ("CREW_RESUMES_PER_MINUTE", "200"),
             ("CORS_ALLOWED_ORIGINS", "https://a.example, http://localhost:3000"),
@@ -192,6 +243,8 @@ mod tests {
             review_expiry: Duration::from_mins(15),
             runs: 100,
             resumes: 200,
+            allow: vec!["127.0.0.0/8".to_owned()],
+            signature: Encoding::Base64,
             origins: origins.to_vec(),
             notices: vec![NEO4J],
         };
@@ -209,6 +262,8 @@ mod tests {
             ("MAX_RETRY_ATTEMPTS", "-1"),
             ("RETRY_DELAY_SECONDS", "99999999"),
             ("DEFAULT_REVIEW_EXPIRY_MINUTES", "1.5"),
+            ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.1/8"),
+            ("WEBHOOK_SIGNATURE_ENCODING", "rot13"),
             ("CORS_ALLOWED_ORIGINS", "*"),
             ("CORS_ALLOWED_ORIGINS", "https://a.example/path"),
             ("CORS_ALLOWED_ORIGINS", "a.example"),

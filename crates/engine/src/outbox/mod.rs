@@ -22,6 +22,7 @@ use holdshort_core::notice::Notice;
 use holdshort_core::{json, run};
 use holdshort_notify::{Channel, Channels, Message, Sent, title};
 use holdshort_store::{Claim, Journal, Settled, Told};
+use tokio::sync::watch;
 
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
@@ -36,28 +37,27 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Sends for as long as it is not dropped. `base`: what links begin with.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
-    channels: Arc<Channels>,
+    channels: watch::Receiver<Arc<Channels>>,
     base: String,
 ) {
-    if channels.is_empty() {
-        return sweep::keep_forgetting(driver).await;
-    }
     futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, base));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
-    channels: Arc<Channels>,
+    channels: watch::Receiver<Arc<Channels>>,
     base: String,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
+        // As they are now: one may have been registered.
+        let channels = channels.borrow().clone();
         let wait = match claim_all(&driver, &channels, &sending).await {
             Ok((claimed, wait)) => {
                 for delivery in claimed {
                     sending.insert(delivery.delivery.clone(), delivery.channel.clone());
-                    under_way.push(send_one(&driver, &channels, &base, delivery));
+                    under_way.push(send_one(&driver, channels.clone(), &base, delivery));
                 }
                 wait
             }
@@ -111,7 +111,7 @@ async fn claim_all<J: Journal, C: Clock, E: Executor>(
 /// Sends one that this node has claimed, and settles it. Where that fails it stays claimed, and is claimed again.
 async fn send_one<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channels: &Channels,
+    channels: Arc<Channels>,
     base: &str,
     delivery: Delivery,
 ) -> DeliveryId {

@@ -1,5 +1,6 @@
 //! A message in the words of each kind of channel: a body, and the headers that belong to it.
 
+mod crew;
 mod ntfy;
 mod slack;
 mod teams;
@@ -24,13 +25,16 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Webhook => (channel.url.clone(), webhook::body(message)),
         Via::Slack => (channel.url.clone(), slack::body(message)),
         Via::Teams => (channel.url.clone(), teams::body(message)),
+        Via::Crew => (channel.url.clone(), crew::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
     };
     let body = bytes(&body);
+    let own = channel.definition.headers.iter().chain(&channel.headers);
     let mut headers: Vec<(String, String)> =
-        channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        own.map(|(name, value)| (name.clone(), value.clone())).collect();
     match channel.definition.via {
         Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
+        Via::Crew => headers.extend(crew::headers(channel, message, &body, now)),
         Via::Ntfy => {
             headers.extend(
                 channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))),

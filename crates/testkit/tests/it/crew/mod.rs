@@ -2,11 +2,14 @@
 
 mod access;
 mod bad;
+mod client;
 mod decisions;
+mod docs;
 mod links;
 mod socket;
 mod switched_off;
 mod tasks;
+mod webhooks;
 
 use std::os::unix::fs::PermissionsExt;
 
