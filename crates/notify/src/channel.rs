@@ -154,8 +154,8 @@ impl Channel {
         encoding: Encoding,
     ) -> Result<Self, Error> {
         let channel = definition.name.clone();
-        let url = url(&definition, &secrets.url)
-            .map_err(|why| Error::Url { channel: channel.clone(), why })?;
+        let url =
+            url(&definition, &secrets.url).map_err(|why| Error::Url { channel: channel.clone(), why })?;
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
         let secret = |text: String| Secret::parse(&text).unwrap_or_else(|_| Secret::plain(&text));

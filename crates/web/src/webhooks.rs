@@ -124,11 +124,6 @@ impl Webhooks {
         app.driver.ring_outbox();
     }
 
-    /// Whether this node sends to it.
-    pub async fn sends(&self, id: &WebhookId) -> bool {
-        self.kept.lock().await.contains_key(id)
-    }
-
     /// The names of the headers that are sent along, and whether a secret signs.
     pub async fn about(&self, id: &WebhookId) -> (Vec<String>, bool) {
         let kept = self.kept.lock().await;
@@ -142,9 +137,9 @@ impl Webhooks {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
         let stored = Stored { url, secret, headers };
-        app.webhooks
-            .channel(&id, &is, stored.clone())
-            .map_err(|why| Refused::invalid_at("/url", why.split_once("its URL ").map_or(&*why, |(_, why)| why)))?;
+        app.webhooks.channel(&id, &is, stored.clone()).map_err(|why| {
+            Refused::invalid_at("/url", why.split_once("its URL ").map_or(&*why, |(_, why)| why))
+        })?;
         let app = app.clone();
         detached(async move {
             app.webhooks.keep(&app, &id, Some(stored)).await?;

@@ -105,7 +105,8 @@ impl System {
         let mut problems = Vec::new();
         for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {
             if !is_name(text, NAME_BYTES) {
-                problems.push(Problem::new(pointer, "is empty, too long, or holds characters that do not show"));
+                problems
+                    .push(Problem::new(pointer, "is empty, too long, or holds characters that do not show"));
             }
         }
         if self.webhooks.values().any(|known| known.is.name == webhook.name) {

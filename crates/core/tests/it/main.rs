@@ -25,6 +25,7 @@ mod grants;
 mod handoffs;
 mod head;
 mod history;
+mod holds;
 mod hours;
 mod interruptions;
 mod journals;

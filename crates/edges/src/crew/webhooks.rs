@@ -28,7 +28,8 @@ use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEA
 use crate::who::Guest;
 
 /// Headers that are ours to say.
-const OURS: [&str; 6] = ["content-type", "content-length", "host", "user-agent", "transfer-encoding", "connection"];
+const OURS: [&str; 6] =
+    ["content-type", "content-length", "host", "user-agent", "transfer-encoding", "connection"];
 /// And those that begin so.
 const OUR_PREFIXES: [&str; 3] = ["webhook-", "x-webhook-", "x-event-"];
 
@@ -91,10 +92,13 @@ fn checked(asked: Asked) -> Answer<New> {
         return Err(Refused::invalid_at("/headers", format!("holds more than {CREW_WEBHOOK_HEADERS}")));
     }
     for (name, value) in &headers {
-        let at = |why: &str| Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why);
+        let at = |why: &str| {
+            Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why)
+        };
         let lower = name.to_ascii_lowercase();
-        let is_token =
-            !name.is_empty() && name.len() <= 100 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let is_token = !name.is_empty()
+            && name.len() <= 100
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token {
             return Err(at("is no name of a header"));
         }
@@ -226,7 +230,9 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json
         cursor = page.next;
         if cursor.is_none() || deliveries.len() >= CREW_LISTED {
             let count = deliveries.len();
-            return Ok(Json(json!({ "review_id": id.to_string(), "count": count, "deliveries": deliveries })));
+            return Ok(Json(
+                json!({ "review_id": id.to_string(), "count": count, "deliveries": deliveries }),
+            ));
         }
     }
 }

@@ -30,8 +30,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
     };
     let body = bytes(&body);
     let own = channel.definition.headers.iter().chain(&channel.headers);
-    let mut headers: Vec<(String, String)> =
-        own.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut headers: Vec<(String, String)> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     match channel.definition.via {
         Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
         Via::Crew => headers.extend(crew::headers(channel, message, &body, now)),

@@ -3,6 +3,7 @@
 mod access;
 mod bad;
 mod client;
+mod crashed;
 mod decisions;
 mod docs;
 mod links;

@@ -244,15 +244,15 @@ async fn nobody_in_time_fails_the_task_and_the_review_is_expired() {
     let model = model().await;
     let workflow = super::WORKFLOW.to_owned() + "gates: {review: {expires_in: 300ms}}\n";
     let server = setup(&model).workflow("fraud", &workflow).start().await;
-    let (status, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
-    assert_eq!((status, &run["status"]), (200, &json!("paused")), "{run}");
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(&server, "/crew/run", &body).await;
     let task = run["task_id"].as_str().unwrap();
     let shown = wait_state(&server, task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("in time"), "{shown}");
     assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "EXPIRED");
     let (status, told) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!(status, 409, "{told}");
-    let review = run["result"]["review_id"].as_str().unwrap();
+    let review = shown["review_id"].as_str().unwrap();
     let path = format!("/webhooks/callback/{review}");
     let (status, told) = post(&server, &path, &json!({"status": "approved"})).await;
     assert_eq!((status, &told["success"], &told["status"]), (200, &json!(false), &json!("expired")));

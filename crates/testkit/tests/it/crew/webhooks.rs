@@ -67,8 +67,13 @@ async fn case_40_a_webhook_is_told_until_it_is_there_and_its_signature_is_of_the
     }
     let body = first.json();
     let told = json!([
-        body["event_type"], body["task_id"], body["review_id"], body["risk_level"], body["status"],
-        body["crew_name"], body["event_id"],
+        body["event_type"],
+        body["task_id"],
+        body["review_id"],
+        body["risk_level"],
+        body["status"],
+        body["crew_name"],
+        body["event_id"],
     ]);
     let expected =
         json!(["compliance_review", task, review, "high", "PENDING", "fraud", first.header("x-event-id")]);
@@ -81,7 +86,10 @@ async fn case_40_a_webhook_is_told_until_it_is_there_and_its_signature_is_of_the
     let told = json!([shown["webhook_id"], shown["attempts"], shown["response_code"], shown["error"]]);
     assert_eq!(told, json!([hook["id"], 3, 200, null]), "{shown}");
     let id = shown["delivery_id"].as_str().unwrap();
-    assert_eq!(get(&server, &format!("/webhooks/delivery/{id}")).await["history"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        get(&server, &format!("/webhooks/delivery/{id}")).await["history"].as_array().unwrap().len(),
+        3
+    );
 
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "rejected", "comments": "no"})).await;
     let last = sink.wait_for(4).await.remove(3);
@@ -96,7 +104,11 @@ async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
     register(&server, &sink, json!({})).await;
     let (task, review) = paused(&server).await;
     let failed = deliveries(&server, &review, "FAILED").await.remove(0);
-    assert_eq!((&failed["response_code"], &failed["attempts"]), (&json!(400), &json!(1)), "4xx is not repeated");
+    assert_eq!(
+        (&failed["response_code"], &failed["attempts"]),
+        (&json!(400), &json!(1)),
+        "4xx is not repeated"
+    );
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
     let path = format!("/webhooks/retry/{}", failed["id"].as_str().unwrap());
     let (status, told) = post(&server, &path, &json!({})).await;
@@ -163,7 +175,12 @@ async fn slack_and_teams_are_told_in_their_words_and_upstreams_encoding_is_a_set
     let server = told(setup(&model)).env("WEBHOOK_SIGNATURE_ENCODING", "base64").start().await;
     register(&server, &sink, json!({})).await;
     for kind in ["slack", "teams"] {
-        register(&server, &sink, json!({"name": kind, "type": kind, "url": sink.url(&format!("/{kind}")), "secret": null})).await;
+        register(
+            &server,
+            &sink,
+            json!({"name": kind, "type": kind, "url": sink.url(&format!("/{kind}")), "secret": null}),
+        )
+        .await;
     }
     paused(&server).await;
     let received = sink.wait_for(3).await;
@@ -189,7 +206,10 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         (json!({"name": "a", "type": "email", "url": url}), "/type"),
         (json!({"name": "a", "type": "slack", "url": url, "secret": "x"}), "/secret"),
         (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"Host": "x"}}), "/headers/Host"),
-        (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X-Event-ID": "x"}}), "/headers/X-Event-ID"),
+        (
+            json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X-Event-ID": "x"}}),
+            "/headers/X-Event-ID",
+        ),
         (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X": "ü"}}), "/headers/X"),
         (json!({"name": "a", "type": "custom_url", "url": url, "more": 1}), "/more"),
         (json!({"type": "custom_url", "url": url}), "/name"),
@@ -200,7 +220,12 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         assert!(told["detail"].is_string());
     }
     assert_eq!(get(&server, "/webhooks").await["count"], 1);
-    for path in ["/webhooks/none", "/webhooks/whk_01k6f0000000000000000000zz", "/webhooks/delivery/none", "/webhooks/status/none"] {
+    for path in [
+        "/webhooks/none",
+        "/webhooks/whk_01k6f0000000000000000000zz",
+        "/webhooks/delivery/none",
+        "/webhooks/status/none",
+    ] {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
     }
 }
@@ -213,7 +238,8 @@ async fn an_address_that_is_not_public_is_refused() {
     let body = json!({"name": "a", "type": "custom_url", "url": sink.url("/hook")});
     let (status, told) = post(&server, "/webhooks/register", &body).await;
     assert_eq!(status, 422, "{told}");
-    let body = json!({"name": "a", "type": "custom_url", "url": sink.url("/hook").replacen("http", "https", 1)});
+    let body =
+        json!({"name": "a", "type": "custom_url", "url": sink.url("/hook").replacen("http", "https", 1)});
     let (status, told) = post(&server, "/webhooks/register", &body).await;
     assert_eq!(status, 201, "it is looked up when it is sent: {told}");
     let (_, review) = paused(&server).await;
@@ -231,8 +257,13 @@ async fn administrators_register_and_whoever_sees_everything_looks() {
     let model = model().await;
     let (issuer, server) = Issuer::serving(setup(&model)).await;
     let body = json!({"name": "a", "type": "custom_url", "url": "https://example.org/hook"});
-    let people =
-        [("admin", 201, 200), ("analyst", 403, 200), ("compliance", 403, 403), ("audit", 403, 200), ("robot", 403, 403)];
+    let people = [
+        ("admin", 201, 200),
+        ("analyst", 403, 200),
+        ("compliance", 403, 403),
+        ("audit", 403, 200),
+        ("robot", 403, 403),
+    ];
     for (role, registers, looks) in people {
         let token = issuer.token(role, role);
         let path = "/webhooks/register";
