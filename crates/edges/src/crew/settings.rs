@@ -83,7 +83,7 @@ impl Settings {
             flag("REQUIRE_NEO4J", &value)?;
             settings.notices.push(NEO4J);
         }
-        let mut number = |name, most: u64, set: &mut dyn FnMut(u64)| -> Result<(), Wrong> {
+        let number = |name, most: u64, set: &mut dyn FnMut(u64)| -> Result<(), Wrong> {
             if let Some(value) = read(name)? {
                 set(count(name, &value, most)?);
             }
