@@ -197,6 +197,20 @@ impl Draft<'_> {
         }
     }
 
+    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
+        if taken.offer.effect != Effect::Release {
+            self.fail_run("rejected", format!("the output was not released{}", why(taken)));
+            return;
+        }
+        let edited = !taken.edit.is_null();
+        let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
+        let released = json!({ "title": call.argument("title"), "content": content });
+        self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
+        let how = if edited { "Released with changes by the reviewer" } else { "Released" };
+        self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
+        self.end_released(call, taken);
+    }
+
     /// What the client says is the call's result.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {

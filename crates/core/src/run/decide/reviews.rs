@@ -1,33 +1,25 @@
-//! What a review releases: the text of a call, or a whole run that a service holds.
+//! What follows the release of a review: the end of a step, or of the hold of a whole run.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::words::{sentence, why};
 use super::{AppliedDecision, By};
-use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{Effect, Interrupt};
 use crate::run::draft::Draft;
-use crate::run::{Call, CallEnd, Fact, StepEnd};
+use crate::run::{Call, StepEnd};
 
 impl Draft<'_> {
-    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
-        if taken.offer.effect != Effect::Release {
-            self.fail_run("rejected", format!("the output was not released{}", why(taken)));
+    /// What was released is what the agent brought, where the workflow wants it so: nobody says anything else after that
+    /// (contract D3).
+    pub(super) fn end_released(&mut self, call: &Call, taken: &AppliedDecision<'_>) {
+        if !self.run.definition.gates.release_ends_step {
             return;
         }
-        let edited = !taken.edit.is_null();
-        let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
-        let output = Self::readable(&content);
-        let released = json!({ "title": call.argument("title"), "content": content });
-        self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
-        let how = if edited { "Released with changes by the reviewer" } else { "Released" };
-        self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
-        // What was released is what the agent brought: nobody says anything else after that (contract D3).
-        if self.run.definition.gates.release_ends_step {
-            self.tell_run(taken.text);
-            self.close_step(&call.step, StepEnd::Completed, &output);
-        }
+        let released = self.run.released.last().and_then(|released| released.get("content"));
+        let output = Self::readable(released.unwrap_or(&Value::Null));
+        self.tell_run(taken.text);
+        self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
     /// Reviews are switched off: what this one would show is released as it is (contract E20).
