@@ -60,6 +60,7 @@ mod trials;
 mod turns;
 mod usage;
 mod votes;
+mod webhooks;
 mod withhold;
 mod work;
 mod world;
