@@ -7,7 +7,7 @@ use holdshort_core::system::people::{Deciders, People};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 22] = [
+const DOCUMENTS: [&str; 23] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
