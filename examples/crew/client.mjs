@@ -144,7 +144,8 @@ async function main([verb, ...rest]) {
   console.log(JSON.stringify(await verbs[verb](rest), null, 2))
 }
 
-if (process.argv[1] && import.meta.url.endsWith(process.argv[1].split("/").pop())) {
+// Only where it is the program, and not where another one imports it.
+if (process.argv[1] && import.meta.url === new URL(`file://${process.argv[1]}`).href) {
   main(process.argv.slice(2)).catch((error) => {
     console.error(error instanceof ApiError ? `${error.status}: ${error.message}` : error.message)
     process.exit(1)

@@ -13,7 +13,7 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     let service = key(&server, "watcher", "agent").await;
     let root = env!("CARGO_MANIFEST_DIR");
     let mut node = Command::new("node");
-    node.arg(format!("{root}/tests/it/crew/client.mjs"))
+    node.arg(format!("{root}/tests/it/crew/story.mjs"))
         .env("CLIENT", format!("{root}/../../examples/crew/client.mjs"))
         .env("HOLDSHORT_URL", server.base())
         .env("HOLDSHORT_TOKEN", server.token())
