@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use axum::{Extension, Json};
+use holdshort_core::channel::Channel;
 use holdshort_core::id::RunId;
+use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Config, Origin, Run};
 use holdshort_engine::StartRun;
 use holdshort_protocol::Code;
@@ -47,6 +49,15 @@ async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Bod
     let value = body.value().await?;
     let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
     let found = crews::find(&caller.app, &crew_name)?;
+    let tells =
+        |channel: &Channel| channel.rule.kinds.is_empty() || channel.rule.kinds.contains(&Kind::Review);
+    if crew.settings.hitl_enabled && !caller.app.driver.channels().iter().any(tells) {
+        // It is paused and listed all the same (contract E20).
+        tracing::warn!(
+            crew = crew_name,
+            "no channel tells reviewers: register a webhook, or look at /crew/reviews"
+        );
+    }
     let mut definition = crews::as_crew(&found, &crew.settings);
     let input = crews::input(&mut definition, inputs);
     let start = StartRun {
