@@ -1,4 +1,4 @@
-//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of the compliance crew know them (contracts D2 to D9).
+//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of the compliance crew know them (contracts D2 to D7 and D9).
 //!
 //! A crew is a workflow, a task is a run, a review is an interrupt of kind `review`; each state is read from the journal.
 //! `run.rs` starts, `task.rs` words a run, `status.rs` and `socket.rs` tell it; `pause.rs` holds a run, `review.rs` words a
