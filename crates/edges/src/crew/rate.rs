@@ -79,8 +79,7 @@ fn tell(headers: &mut HeaderMap, standing: &Standing, now_ms: i64) {
     {
         headers.insert(name, HeaderValue::from(number));
     }
-    match standing.refused {
-        Some(wait) => headers.insert(RETRY_AFTER, HeaderValue::from(seconds(wait).max(1))),
-        None => None,
-    };
+    if let Some(wait) = standing.refused {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds(wait).max(1)));
+    }
 }
