@@ -32,7 +32,11 @@ impl Draft<'_> {
     /// Released: it goes on where it was, and its agents hear of the decision. Anything else ends it.
     pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Release {
-            self.tell_run(&sentence("A reviewer has approved this task", taken));
+            // First, so that an agent whose last word came meanwhile is not asked again for what it is told.
+            self.advance();
+            if !self.is_over() {
+                self.tell_run(&sentence("A reviewer has approved this task", taken));
+            }
         } else {
             let title = interrupt.content_text("title");
             self.fail_run("rejected", format!("`{title}` was rejected{}", why(taken)));
