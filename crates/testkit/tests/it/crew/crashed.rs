@@ -79,5 +79,5 @@ async fn play(n: u64) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wherever_the_server_ends_the_task_comes_to_its_one_end() {
     let played = play_each(1_u64.., play).await;
-    assert!(played >= 15, "there are places to end at: {played}");
+    assert!(played >= 6, "there are places to end at: {played}");
 }
