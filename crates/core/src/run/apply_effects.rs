@@ -116,6 +116,11 @@ impl Run {
         }
     }
 
+    /// Nothing begins before it is resolved. What held the run before holds it on.
+    pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
+        self.interrupted.get_or_insert_with(|| interrupt.clone());
+    }
+
     pub(super) fn unblock(&mut self, interrupt: &InterruptId) {
         if self.interrupted.as_ref() == Some(interrupt) {
             self.interrupted = self.held_by_another(interrupt);
