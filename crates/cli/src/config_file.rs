@@ -15,7 +15,7 @@ use holdshort_http::secret_file::exposes;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl, TlsFiles, network,
+    AGENT_REQUESTS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl, TlsFiles, network,
     otlp_headers,
 };
 use reqwest::Url;
@@ -159,6 +159,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
                 _ => return Err(usage("`tls_cert` and `tls_key` are a pair: name both")),
             }
         },
+        cors: Cors::default(),
     };
     let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
     let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
+use holdshort_server::{Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub checkpoints: Option<KeepCheckpoints>,
     /// How long what ended runs said is kept.
     pub keep_content: Option<Duration>,
+    /// What the crew edge is started with.
+    pub crew: Crew,
     /// Where traces of runs go.
     pub otlp: Option<Otlp>,
     pub hooks: Hooks,
@@ -86,6 +88,7 @@ impl Embedded {
             front: plan.front,
             checkpoints: plan.checkpoints,
             keep_content: plan.keep_content,
+            crew: plan.crew,
             otlp: plan.otlp,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };

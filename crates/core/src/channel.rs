@@ -124,10 +124,12 @@ pub enum Via {
     Ntfy,
     /// Mails, over SMTP.
     Email,
+    /// A program that knows the compliance crew of source document 003.
+    Crew,
 }
 
 impl Via {
-    pub const ALL: [Self; 5] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email];
+    pub const ALL: [Self; 6] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email, Self::Crew];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -136,13 +138,14 @@ impl Via {
             Self::Teams => "teams",
             Self::Ntfy => "ntfy",
             Self::Email => "email",
+            Self::Crew => "crew",
         }
     }
 
     /// Whether people read it. A program that reads it is told everything, in order.
     pub fn is_read_by_people(self) -> bool {
         match self {
-            Self::Webhook => false,
+            Self::Webhook | Self::Crew => false,
             Self::Slack | Self::Teams | Self::Ntfy | Self::Email => true,
         }
     }

@@ -190,6 +190,7 @@ fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option
             | About::Printed(_)
             | About::Round(_)
             | About::Interruption
+            | About::Hold
             | About::External,
             _,
         ) => None,

@@ -380,6 +380,10 @@ pub struct Gates {
     /// What is withheld from whom of every interrupt that shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
+    /// The release of a review ends the step of the agent that asked for it, with what was released: the next task begins,
+    /// and the agent is not asked again (contract D3).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub release_ends_step: bool,
 }
 
 /// What a person gives who allows a call for the session.

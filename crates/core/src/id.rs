@@ -174,6 +174,11 @@ id!(
     "dlv_"
 );
 id!(
+    /// A webhook that was registered over the API.
+    WebhookId,
+    "whk_"
+);
+id!(
     /// A key of an agent or a service; not its secret.
     KeyId,
     "key_"

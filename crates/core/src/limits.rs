@@ -36,6 +36,8 @@ pub const RUN_RULES: usize = 200;
 
 /// Keys of agents and services that are not revoked.
 pub const KEYS: usize = 1_000;
+/// Webhooks that are registered over the API at once.
+pub const WEBHOOKS: usize = 50;
 
 /// Revoked keys that are still listed; of more the earliest goes from the list. The journal keeps all of them.
 pub const KEYS_REVOKED: usize = 1_000;

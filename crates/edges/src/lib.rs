@@ -8,6 +8,7 @@
 
 mod change;
 mod codelab;
+pub mod crew;
 mod follow;
 mod glance;
 mod limits;
@@ -18,8 +19,14 @@ use axum::Router;
 use holdshort_web::auth::AuthState;
 use holdshort_web::problem::Answer;
 
-pub fn router() -> Router<AuthState> {
-    Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
+/// What the paths of the crew edge begin with.
+pub const CREW: &str = "/edges/crew/";
+
+pub fn router(crew: crew::Settings) -> Router<AuthState> {
+    Router::new()
+        .nest("/edges/codelab", codelab::router())
+        .nest("/edges/crew", crew::router(crew))
+        .nest("/edges/mars", mars::router())
 }
 
 /// A message of a `CodeLab` client, as far as it can be understood without its session.

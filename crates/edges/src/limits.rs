@@ -1,5 +1,7 @@
 //! Named limits of the edges, beside those of all that is served. Each is a typed error when it is hit.
 
+use std::time::Duration;
+
 /// Counts, texts, phases and words that the config of a MARS client may hold.
 pub(crate) const MARS_COUNT: u64 = 10_000;
 pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
@@ -33,3 +35,31 @@ pub(crate) const MARS_LINE_BYTES: usize = 4_096;
 pub(crate) const MARS_TASKS: usize = 10_000;
 /// Messages of a session's history, and events of a run's, that one answer holds at most.
 pub(crate) const MARS_HISTORY: usize = 1_000;
+/// Crews that one principal starts in a minute, where nothing else is configured (contract D6).
+pub(crate) const CREW_RUNS: u32 = 5;
+/// Tasks that one principal resumes in a minute, where nothing else is configured (contract D5).
+pub(crate) const CREW_RESUMES: u32 = 30;
+/// How long a synchronous run is waited for. It goes on all the same.
+pub(crate) const CREW_SYNC_TIME: Duration = Duration::from_mins(10);
+/// Rows that a list of tasks, reviews or deliveries reads at once, and looks at in all.
+pub(crate) const CREW_LIST: usize = 200;
+pub(crate) const CREW_LISTED: usize = 10_000;
+/// The title of a review that a service wants: the first line of its findings.
+pub(crate) const CREW_TITLE_CHARS: usize = 200;
+/// The name of a reviewer that a client sends.
+pub(crate) const CREW_REVIEWER_BYTES: usize = 200;
+/// A variable of the environment in a file.
+pub(crate) const CREW_SETTING_BYTES: u64 = 8 * 1024;
+/// The most that `WEBHOOK_TIMEOUT_SECONDS`, `MAX_RETRY_ATTEMPTS`, `RETRY_DELAY_SECONDS` and
+/// `DEFAULT_REVIEW_EXPIRY_MINUTES` say: 90 days of the last.
+pub(crate) const CREW_TIMEOUT_SECONDS: u64 = 60;
+pub(crate) const CREW_ATTEMPTS: u64 = 20;
+pub(crate) const CREW_RETRY_SECONDS: u64 = 3_600;
+pub(crate) const CREW_EXPIRY_MINUTES: u64 = 90 * 24 * 60;
+/// Origins whose pages may call the crew edge.
+pub(crate) const CREW_ORIGINS: usize = 50;
+/// The name of a webhook, its secret, and a header that is sent along; how many of these.
+pub(crate) const CREW_WEBHOOK_BYTES: usize = 2_000;
+pub(crate) const CREW_WEBHOOK_HEADERS: usize = 20;
+/// How long a link to decide by is good for, where the review does not expire before.
+pub(crate) const CREW_LINK_MS: u64 = 7 * 24 * 3_600 * 1_000;

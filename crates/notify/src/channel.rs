@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use holdshort_core::channel::{self, Security, Source, Via};
 use holdshort_http::guard::{self, Guard};
@@ -50,6 +51,26 @@ pub struct Channel {
     pub(crate) smtp: Option<Smtp>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
+    /// Beside those of the definition: they may be secrets.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Of the signature of the source system.
+    pub(crate) encoding: Encoding,
+}
+
+/// How the signature of a body is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    #[default]
+    Hex,
+    Base64,
+}
+
+/// What a webhook has that was registered and is in no file of channels.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    pub url: String,
+    pub secret: Option<String>,
+    pub headers: BTreeMap<String, String>,
 }
 
 /// How mails are handed over.
@@ -70,8 +91,8 @@ impl std::fmt::Debug for Channel {
 }
 
 /// All of them, by name.
-#[derive(Debug, Default)]
-pub struct Channels(BTreeMap<String, Channel>);
+#[derive(Clone, Debug, Default)]
+pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
     /// Reads their secrets. `folder`: where files are looked for; `variable`: the environment.
@@ -81,21 +102,29 @@ impl Channels {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, Error> {
         let open = |definition: channel::Channel| {
-            Ok((definition.name.clone(), Channel::open(definition, folder, variable)?))
+            Ok((definition.name.clone(), Arc::new(Channel::open(definition, folder, variable)?)))
         };
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
     pub fn get(&self, name: &str) -> Option<&Channel> {
-        self.0.get(name)
+        self.0.get(name).map(|channel| &**channel)
     }
 
     pub fn all(&self) -> impl Iterator<Item = &Channel> {
-        self.0.values()
+        self.0.values().map(|channel| &**channel)
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// These, and others beside them.
+    #[must_use]
+    pub fn beside(&self, more: Vec<Channel>) -> Self {
+        let mut all = self.0.clone();
+        all.extend(more.into_iter().map(|channel| (channel.definition.name.clone(), Arc::new(channel))));
+        Self(all)
     }
 
     /// How they are configured.
@@ -117,7 +146,7 @@ impl Channel {
         let texts = definition.secrets.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let (mut secrets, mut token, mut smtp) = (Vec::new(), None, None);
         match definition.via {
-            Via::Webhook => {
+            Via::Webhook | Via::Crew => {
                 for (number, text) in (1..).zip(&texts) {
                     let secret = Secret::parse(text);
                     secrets.push(secret.map_err(|source| Error::Secret {
@@ -139,7 +168,35 @@ impl Channel {
         };
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
-        Ok(Self { definition, url, secrets, token, smtp, slack, guard })
+        let (headers, encoding) = (BTreeMap::new(), Encoding::default());
+        Ok(Self { definition, url, secrets, token, smtp, slack, guard, headers, encoding })
+    }
+
+    /// One that was registered. Its secret may be any text.
+    pub fn registered(
+        definition: channel::Channel,
+        secrets: Secrets,
+        encoding: Encoding,
+    ) -> Result<Self, Error> {
+        let channel = definition.name.clone();
+        let url =
+            url(&definition, &secrets.url).map_err(|why| Error::Url { channel: channel.clone(), why })?;
+        let guard = Guard::new(&definition.allow)
+            .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
+        let secret = |text: String| Secret::parse(&text).unwrap_or_else(|_| Secret::plain(&text));
+        let keys = secrets.secret.map(secret).into_iter().collect();
+        let headers = secrets.headers;
+        Ok(Self {
+            definition,
+            url,
+            secrets: keys,
+            token: None,
+            smtp: None,
+            slack: None,
+            guard,
+            headers,
+            encoding,
+        })
     }
 
     /// How it is configured.

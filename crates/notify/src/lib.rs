@@ -18,7 +18,7 @@ mod sign;
 mod slack;
 mod words;
 
-pub use channel::{Channel, Channels, Error};
+pub use channel::{Channel, Channels, Encoding, Error, Secrets};
 pub use message::{Button, Message, Reader, Tone, Way, title};
 pub use retry_after::retry_after;
 pub use send::{Sent, Verdict};

@@ -41,6 +41,12 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
+    /// A secret that is no key of Standard Webhooks: any text, as the source system takes it.
+    pub fn plain(text: &str) -> Self {
+        let key = Key::new(HMAC_SHA256, text.as_bytes());
+        Self { as_written: key.clone(), key }
+    }
+
     /// `v1,` and the signature.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut signed = format!("{id}.{timestamp}.").into_bytes();
@@ -50,7 +56,12 @@ impl Secret {
 
     /// The HMAC-SHA256 of the body alone, in hexadecimal.
     pub fn sign_body(&self, body: &[u8]) -> String {
-        HEXLOWER.encode(sign(&self.as_written, body).as_ref())
+        HEXLOWER.encode(&self.digest_of_body(body))
+    }
+
+    /// The same as bytes.
+    pub(crate) fn digest_of_body(&self, body: &[u8]) -> Vec<u8> {
+        sign(&self.as_written, body).as_ref().to_vec()
     }
 }
 

@@ -10,6 +10,7 @@ use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
+use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::keep_sending;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
@@ -23,6 +24,7 @@ use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
+use holdshort_web::cors::Cors;
 use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::front::Front;
 use holdshort_web::guard::{Door, Names};
@@ -35,6 +37,7 @@ use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
 use holdshort_web::sign_in::SignIns;
 use holdshort_web::tokens::Tokens;
+use holdshort_web::webhooks::{Webhooks, keep_told};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -79,6 +82,8 @@ pub struct Options {
     pub front: Front,
     /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
     pub checkpoints: Option<KeepCheckpoints>,
+    /// What the crew edge is started with.
+    pub crew: crew::Settings,
     /// Where traces of runs go; `None`: nowhere.
     pub otlp: Option<holdshort_telemetry::Settings>,
     /// How long what ended runs said is kept; `None`: for ever.
@@ -135,6 +140,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Over channels.
     sending: JoinHandle<()>,
+    /// Of webhooks that are registered.
+    registered: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
@@ -219,7 +226,12 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     };
     let mut doors = vec![Door { address, is_tls: tls.is_some() }];
     doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
-    let names = Names::of(&doors, &options.front);
+    let cors = Cors { base: holdshort_edges::CREW, origins: options.crew.origins.clone() };
+    let front = Front { cors, ..options.front.clone() };
+    let names = Names::of(&doors, &front);
+    for notice in &options.crew.notices {
+        tracing::warn!("{notice}");
+    }
 
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
@@ -260,6 +272,13 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     };
     tokens.more = tuning.tokens;
+    let (webhooks, told) = match Webhooks::open(&options.data, channels, options.crew.sending()) {
+        Ok(opened) => opened,
+        Err(error) => {
+            engine.stop().await?;
+            return Err(error.into());
+        }
+    };
     let (stop, stopping) = watch::channel(false);
     let quotas = Quotas::of_this_process();
     let (tell_standing, standing) = watch::channel(Arc::default());
@@ -276,6 +295,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         data: options.data,
         links: Links::new(&tokens.operator),
         pressed: Pressed::new(&tokens.operator),
+        webhooks,
         traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
@@ -298,8 +318,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    let channels = Arc::new(channels);
-    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels.clone());
+    // Apps of Slack are of the file alone.
+    let channels = told.borrow().clone();
+    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, options.crew);
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let checkpoints = options.checkpoints.map(|to| {
@@ -307,7 +328,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (to, keeping)
     });
     // Frozen, or without channels, it sends nothing.
-    let sending = tokio::spawn(keep_sending(app.driver.clone(), channels, Arc::new(Telling(app.clone()))));
+    let sending = tokio::spawn(keep_sending(app.driver.clone(), told, Arc::new(Telling(app.clone()))));
+    let registered = tokio::spawn(keep_told(app.clone()));
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
@@ -334,6 +356,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         checkpoints,
         telling,
         erasing,
+        registered,
     })
 }
 
@@ -432,6 +455,7 @@ impl Server {
         self.stop.send_replace(true);
         // What is being sent stays claimed, and the next start sends it again under the same id.
         self.sending.abort();
+        self.registered.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;

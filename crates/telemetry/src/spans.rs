@@ -284,7 +284,7 @@ impl Builder {
             | About::Printed(step)
             | About::Ending(step) => Some(Key::Step(step.clone())),
             About::Phase(phase) | About::Plan(phase) | About::Round(phase) => Some(Key::Phase(phase.clone())),
-            About::Interruption | About::External => None,
+            About::Interruption | About::Hold | About::External => None,
         };
         let kind = opened.kind.as_str();
         let of_interrupt = vec![

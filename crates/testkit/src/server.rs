@@ -34,6 +34,7 @@ pub struct Setup {
     env: Vec<(String, String)>,
     arguments: Vec<String>,
     channels: Option<String>,
+    people: Option<String>,
     data: Option<PathBuf>,
     leads_group: bool,
 }
@@ -47,6 +48,7 @@ impl Default for Setup {
             env: Vec::new(),
             arguments: Vec::new(),
             channels: None,
+            people: None,
             data: None,
             leads_group: false,
         }
@@ -83,6 +85,11 @@ impl Setup {
     /// People are told over these: the text of a channels file.
     pub fn channels(self, yaml: &str) -> Self {
         Self { channels: Some(yaml.to_owned()), ..self }
+    }
+
+    /// These are the people: the text of a people file.
+    pub fn people(self, yaml: &str) -> Self {
+        Self { people: Some(yaml.to_owned()), ..self }
     }
 
     /// The journal in this database, as the node of this name.
@@ -238,6 +245,11 @@ impl TestServer {
             let path = self.folder.path().join("channels.yaml");
             std::fs::write(&path, yaml).expect("a channels file");
             command.arg("--channels").arg(path);
+        }
+        if let Some(yaml) = &self.setup.people {
+            let path = self.folder.path().join("people.yaml");
+            std::fs::write(&path, yaml).expect("a people file");
+            command.arg("--people").arg(path);
         }
         command.args(&self.setup.arguments);
         command.envs(self.setup.env.iter().map(|(name, value)| (name, value)));

@@ -41,6 +41,7 @@ use crate::rate::Rates;
 use crate::secrets;
 use crate::sign_in::SignIns;
 use crate::tokens::Tokens;
+use crate::webhooks::Webhooks;
 
 pub struct App {
     pub driver: Arc<RealDriver>,
@@ -58,6 +59,7 @@ pub struct App {
     pub sign_ins: SignIns,
     pub links: Links,
     pub pressed: Pressed,
+    pub webhooks: Webhooks,
     /// `None`: nobody is told of runs.
     pub traces: Option<Arc<Traces>>,
     /// What links begin with: the public address, or the one that it listens on.

@@ -133,12 +133,15 @@ impl AuthState {
         let since = claim.since();
         let via = if once.is_some() { "email" } else { "link" };
         let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
-        let holder = self.deciding(claim.person, &shown, via, since).await?;
+        let mut holder = self.deciding(claim.person, &shown, via, since).await?;
         // Links for what is risky are not sent; should one be there, it is as good as none.
         if once.is_some() && holder.interrupt.risk.level >= Level::High {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
         }
-        Ok(Holder { once, ..holder })
+        if let Some(option) = &claim.option {
+            holder.interrupt.options.retain(|offered| offered.id == *option);
+        }
+        Ok(Holder { once, option: claim.option, ..holder })
     }
 
     /// Lets somebody in by their address at a channel, such as `U0123` at `slack`, to decide on what they were shown there.
@@ -185,7 +188,7 @@ impl AuthState {
         if view::interrupt::bound(&app, &asked).await? != shown.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
-        Ok(Holder { app, actor, asked, interrupt, once: None })
+        Ok(Holder { app, actor, asked, interrupt, once: None, option: None })
     }
 
     /// What a button opens that this server has made.
@@ -239,6 +242,8 @@ pub struct Holder {
     pub interrupt: Interrupt,
     /// Of a link that was sent to somebody: it counts once, by this key.
     pub once: Option<IdempotencyKey>,
+    /// The one option that their link chooses; `None`: any.
+    pub option: Option<String>,
 }
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.

@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use ipnet::IpNet;
 use url::{Host, Url};
 
+use crate::cors::Cors;
+
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -22,6 +24,8 @@ pub struct Front {
     pub proxies: Proxies,
     /// The server speaks TLS itself.
     pub tls: Option<TlsFiles>,
+    /// Pages of other origins, and what they may call.
+    pub cors: Cors,
 }
 
 /// A certificate chain and its key, in PEM.

@@ -20,6 +20,7 @@ use tracing::Instrument;
 use crate::accept::prefers_html;
 use crate::auth::AuthState;
 use crate::connections;
+use crate::cors::{self, Cors};
 use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
 use crate::quota::Meter;
@@ -35,6 +36,7 @@ pub struct Names {
     hosts: Vec<String>,
     origins: Vec<String>,
     proxies: Proxies,
+    cors: Cors,
     /// What links begin with.
     base: String,
     /// The scheme that a proxy has to have been asked with.
@@ -85,7 +87,8 @@ impl Names {
             origins.push(url.origin());
             scheme = Some(if url.is_https() { "https" } else { "http" });
         }
-        Self { hosts, origins, proxies: front.proxies.clone(), base, scheme }
+        let (proxies, cors) = (front.proxies.clone(), front.cors.clone());
+        Self { hosts, origins, proxies, cors, base, scheme }
     }
 
     /// What links begin with.
@@ -130,9 +133,11 @@ async fn answer(
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
     let (meter, client) = (Arc::new(Meter::default()), forwarded.client);
-    let checked = check(&names, &request, forwarded);
+    let page = names.cors.origin(&request);
+    let checked = check(&names, &request, forwarded, page.is_some());
     let counted = checked.and_then(|()| auth.app().allowances.arrives(&request, client, &meter));
     let mut response = match counted {
+        Ok(()) if page.is_some() && cors::is_preflight(&request) => cors::preflight(),
         Ok(()) => {
             request.extensions_mut().insert(meter.clone());
             next.run(request).await
@@ -144,12 +149,15 @@ async fn answer(
     };
     seal(response.headers_mut());
     meter.tell(response.headers_mut());
+    if let Some(origin) = page {
+        cors::tell(response.headers_mut(), origin);
+    }
     line.end(&response);
     response
 }
 
-/// A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
-fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>) -> Answer<()> {
+/// `may_call`: it comes from a page that is named. A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
+fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
     // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.holds(target));
@@ -168,7 +176,7 @@ fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>) -> Answer<(
     // Whatever a socket does begins with a GET.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
-    if !reads && !is_from_here(request.headers(), names) {
+    if !reads && !may_call && !is_from_here(request.headers(), names) {
         return Err(Refused::of(Code::WrongOrigin));
     }
     Ok(())

@@ -5,11 +5,12 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin, [`front`] knows the public address and the proxies |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: which pages may call an edge), [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
+//! | channels that were registered over the API | [`webhooks`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -22,6 +23,7 @@ pub mod auth;
 pub mod body;
 pub mod call_claims;
 pub mod connections;
+pub mod cors;
 pub mod decide;
 pub mod feed;
 pub mod front;
@@ -44,4 +46,5 @@ pub mod sign_in;
 pub mod tokens;
 pub mod view;
 pub mod wait;
+pub mod webhooks;
 pub mod websocket;

@@ -67,6 +67,9 @@ pub struct Claim {
     /// The delivery that brought it to its person: it counts once, and not for what is risky.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
+    /// The one option that it chooses; `None`: any.
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 impl Claim {
@@ -123,6 +126,7 @@ mod tests {
             made_at: Some(Timestamp::from_millis(10)),
             seq: Some(7),
             mailed: None,
+            option: None,
         }
     }
 

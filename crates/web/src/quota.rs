@@ -42,7 +42,8 @@ pub struct Allowances {
     decisions: Quota,
 }
 
-struct Quota {
+/// Of one kind of request, for each of those who make it. An edge tells of its own in the words of its wire.
+pub struct Quota {
     name: &'static str,
     per_minute: u32,
     each: Mutex<HashMap<String, Rate>>,
@@ -72,14 +73,14 @@ impl Counted {
 
 /// What is left of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Standing {
+pub struct Standing {
     name: &'static str,
-    per_minute: u32,
-    left: u32,
+    pub per_minute: u32,
+    pub left: u32,
     /// Until all of it is there again.
-    full: Duration,
+    pub full: Duration,
     /// Until one more request may be made, where this one may not.
-    refused: Option<Duration>,
+    pub refused: Option<Duration>,
 }
 
 /// What a request was counted against: whoever counts writes it, and the answer says it.
@@ -88,10 +89,9 @@ pub struct Meter(OnceLock<Standing>);
 
 impl Allowances {
     pub fn new(per_minute: PerMinute) -> Self {
-        let quota = |name, per_minute| Quota { name, per_minute, each: Mutex::default() };
         Self {
-            sign_ins: quota("sign-in", per_minute.sign_ins),
-            decisions: quota("decisions", per_minute.decisions),
+            sign_ins: Quota::new("sign-in", per_minute.sign_ins),
+            decisions: Quota::new("decisions", per_minute.decisions),
         }
     }
 
@@ -120,13 +120,18 @@ fn place(client: IpAddr) -> String {
 }
 
 impl Quota {
+    pub fn new(name: &'static str, per_minute: u32) -> Self {
+        Self { name, per_minute, each: Mutex::default() }
+    }
+
     fn take(&self, key: &str, meter: &Meter) -> Answer<()> {
         let standing = self.count(key, Instant::now());
         let _ = meter.0.set(standing);
         if standing.refused.is_none() { Ok(()) } else { Err(Refused::of(Code::TooManyRequests)) }
     }
 
-    fn count(&self, key: &str, now: Instant) -> Standing {
+    /// Counts a request of somebody, where it may be made.
+    pub fn count(&self, key: &str, now: Instant) -> Standing {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));

@@ -3,7 +3,7 @@
 //! ```yaml
 //! channels:
 //!   legal-slack:
-//!     type: slack                  # webhook, slack, teams, ntfy, email
+//!     type: slack                  # webhook, slack, teams, ntfy, email, crew
 //!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
 //!     events: [opened, asked, reminded, escalated, resolved, expired]
 //!     kinds: [review, tool_approval]
@@ -272,7 +272,7 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
             return Some(Vec::new());
         }
         Via::Ntfy if !is_named => return Some(Vec::new()),
-        Via::Ntfy | Via::Webhook => {}
+        Via::Ntfy | Via::Webhook | Via::Crew => {}
     }
     let (key, item) = one(&KEYS, item, fields, problems)?;
     if key != "secret_files" {

@@ -76,6 +76,7 @@ pub(super) async fn bring_along(
         front: holdshort_server::Front::default(),
         checkpoints: None,
         keep_content: None,
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         hooks: scene.hooks,
         json: scene.json,

@@ -55,6 +55,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         front: holdshort_server::Front::default(),
         checkpoints: None,
         keep_content: None,
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         hooks: scene.hooks,
         json: scene.json,

@@ -87,6 +87,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         front: holdshort_server::Front::default(),
         checkpoints: None,
         keep_content: None,
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         hooks: scene.hooks,
         json: scene.json,

@@ -1,6 +1,7 @@
 //! `serve`: a server that runs until it is told to stop.
 
 use holdshort_protocol::Info;
+use holdshort_server::Crew;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -45,6 +46,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         ..
     } = config_file::settle(&serve, &data_dir)?;
     log::start("warn", log_format)?;
+    let crew = Crew::of(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
     let public_url = front.public_url.as_ref().map(ToString::to_string);
     let scheme = if front.tls.is_some() { "https" } else { "http" };
     let plan = Plan {
@@ -63,6 +65,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         front,
         checkpoints,
         keep_content,
+        crew,
         otlp,
         hooks: scene.hooks,
         json: scene.json || log::is_json(),

@@ -168,6 +168,8 @@ pub enum About {
     Round(String),
     /// A person interrupted the run.
     Interruption,
+    /// A service holds the run until somebody has looked at it.
+    Hold,
     /// An agent of another framework asks.
     External,
 }
@@ -185,6 +187,7 @@ impl About {
             | Self::Printed(_)
             | Self::Ending(_)
             | Self::Interruption
+            | Self::Hold
             | Self::External => None,
         }
     }

@@ -105,7 +105,7 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Vec<Text> {
     let mut said = |place: &'static str, field: &str| {
         texts.extend(content.get(field).and_then(Value::as_str).map(|text| Text::words(place, text)));
     };
-    if opened.about == About::External {
+    if matches!(opened.about, About::External | About::Hold) {
         said("the title", "title");
         said("the message", "message");
         strings("the payload", "", payload, &mut texts);

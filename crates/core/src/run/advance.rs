@@ -163,6 +163,9 @@ impl Draft<'_> {
         payload["call_id"] = Value::String(id.to_owned());
         opening.payload = payload;
         opening.response_schema = Some(json!({ "type": "string", "minLength": 1 }));
-        self.open(opening);
+        let interrupt = self.open(opening);
+        if self.run.is_unreviewed() {
+            self.release_unreviewed(&interrupt, id, call);
+        }
     }
 }

@@ -128,8 +128,15 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
+    /// Nothing begins before it is resolved. What held the run before holds it on.
+    pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
+        self.interrupted.get_or_insert_with(|| interrupt.clone());
+    }
+
     pub(super) fn unblock(&mut self, interrupt: &InterruptId) {
-        self.interrupted.take_if(|turn| turn == interrupt);
+        if self.interrupted.as_ref() == Some(interrupt) {
+            self.interrupted = self.held_by_another(interrupt);
+        }
         for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
             Arc::make_mut(rounds).asked = None;
         }

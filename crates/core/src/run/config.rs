@@ -25,6 +25,9 @@ pub struct Config {
     /// Agents ask nobody, whatever the workflow says. Gates do.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
+    /// Reviews are let through as soon as they are opened, and say so (contract E20).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unreviewed: bool,
     /// Tools that no agent of the run has, whatever the workflow says.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without_tools: BTreeSet<String>,

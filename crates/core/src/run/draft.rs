@@ -31,6 +31,8 @@ pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
     pub(super) step: Option<String>,
+    /// Who asks; `None`: the agent of the step.
+    pub(super) agent: Option<String>,
     pub(super) title: String,
     pub(super) message: String,
     pub(super) payload: Value,
@@ -51,6 +53,8 @@ pub(super) struct Opening {
     pub(super) always_rejects: Option<Effect>,
     /// What applies when nobody answers in time, whatever the workflow says of other interrupts of this kind.
     pub(super) on_expiry: Option<&'static str>,
+    /// When it expires, whatever the workflow says of other interrupts of this kind.
+    pub(super) expires_in_ms: Option<u64>,
     /// What options are called here, unless the workflow says something else.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
@@ -61,6 +65,7 @@ impl Opening {
             kind,
             about,
             step: None,
+            agent: None,
             title: title.into(),
             message: String::new(),
             payload: Value::Null,
@@ -75,6 +80,7 @@ impl Opening {
             reject: None,
             always_rejects: None,
             on_expiry: None,
+            expires_in_ms: None,
             labels: &[],
         }
     }
@@ -145,6 +151,11 @@ impl<'a> Draft<'a> {
     /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow give its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
+        if opening.about == About::Hold {
+            // What a workflow says of the options of what its agents hand in is not meant for it: there is nothing to edit.
+            gate.options = Vec::new();
+            gate.on_expiry = None;
+        }
         if opening.about == About::Interruption {
             // What a workflow says of the turns of its copilot is not meant for this one, and all three are needed.
             gate = KindGate {
@@ -169,7 +180,7 @@ impl<'a> Draft<'a> {
         let offered = offered(own, &gate.options);
         let on_expiry = on_expiry(opening.kind, opening.on_expiry.or(gate.on_expiry.as_deref()), &offered);
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
-        let expires_in_ms = gate.expires_in_ms.or(timeout);
+        let expires_in_ms = opening.expires_in_ms.or(gate.expires_in_ms).or(timeout);
         let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
         // Whom the gate names may have left since the run started.
         let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
@@ -179,7 +190,9 @@ impl<'a> Draft<'a> {
             interrupt: self.id(),
             kind: opening.kind,
             about: opening.about,
-            agent: opening.step.as_ref().and_then(|id| self.run.steps.get(id)).map(|step| step.agent.clone()),
+            agent: opening.agent.or_else(|| {
+                opening.step.as_ref().and_then(|id| self.run.steps.get(id)).map(|step| step.agent.clone())
+            }),
             step: opening.step,
             options: offered,
             risk: Risk { level: opening.risk, reasons: opening.reasons },

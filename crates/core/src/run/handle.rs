@@ -63,6 +63,8 @@ impl Draft<'_> {
         if input.permission() != Some(Permission::Decide) {
             // What people answered is not the agent's that asked.
             let is_own = self.run.is_begun_by(&self.cx.actor) && !input.is_of_history();
+            // It only holds back.
+            let is_own = is_own || matches!(input, Input::Hold(_));
             require(&self.cx.actor, input.permission(), is_own)?;
         }
         match input {
@@ -141,6 +143,7 @@ impl Draft<'_> {
             Input::Failed { step, turn, failure } => self.failed(&step, turn, failure),
             Input::Stopped { step, turn, text } => self.model_stopped(&step, turn, &text),
             Input::Ask(ask) => self.ask(*ask),
+            Input::Hold(hold) => self.hold(*hold),
             Input::UseApproval { interrupt, digest } => self.use_approval(&interrupt, digest),
             Input::Withdraw { interrupt, text } => self.withdraw_question(&interrupt, text),
             Input::Finish { result } => self.finish_external(result),

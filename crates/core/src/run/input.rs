@@ -13,7 +13,8 @@ use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
 use crate::interrupt::{
-    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
+    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Level, Refusal, Timing, Unusable,
+    Withhold,
 };
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
@@ -187,6 +188,8 @@ pub enum Input {
 
     /// An agent of another framework asks.
     Ask(Box<Ask>),
+    /// A service holds a run of ours until a person has looked at it.
+    Hold(Box<Hold>),
     /// It does now what was approved. `digest`: of that.
     UseApproval {
         interrupt: InterruptId,
@@ -219,7 +222,7 @@ impl Input {
             | Self::EraseAnswer { .. }
             | Self::Withdraw { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
-            Self::Ask(_) | Self::UseApproval { .. } => Some(Permission::Ask),
+            Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } => Some(Permission::Ask),
             // Who may say who decides has an order of refusals of its own, too.
             Self::Decide { .. }
             | Self::Claim { .. }
@@ -301,6 +304,17 @@ pub enum Begin {
         call: String,
         observed: Vec<Precondition>,
     },
+}
+
+/// Why a service holds a run, for the person who looks at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    pub title: String,
+    pub message: String,
+    pub payload: Value,
+    pub risk: Level,
+    /// `None`: as the workflow says of reviews.
+    pub expires_in_ms: Option<u64>,
 }
 
 /// What an external agent puts before a person.

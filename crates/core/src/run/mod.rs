@@ -30,6 +30,7 @@ mod handle;
 mod handoff;
 mod held;
 mod history;
+mod hold;
 mod input;
 mod interruption;
 mod keeping;
@@ -70,7 +71,7 @@ pub use external::unkeepable;
 pub use fact::Fact;
 pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use history::{History, SUMMARISER, Summary};
-pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
+pub use input::{Ask, Begin, Context, FrontStart, Hold, Input, Rejection, Start};
 pub use keeping::{Erased, LegalHold};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
@@ -117,7 +118,7 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// Its session is suspended.
     pub suspended: bool,
-    /// A person interrupted it: the turn in which they say how it goes on.
+    /// What holds all of it: the turn of a person who interrupted it, or a review that a service wanted.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Ended>,
     /// Started phases; `Some` once ended.

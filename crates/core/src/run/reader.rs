@@ -120,6 +120,7 @@ impl Run {
             | About::Printed(_)
             | About::Round(_)
             | About::Interruption
+            | About::Hold
             | About::External => false,
         })
     }

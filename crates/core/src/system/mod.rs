@@ -6,8 +6,9 @@ mod hours;
 pub mod keys;
 pub mod people;
 mod provider;
+pub mod webhooks;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use crate::definition::Rule;
 use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::hours::Hours;
-use crate::id::{KeyId, StreamId};
+use crate::id::{KeyId, StreamId, WebhookId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -24,6 +25,7 @@ use freeze::{Freeze, Freezes, Part};
 use keys::{Keys, NewKey};
 use people::{Away, Moment, People, PeopleSource, Person};
 use provider::SignedOutThere;
+use webhooks::{Registered, Webhook};
 
 /// What happened to the installation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +106,15 @@ pub enum Fact {
     CheckpointKeySet {
         public: String,
     },
+    /// It is told of reviews from here on. Its URL and its secrets are nowhere in the journal.
+    WebhookRegistered {
+        webhook: WebhookId,
+        is: Webhook,
+    },
+    /// It is told nothing more.
+    WebhookRemoved {
+        webhook: WebhookId,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -119,6 +130,8 @@ pub struct System {
     pub checkpoint_keys: Vec<String>,
     /// What has ended at the identity provider.
     pub signed_out_there: SignedOutThere,
+    /// Those that were registered over the API.
+    pub webhooks: BTreeMap<WebhookId, Registered>,
     last_at: Option<Timestamp>,
 }
 
@@ -193,6 +206,13 @@ pub enum Input {
     RevokeKey {
         key: KeyId,
     },
+    RegisterWebhook {
+        webhook: WebhookId,
+        is: Webhook,
+    },
+    RemoveWebhook {
+        webhook: WebhookId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -203,6 +223,8 @@ pub enum Rejection {
     Key(#[from] keys::Refusal),
     #[error("there is no such person")]
     UnknownPerson,
+    #[error("there is no such webhook")]
+    UnknownWebhook,
     #[error("nothing is said of the hours of such a group")]
     UnknownGroup,
     /// Somebody is changed where they were read from.
@@ -290,6 +312,8 @@ impl System {
                 let is_news = !self.checkpoint_keys.contains(&public);
                 is_news.then_some(plain(Fact::CheckpointKeySet { public })).into_iter().collect()
             }
+            Input::RegisterWebhook { webhook, is } => vec![plain(self.register_webhook(webhook, is)?)],
+            Input::RemoveWebhook { webhook } => vec![plain(self.remove_webhook(webhook)?)],
             Input::RevokeKey { key } => {
                 let is_news = self.keys.may_be_revoked(&key)?;
                 is_news.then_some(plain(Fact::KeyRevoked { key })).into_iter().collect()
@@ -339,7 +363,9 @@ impl System {
             | Input::SetAllHours { .. }
             | Input::MakeKey(_)
             | Input::RotateKey { .. }
-            | Input::RevokeKey { .. } => Permission::Administer,
+            | Input::RevokeKey { .. }
+            | Input::RegisterWebhook { .. }
+            | Input::RemoveWebhook { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
             // Nobody says so by a request.
             Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::SignOutByProvider { .. }
@@ -517,6 +543,13 @@ impl System {
                 self.keys.rotated(key, *digest, *previous_until, event.at);
             }
             Fact::CheckpointKeySet { public } => self.checkpoint_keys.push(public.clone()),
+            Fact::WebhookRegistered { webhook, is } => {
+                let registered = Registered { is: is.clone(), by: event.actor.id.clone(), at: event.at };
+                self.webhooks.insert(webhook.clone(), registered);
+            }
+            Fact::WebhookRemoved { webhook } => {
+                self.webhooks.remove(webhook);
+            }
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);

@@ -315,7 +315,7 @@ fn check(world: &World, seed: u64) {
         let phase = match &opened.about {
             About::Phase(phase) | About::Round(phase) => phase,
             // A person did, in whatever the run is at.
-            About::Interruption => continue,
+            About::Interruption | About::Hold => continue,
             _ => &run.steps[opened.step.as_ref().expect("a step asks")].phase,
         };
         let phase = run.definition.phases.iter().find(|each| each.id == *phase).expect("it is there");

@@ -256,7 +256,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
             (None, Some(_)) => "smart_approval",
             (None, None) => opened.kind.as_str(),
         },
-        (About::External, _) => opened.kind.as_str(),
+        (About::External | About::Hold, _) => opened.kind.as_str(),
     }
 }
 

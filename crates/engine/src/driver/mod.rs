@@ -22,7 +22,7 @@ mod undo;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::channel::Channel;
@@ -68,7 +68,7 @@ pub struct Driver<J, C, E> {
     /// Another node changed the installation: perhaps it lifted a freeze, and what waited for that goes on.
     pub(crate) changed: AtomicBool,
     /// Where people are told.
-    channels: OnceLock<Vec<Channel>>,
+    channels: RwLock<Arc<[Channel]>>,
     /// Rung when there may be something to send.
     pub(crate) told: Notify,
     /// People changed, and open asks that name them may not have been looked at since: also before this process began.
@@ -96,7 +96,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             deadline: Notify::new(),
             others: Notify::new(),
             changed: AtomicBool::new(false),
-            channels: OnceLock::new(),
+            channels: RwLock::default(),
             told: Notify::new(),
             relook: AtomicBool::new(true),
             has_unreadable: AtomicBool::new(false),

@@ -213,7 +213,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             | Input::Withdraw { interrupt, .. } => Some(interrupt.clone()),
             _ => None,
         };
-        let asks = matches!(input, Input::Ask(_));
+        let asks = matches!(input, Input::Ask(_) | Input::Hold(_));
         self.check_source(&loaded.run, &input).await?;
         let events = loaded.run.handle(&cx, input)?;
         let mut decided =

@@ -1,5 +1,7 @@
 //! What an append tells people: the deliveries that go into it, one for each channel that is told of each notice.
 
+use std::sync::{Arc, PoisonError};
+
 use holdshort_core::channel::{Channel, To};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::Event;
@@ -16,14 +18,14 @@ use crate::outbox::limits::RECIPIENTS;
 use crate::{Clock, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// These are the channels from here on. Once, before anything is driven; without it nobody is told.
+    /// These are the channels from here on: before anything is driven, and whenever one is registered or removed.
     pub fn tell_channels(&self, channels: Vec<Channel>) {
-        let _set_before = self.channels.set(channels);
+        *self.channels.write().unwrap_or_else(PoisonError::into_inner) = Arc::from(channels);
     }
 
     /// Where people are told.
-    pub fn channels(&self) -> &[Channel] {
-        self.channels.get().map(Vec::as_slice).unwrap_or_default()
+    pub fn channels(&self) -> Arc<[Channel]> {
+        self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The deliveries of the events that follow the run as it was `before`.

@@ -106,6 +106,7 @@ fn asked_about(event: &Sealed) -> Result<Option<String>, Error> {
         | About::Ending(_)
         | About::Round(_)
         | About::Interruption
+        | About::Hold
         | About::External => None,
     })
 }

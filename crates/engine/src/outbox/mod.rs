@@ -21,6 +21,7 @@ use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_notify::{Channel, Channels, Sent};
 use holdshort_store::{Claim, Journal, Settled, Told};
+use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
@@ -37,29 +38,28 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Sends for as long as it is not dropped. `pages`: where links lead.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
-    channels: Arc<Channels>,
+    channels: watch::Receiver<Arc<Channels>>,
     pages: Arc<dyn Pages>,
 ) {
-    if channels.is_empty() {
-        return sweep::keep_forgetting(driver).await;
-    }
     futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, pages));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
-    channels: Arc<Channels>,
+    channels: watch::Receiver<Arc<Channels>>,
     pages: Arc<dyn Pages>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
+        // As they are now: one may have been registered.
+        let channels = channels.borrow().clone();
         let wait = match claim_all(&driver, &channels, &sending).await {
             Ok((claimed, wait)) => {
                 for (channel, deliveries) in claimed {
                     let name = &channel.definition().name;
                     sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
-                    under_way.push(send_claimed(&driver, channel, &*pages, deliveries));
+                    under_way.push(send_claimed(&driver, channels.clone(), name.clone(), &*pages, deliveries));
                 }
                 wait
             }
@@ -126,11 +126,13 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
 /// Sends what this node has claimed, and settles it. What can not be settled stays claimed, and is claimed again.
 async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
-    channel: &Channel,
+    channels: Arc<Channels>,
+    name: String,
     pages: &dyn Pages,
     claimed: Vec<Delivery>,
 ) -> Vec<DeliveryId> {
     let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
+    let Some(channel) = channels.get(&name) else { return ids };
     let sorted = if channel.definition().gathers() {
         match sorted(driver, channel, claimed).await {
             Ok(sorted) => sorted,

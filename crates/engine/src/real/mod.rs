@@ -116,7 +116,9 @@ where
     if let Some(ends) = ends {
         driver.tell_of_ends(ends);
     }
-    driver.tell_channels(channels);
+    // Those that were registered, too: what goes on may have something to tell them.
+    let registered = driver.system().await?.registered_channels().collect::<Vec<_>>();
+    driver.tell_channels(channels.into_iter().chain(registered).collect());
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;

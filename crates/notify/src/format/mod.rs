@@ -1,5 +1,6 @@
 //! A message in the words of each kind of channel: a body, and the headers that belong to it.
 
+mod crew;
 mod ntfy;
 mod slack;
 mod teams;
@@ -40,7 +41,7 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Req
         Via::Slack => (channel.url.clone(), slack::several(several)),
         Via::Teams => (channel.url.clone(), teams::several(several)),
         Via::Ntfy => ntfy::several(&channel.url, several),
-        Via::Webhook | Via::Email => (channel.url.clone(), Value::Null),
+        Via::Webhook | Via::Crew | Via::Email => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
     Request { url, body, headers: headers(channel) }
@@ -51,21 +52,24 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Webhook => (channel.url.clone(), webhook::body(message)),
         Via::Slack => (channel.url.clone(), slack::body(message)),
         Via::Teams => (channel.url.clone(), teams::body(message)),
+        Via::Crew => (channel.url.clone(), crew::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
         // A mail is no request: `mail/` makes it.
         Via::Email => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
     let mut headers = headers(channel);
-    if channel.definition.via == Via::Webhook {
-        headers.extend(webhook::headers(&channel.secrets, message, &body, now));
+    match channel.definition.via {
+        Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
+        Via::Crew => headers.extend(crew::headers(channel, message, &body, now)),
+        Via::Slack | Via::Teams | Via::Ntfy | Via::Email => {}
     }
     Request { url, body, headers }
 }
 
 /// Those that are the same for everything that is sent.
 fn headers(channel: &Channel) -> Vec<(String, String)> {
-    let said = channel.definition.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let said = channel.definition.headers.iter().chain(&channel.headers).map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }

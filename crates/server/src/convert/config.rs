@@ -63,6 +63,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
         model: config.model,
         unattended: config.unattended,
         gates: self::gates(gates),
+        unreviewed: false,
     })
 }
 

@@ -59,6 +59,7 @@ pub(crate) async fn make(
         made_at: Some(now),
         seq,
         mailed: None,
+        option: None,
     };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))

@@ -28,6 +28,7 @@ pub(crate) fn options(data: &Path) -> Options {
         issuers: Vec::new(),
         provider: None,
         per_minute: holdshort_server::PerMinute::default(),
+        crew: holdshort_server::Crew::default(),
         otlp: None,
         keep_content: None,
         front: holdshort_server::Front::default(),

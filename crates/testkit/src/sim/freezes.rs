@@ -24,7 +24,9 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::SignOutByProvider { .. }
         | Input::MakeKey(_)
         | Input::RotateKey { .. }
-        | Input::RevokeKey { .. } => Actor::admin("ada", "sim"),
+        | Input::RevokeKey { .. }
+        | Input::RegisterWebhook { .. }
+        | Input::RemoveWebhook { .. } => Actor::admin("ada", "sim"),
         Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => Actor::engine(),
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }

@@ -10,6 +10,7 @@ mod codelab;
 mod compliance;
 mod copilot_inputs;
 mod crash;
+mod crew;
 mod damage;
 mod deciding;
 mod demo;

@@ -351,6 +351,7 @@ fn position(opened: &Opened) -> Option<&str> {
         About::Round(_) => Some("round"),
         About::Failure(_) => Some("on_error"),
         About::Interruption => Some("interruption"),
+        About::Hold => Some("hold"),
         About::Call(_) => mandatory().map(|reason| reason.code.as_str()),
         About::Limit(_) | About::Printed(_) | About::Ending(_) | About::External => None,
     }

@@ -213,6 +213,7 @@ fn full_gates() -> Gates {
         working_time: Some(false),
     };
     Gates {
+        release_ends_step: false,
         plan: PlanGate::Show,
         same_action: SameAction::Once,
         grants: Grants { covers: GrantCovers::Category, expires_after_ms: Some(8 * 3_600_000) },

@@ -213,6 +213,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(released));
         let how = if edited { "Released with changes by the reviewer" } else { "Released" };
         self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
+        self.end_released(call, taken);
     }
 
     pub(super) fn held_effect(

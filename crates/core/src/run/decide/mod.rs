@@ -3,6 +3,7 @@
 
 mod answers;
 mod calls;
+mod reviews;
 mod steps;
 mod unchanged;
 mod words;
@@ -220,6 +221,7 @@ impl Draft<'_> {
                 let is_expired = taken.by == By::Expiry;
                 self.round_effect(phase, interrupt.opened.kind, taken.offer, taken.text, is_expired);
             }
+            About::Hold => self.hold_effect(interrupt, taken),
             About::Interruption => {
                 let is_expired = taken.by == By::Expiry;
                 self.interruption_effect(taken.offer.effect, taken.text, is_expired);

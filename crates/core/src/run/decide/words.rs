@@ -45,6 +45,7 @@ impl Draft<'_> {
             (About::Round(_), _) => "nobody answered in time".to_owned(),
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
             (About::Interruption, _) => "nobody said in time how to go on".to_owned(),
+            (About::Hold, _) => "nobody released the task in time".to_owned(),
             (About::External, _) => "nobody decided in time".to_owned(),
         }
     }

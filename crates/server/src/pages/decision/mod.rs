@@ -57,7 +57,7 @@ pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>,
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, asked, mut interrupt, once } = auth.holder(token).await?;
+    let Holder { app, actor, asked, mut interrupt, once, option } = auth.holder(token).await?;
     let number = once.is_some().then(|| Links::number(token));
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
@@ -69,6 +69,9 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_decide && !problems.is_empty() {
         return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
+    }
+    if option.is_some_and(|option| option != decision.option) {
+        return Err(Refused::invalid_at("/option", "is not the decision that the link is for"));
     }
     // What is decided is told as to anybody: the same decision again is no other.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);

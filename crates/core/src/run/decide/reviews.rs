@@ -1,0 +1,45 @@
+//! What follows the release of a review: the end of a step, or of the hold of a whole run.
+
+use serde_json::Value;
+
+use super::words::{sentence, why};
+use super::{AppliedDecision, By};
+use crate::id::InterruptId;
+use crate::interrupt::{Effect, Interrupt};
+use crate::run::draft::Draft;
+use crate::run::{Call, StepEnd};
+
+impl Draft<'_> {
+    /// What was released is what the agent brought, where the workflow wants it so: nobody says anything else after that
+    /// (contract D3).
+    pub(super) fn end_released(&mut self, call: &Call, taken: &AppliedDecision<'_>) {
+        if !self.run.definition.gates.release_ends_step {
+            return;
+        }
+        let released = self.run.released.last().and_then(|released| released.get("content"));
+        let output = Self::readable(released.unwrap_or(&Value::Null));
+        self.tell_run(taken.text);
+        self.close_step(&call.step, StepEnd::Completed, &output);
+    }
+
+    /// Reviews are switched off: what this one would show is released as it is (contract E20).
+    pub(in super::super) fn release_unreviewed(&mut self, interrupt: &InterruptId, id: &str, call: &Call) {
+        let offer = self.let_through(interrupt);
+        let taken = AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: By::Person };
+        self.review_effect(id, call, &taken);
+    }
+
+    /// Released: it goes on where it was, and its agents hear of the decision. Anything else ends it.
+    pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
+        if taken.offer.effect == Effect::Release {
+            // First, so that an agent whose last word came meanwhile is not asked again for what it is told.
+            self.advance();
+            if !self.is_over() {
+                self.tell_run(&sentence("A reviewer has approved this task", taken));
+            }
+        } else {
+            let title = interrupt.content_text("title");
+            self.fail_run("rejected", format!("`{title}` was rejected{}", why(taken)));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A service holds a run of ours until a person has looked at it (contract D2): one `review` about the whole run.
+//!
+//! What is under way comes to its end and is kept; nothing else begins before the release. A hold only holds back, so
+//! whoever may ask may hold any run.
+
+use super::draft::{Draft, Opening};
+use super::external::unkeepable;
+use super::input::{Hold, Rejection};
+use super::{Origin, Run};
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Interrupt, Kind, Offer, Outcome, option};
+use crate::limits;
+use crate::schema::Problem;
+
+impl Draft<'_> {
+    /// Holding a run that waits for a review already is no event.
+    pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
+        if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
+            let why = "its agent runs elsewhere, and only that place can hold it";
+            return Err(Rejection::NotInterruptible(why));
+        }
+        if self.run.open_review().is_some() {
+            return Ok(());
+        }
+        let Hold { title, message, payload, risk, expires_in_ms } = hold;
+        let mut problems = Vec::new();
+        for (pointer, text, most) in
+            [("/title", &title, limits::TITLE_BYTES), ("/message", &message, limits::TEXT_BYTES)]
+        {
+            if text.len() > most {
+                problems.push(Problem::new(pointer, format!("is longer than {most} bytes")));
+            }
+        }
+        problems.extend(unkeepable(&payload, "/payload"));
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        let mut opening = Opening::new(Kind::Review, About::Hold, title);
+        opening.only = &["approve", "reject"];
+        opening.message = message;
+        opening.payload = payload;
+        opening.risk = risk;
+        opening.agent = Some(self.cx.actor.id.clone());
+        opening.expires_in_ms = expires_in_ms;
+        let interrupt = self.open(opening);
+        if self.run.is_unreviewed() {
+            self.let_through(&interrupt);
+        }
+        Ok(())
+    }
+
+    /// Reviews are switched off: that one was due, and that nobody was asked, is in the journal all the same.
+    pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
+        let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
+        let offered = opened.and_then(|each| each.offers("approve").cloned());
+        let approve = offered.unwrap_or_else(|| {
+            Offer::of(option(Kind::Review, "approve").unwrap_or(&Kind::Review.row().options[0]))
+        });
+        self.resolve(interrupt, Outcome::Approved, Some(&approve), Cause::Unasked);
+        approve
+    }
+}
+
+impl Run {
+    /// The review that it waits for, the oldest first.
+    pub fn open_review(&self) -> Option<&Interrupt> {
+        let reviews = self.open_interrupts().filter(|(_, each)| each.opened.kind == Kind::Review);
+        reviews.map(|(_, each)| each).min_by_key(|each| each.opened_seq)
+    }
+
+    /// Whether reviews are let through as soon as they are opened.
+    pub(super) fn is_unreviewed(&self) -> bool {
+        self.config().is_some_and(|config| config.unreviewed)
+    }
+
+    /// The first interrupt but this one that holds the whole run.
+    pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
+        let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
+        let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
+        open.next().map(|(id, _)| id.clone())
+    }
+}

@@ -1,0 +1,137 @@
+//! Webhooks that somebody registered over the API: channels beside those of the channels file (contract D4).
+//!
+//! The journal says that one is there, what it is and which host it is at. Its URL, its secret and its headers may let somebody
+//! in elsewhere: they lie in a file of the node that took the registration, and nowhere else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fact, Rejection, System};
+use crate::channel::{Channel, Rule, Source, To, Via};
+use crate::hold;
+use crate::id::WebhookId;
+use crate::interrupt::Kind;
+use crate::limits::{NAME_BYTES, WEBHOOKS};
+use crate::name::is_name;
+use crate::schema::Problem;
+use crate::time::Timestamp;
+
+/// What is spoken at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebhookKind {
+    /// A program that knows the compliance crew.
+    CustomUrl,
+    Slack,
+    Teams,
+}
+
+impl WebhookKind {
+    pub const ALL: [Self; 3] = [Self::CustomUrl, Self::Slack, Self::Teams];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CustomUrl => "custom_url",
+            Self::Slack => "slack",
+            Self::Teams => "teams",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    fn via(self) -> Via {
+        match self {
+            Self::CustomUrl => Via::Crew,
+            Self::Slack => Via::Slack,
+            Self::Teams => Via::Teams,
+        }
+    }
+}
+
+/// One webhook, as the journal knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    pub name: String,
+    pub kind: WebhookKind,
+    /// Where it is, as far as that is no secret.
+    pub host: String,
+    /// Nothing is written for one that is not.
+    pub active: bool,
+}
+
+/// With who registered it, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registered {
+    pub is: Webhook,
+    pub by: String,
+    pub at: Timestamp,
+}
+
+/// Where nothing else is configured (contract D5).
+const ATTEMPTS: u64 = 3;
+const RETRY_MS: u64 = 5_000;
+const TIMEOUT_MS: u64 = 10_000;
+
+impl Webhook {
+    /// It as a channel that is told of reviews, by its id. Where it is and what signs there, its node adds.
+    pub fn channel(&self, id: &WebhookId) -> Channel {
+        Channel {
+            name: id.to_string(),
+            rule: Rule { kinds: BTreeSet::from([Kind::Review]), ..Rule::default() },
+            via: self.kind.via(),
+            url: Source::Plain(String::new()),
+            to: To::Channel,
+            mail: None,
+            slack: None,
+            secrets: Vec::new(),
+            headers: BTreeMap::new(),
+            title: false,
+            allow: Vec::new(),
+            attempts: ATTEMPTS,
+            retry_ms: RETRY_MS,
+            timeout_ms: TIMEOUT_MS,
+            hold: hold::Hold::default(),
+            personal: BTreeMap::new(),
+        }
+    }
+}
+
+impl System {
+    /// The channels that are registered and active.
+    pub fn registered_channels(&self) -> impl Iterator<Item = Channel> {
+        let active = self.webhooks.iter().filter(|(_, registered)| registered.is.active);
+        active.map(|(id, registered)| registered.is.channel(id))
+    }
+
+    pub(super) fn register_webhook(&self, id: WebhookId, webhook: Webhook) -> Result<Fact, Rejection> {
+        let mut problems = Vec::new();
+        for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {
+            if !is_name(text, NAME_BYTES) {
+                problems
+                    .push(Problem::new(pointer, "is empty, too long, or holds characters that do not show"));
+            }
+        }
+        if self.webhooks.values().any(|known| known.is.name == webhook.name) {
+            problems.push(Problem::new("/name", format!("`{}` is registered already", webhook.name)));
+        }
+        if self.webhooks.len() >= WEBHOOKS {
+            problems.push(Problem::new("", format!("{WEBHOOKS} webhooks are registered: remove one first")));
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        Ok(Fact::WebhookRegistered { webhook: id, is: webhook })
+    }
+
+    pub(super) fn remove_webhook(&self, webhook: WebhookId) -> Result<Fact, Rejection> {
+        if self.webhooks.contains_key(&webhook) {
+            Ok(Fact::WebhookRemoved { webhook })
+        } else {
+            Err(Rejection::UnknownWebhook)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `/webhooks/callback/{review_id}`: a decision from where a reviewer was told (contract E18).
+//!
+//! It takes a token of somebody, as `/crew/resume` does, or a link: sealed, for one person, one review, one decision, until it
+//! expires or the review is resolved. A GET changes nothing: it leads to the page that shows what is asked, where a form
+//! decides. So a mail scanner that follows links decides nothing.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::{Extension, Json};
+use holdshort_core::interrupt::Kind;
+use holdshort_identity::How;
+use holdshort_protocol::{Code, InterruptStatus};
+use holdshort_web::auth::{AuthState, Caller, Holder};
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::links::Claim;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params};
+use holdshort_web::view;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::ids::ReviewId;
+use super::rate::Counted;
+use super::resume::{self, Status};
+use super::{CHANNEL, Crew, review, task};
+use crate::limits::CREW_LINK_MS;
+use crate::who::Guest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    link: Option<String>,
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+}
+
+/// `GET`: to the page of the link; with a token, the review as data.
+pub(super) async fn show(
+    State(auth): State<AuthState>,
+    guest: Result<Guest, Refused>,
+    Id(id): Id<ReviewId>,
+    Params(query): Params<Query>,
+) -> Answer<Response> {
+    if let Some(link) = query.link {
+        held(&auth, &link, &id).await?;
+        return Ok(Redirect::to(&format!("/d/{link}")).into_response());
+    }
+    let caller = guest?.through(CHANNEL)?;
+    let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
+    Ok(Json(review::seen(&caller, &run, &id.0).await?).into_response())
+}
+
+/// Whoever has a link to this very review.
+async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<Holder> {
+    let holder = auth.holder(link).await?;
+    if holder.asked.interrupt == id.0 { Ok(holder) } else { Err(Refused::not_found("review")) }
+}
+
+/// The task of a review that there is.
+async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<holdshort_core::id::RunId> {
+    let none = || Refused::not_found("review");
+    let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
+    let run = caller.app.run_row(&row.run).await?;
+    if row.kind == Kind::Review && task::is_task(&run) { Ok(row.run) } else { Err(none()) }
+}
+
+/// `POST`: decides. With a link the decision is the link's, and what the body says of it has to be the same.
+pub(super) async fn decide(
+    State(auth): State<AuthState>,
+    guest: Result<Guest, Refused>,
+    Extension(crew): Extension<Arc<Crew>>,
+    Id(id): Id<ReviewId>,
+    Params(query): Params<Query>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer<Response> {
+    let Some(link) = query.link else {
+        let caller = guest?.through(CHANNEL)?;
+        let answer = async {
+            let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
+            let said = resume::read(body).await?;
+            match resume::decide(&caller, &run, &id.0, &said).await {
+                Ok(told) => Ok(Json(told)),
+                Err(refused) if refused.code() == Code::Expired => Ok(Json(expired(run.id.as_str(), &id))),
+                Err(refused) => Err(refused),
+            }
+        };
+        return Ok(crew.limits.within(Counted::Resume, &caller, answer).await);
+    };
+    let holder = held(&auth, &link, &id).await?;
+    let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
+    let answer = by_link(&holder, &id, &headers, body);
+    Ok(crew.limits.of(Counted::Resume, &who, now, answer).await)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithLink {
+    #[serde(default)]
+    status: Option<Status>,
+    #[serde(default)]
+    comments: Option<String>,
+}
+
+async fn by_link(holder: &Holder, id: &ReviewId, headers: &HeaderMap, body: Body) -> Answer<Json<Value>> {
+    let Holder { app, actor, asked, option, .. } = holder;
+    let is_form = headers
+        .get(axum::http::header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    let WithLink { status, comments } = if is_form {
+        body.form().await?
+    } else {
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default()
+    };
+    let bound = match option.as_deref() {
+        Some("approve") => Some(Status::Approved),
+        Some("reject") => Some(Status::Rejected),
+        Some(_) | None => None,
+    };
+    let status = match (bound, status) {
+        (Some(bound), Some(said)) if bound != said => {
+            return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
+        }
+        (Some(status), _) | (None, Some(status)) => status,
+        (None, None) => return Err(Refused::invalid_at("/status", "is missing: approved or rejected")),
+    };
+    let run = app.run_now(&asked.run).await?;
+    match resume::decide_as(app, actor, &run, &id.0, status, comments.as_deref(), None).await {
+        Ok(told) => Ok(Json(told)),
+        Err(refused) if refused.code() == Code::Expired => Ok(Json(expired(run.id.as_str(), id))),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// Too late is no error of the one who answers (contract D7).
+fn expired(task: &str, id: &ReviewId) -> Value {
+    json!({
+        "success": false,
+        "task_id": task,
+        "review_id": id.to_string(),
+        "status": "expired",
+        "message": "nobody decided in time: the task has failed",
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    decision: String,
+    #[serde(default)]
+    expires_in_ms: Option<u64>,
+}
+
+/// `POST …/links`: a link that decides one way, in the name of whoever makes it.
+pub(super) async fn make(
+    guest: Guest,
+    Id(id): Id<ReviewId>,
+    body: Body,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let caller = guest.through(CHANNEL)?;
+    let app = &caller.app;
+    reviewed(&caller, &id).await?;
+    let Asked { decision, expires_in_ms } = body.json().await?;
+    let Some(status) = Status::parse(&decision) else {
+        return Err(Refused::invalid_at("/decision", "is neither approved nor rejected"));
+    };
+    let ms = expires_in_ms.unwrap_or(CREW_LINK_MS);
+    if !(1..=CREW_LINK_MS).contains(&ms) {
+        return Err(Refused::invalid_at(
+            "/expires_in_ms",
+            format!("is not between 1 and {CREW_LINK_MS}, 7 days"),
+        ));
+    }
+    let asked = app.asked(&id.0).await?;
+    let interrupt = view::now::interrupt(app, &asked, &caller.reader().await?).await?;
+    if interrupt.status == InterruptStatus::Resolved {
+        return Err(Refused::of(Code::AlreadyResolved));
+    }
+    let now = app.now();
+    // No longer than the review itself.
+    let until = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
+    let expires_at = until.map_or(now.plus_ms(ms), |until| now.plus_ms(ms).min(until));
+    let claim = Claim {
+        interrupt: id.0.clone(),
+        person: caller.actor.id.clone(),
+        subject: view::interrupt::bound(app, &asked).await?,
+        expires_at,
+        key: if let How::Key(key) = &caller.principal.how { Some(key.clone()) } else { None },
+        made_at: Some(now),
+        seq: Some(app.driver.system().await?.seq),
+        mailed: None,
+        option: Some(status.option().to_owned()),
+    };
+    let link = app.links.token(&claim);
+    let url = format!("{}/edges/crew/api/v1/webhooks/callback/{id}?link={link}", app.base);
+    let made = json!({
+        "success": true,
+        "review_id": id.to_string(),
+        "decision": decision,
+        "url": url,
+        "expires_at": expires_at.to_string(),
+    });
+    Ok((StatusCode::CREATED, Json(made)))
+}

@@ -1,0 +1,168 @@
+//! Crews and their agents: the workflows of this server under the names of the source system.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use holdshort_core::definition::{Definition, EXTERNAL, KindGate, PhaseKind};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::schema;
+use holdshort_web::app::App;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use serde_json::{Map, Value, json};
+
+use super::{CHANNEL, Settings};
+use crate::who::Guest;
+
+/// The member of a run's input that holds what a client sent, where the workflow wants a task in words.
+pub(super) const INPUTS: &str = "inputs";
+
+/// Names of crews in the documents of the source system, and the workflow that each of them is here.
+const ALIASES: [(&str, &str); 2] = [("fraud_analysis", "compliance"), ("fraud_investigation", "compliance")];
+
+/// Whether a workflow is a crew: every one whose agents we run.
+pub(super) fn is_crew(workflow: &str) -> bool {
+    workflow != EXTERNAL
+}
+
+/// The workflow behind the name of a crew. A workflow of that very name goes before an alias.
+pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
+    if is_crew(name) && app.library.get(name).is_some() {
+        return Some(name);
+    }
+    let (_, workflow) = ALIASES.into_iter().find(|(alias, _)| *alias == name)?;
+    app.library.get(workflow).map(|_| workflow)
+}
+
+/// A crew that there is.
+pub(super) fn find(app: &App, name: &str) -> Answer<Arc<Definition>> {
+    let found = workflow_of(app, name).and_then(|workflow| app.library.get(workflow));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = names(app).collect();
+        let mut refused = Refused::not_found("crew");
+        refused.0.detail = format!("there is no crew `{name}`; there are: {}", known.join(", "));
+        refused
+    })
+}
+
+fn names(app: &App) -> impl Iterator<Item = &str> {
+    app.library.names().filter(|name| is_crew(name))
+}
+
+/// The workflow as a crew runs it: a review is the end of its agent's task (contract D3), and expires.
+pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definition {
+    let mut definition = definition.clone();
+    definition.gates.release_ends_step = true;
+    let gate = definition.gates.kinds.entry(Kind::Review).or_insert_with(KindGate::default);
+    let usual = u64::try_from(settings.review_expiry.as_millis()).unwrap_or(u64::MAX);
+    gate.expires_in_ms.get_or_insert(usual);
+    definition
+}
+
+/// What a run is started with: the inputs as they are where the workflow takes them so; else they are its task, in words,
+/// and stand beside it as they were sent.
+pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
+    let sent = Value::Object(inputs);
+    let wants_words =
+        definition.input.pointer("/properties/task/type").and_then(Value::as_str) == Some("string");
+    if schema::check(&definition.input, &sent, "").is_empty() || !wants_words || sent.get("task").is_some() {
+        return sent;
+    }
+    definition.input = json!({
+        "type": "object",
+        "properties": { "task": { "type": "string" }, INPUTS: { "type": "object" } },
+        "required": ["task", INPUTS],
+    });
+    let words = ["query", "question", "description"].iter().find_map(|name| sent.get(name)?.as_str());
+    let task = match words {
+        Some(words) if sent.as_object().is_some_and(|sent| sent.len() == 1) => words.to_owned(),
+        Some(words) => format!("{words}\n\n{}", pretty(&sent)),
+        None => pretty(&sent),
+    };
+    json!({ "task": task, INPUTS: sent })
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// The agents of a workflow in the order of their tasks; those that have none of their own come last.
+fn in_order(definition: &Definition) -> Vec<&str> {
+    let mut agents: Vec<&str> = Vec::new();
+    let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {
+        PhaseKind::OneShot { agent } => Some(agent.as_str()),
+        PhaseKind::Planning(planning) => Some(planning.planner.as_str()),
+        PhaseKind::Control(control) => Some(control.agent.as_str()),
+        PhaseKind::IdeaGeneration(ideas) => Some(ideas.maker.as_str()),
+        PhaseKind::Copilot(copilot) => Some(copilot.agent.as_str()),
+        PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => None,
+    });
+    for agent in of_phases.chain(definition.agents.keys().map(String::as_str)) {
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    agents
+}
+
+fn crew(definition: &Definition) -> Value {
+    let aliases =
+        ALIASES.iter().filter(|(_, workflow)| *workflow == definition.name).map(|(alias, _)| *alias);
+    json!({
+        "name": definition.name,
+        "crew_name": definition.name,
+        "description": definition.description,
+        "process": "sequential",
+        "agents": in_order(definition),
+        "tasks": definition.phases.iter().map(|phase| phase.id.as_str()).collect::<Vec<_>>(),
+        "aliases": aliases.collect::<Vec<_>>(),
+        "inputs": definition.input,
+    })
+}
+
+/// `GET /crew`, `GET /crew/crews`.
+pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let crews: Vec<Value> =
+        names(&app).filter_map(|name| app.library.get(name)).map(|definition| crew(&definition)).collect();
+    Ok(Json(json!({ "success": true, "count": crews.len(), "crews": crews })))
+}
+
+/// `GET /crew/crews/{name}`.
+pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    Ok(Json(crew(&*find(&app, &name)?)))
+}
+
+/// Every agent by its name, and the crews that it works in.
+fn by_name(app: &App) -> BTreeMap<String, Value> {
+    let mut agents: BTreeMap<String, Value> = BTreeMap::new();
+    for definition in names(app).filter_map(|name| app.library.get(name)) {
+        for (name, agent) in &definition.agents {
+            let known = agents.entry(name.clone()).or_insert_with(|| {
+                json!({
+                    "id": name, "agent_id": name, "name": name, "role": name.replace('_', " "),
+                    "tools": agent.tools, "crews": [],
+                })
+            });
+            if let Some(crews) = known["crews"].as_array_mut() {
+                crews.push(json!(definition.name));
+            }
+        }
+    }
+    agents
+}
+
+/// `GET /crew/agents`.
+pub(super) async fn agents(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let agents: Vec<Value> = by_name(&app).into_values().collect();
+    Ok(Json(json!({ "success": true, "count": agents.len(), "agents": agents })))
+}
+
+/// `GET /crew/agents/{id}`.
+pub(super) async fn agent(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    by_name(&app).remove(&id).map(Json).ok_or_else(|| Refused::not_found("agent"))
+}

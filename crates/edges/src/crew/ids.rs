@@ -1,0 +1,48 @@
+//! The ids of the document, each a way to write one of ours: nothing maps them but their text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use holdshort_core::id::InterruptId;
+
+const OURS: &str = "int_";
+const THEIRS: &str = "REV-";
+
+/// `REV-01K6F…`: the interrupt `int_01k6f…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReviewId(pub(super) InterruptId);
+
+impl fmt::Display for ReviewId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.0.as_str();
+        write!(f, "{THEIRS}{}", id.strip_prefix(OURS).unwrap_or(id).to_ascii_uppercase())
+    }
+}
+
+impl FromStr for ReviewId {
+    type Err = holdshort_core::id::Malformed;
+
+    /// In either of the two forms.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ours = text.strip_prefix(THEIRS).map(|rest| format!("{OURS}{}", rest.to_ascii_lowercase()));
+        ours.as_deref().unwrap_or(text).parse().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_is_an_interrupt_under_another_name() {
+        let ours: InterruptId = "int_01k6f0000000000000000000cc".parse().unwrap();
+        let theirs = ReviewId(ours.clone()).to_string();
+        assert_eq!(theirs, "REV-01K6F0000000000000000000CC");
+        for text in [theirs.as_str(), ours.as_str()] {
+            assert_eq!(text.parse(), Ok(ReviewId(ours.clone())), "{text}");
+        }
+        for text in ["REV-1", "REV-", "", "run_01k6f0000000000000000000cc"] {
+            assert!(text.parse::<ReviewId>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of the compliance crew know them (contracts D2 to D7 and D9).
+//!
+//! A crew is a workflow, a task is a run, a review is an interrupt of kind `review`; each state is read from the journal.
+//! `run.rs` starts, `task.rs` words a run, `status.rs` and `socket.rs` tell it; `pause.rs` holds a run, `review.rs` words a
+//! review, `resume.rs` decides on one, `callback.rs` the same over a signed link. `crews.rs` maps names to workflows,
+//! `webhooks/` registers channels and tells of deliveries. `settings.rs` reads the environment of the document, `limits` of a
+//! minute are `rate.rs`. Nothing here drives a run.
+
+mod callback;
+mod crews;
+mod ids;
+mod pause;
+mod rate;
+mod resume;
+mod review;
+mod run;
+mod settings;
+mod socket;
+mod status;
+mod task;
+mod webhooks;
+
+use std::sync::Arc;
+
+use axum::routing::{delete, get, post};
+use axum::{Extension, Router};
+use holdshort_core::rights::Permission;
+use holdshort_web::auth::AuthState;
+use holdshort_web::needs::{Needs, all, any};
+
+use rate::Limits;
+pub use settings::{Settings, Wrong};
+
+/// The channel that what a client does is recorded with.
+const CHANNEL: &str = "crew";
+
+const READ: Needs = any(Permission::Read);
+const READ_ALL: Needs = all(Permission::Read);
+const STEER: Needs = all(Permission::Steer);
+const ASK: Needs = any(Permission::Ask);
+const DECIDE: Needs = any(Permission::Decide);
+const ASSIGN: Needs = all(Permission::Assign);
+const ADMINISTER: Needs = all(Permission::Administer);
+
+/// What handlers of this edge share.
+struct Crew {
+    settings: Settings,
+    limits: Limits,
+}
+
+/// One base serves the paths with `/api/v1` and without (contract D9).
+pub(super) fn router(settings: Settings) -> Router<AuthState> {
+    let limits = Limits::new(&settings);
+    let routes = routes();
+    Router::new()
+        .merge(routes.clone())
+        .nest("/api/v1", routes)
+        .layer(Extension(Arc::new(Crew { settings, limits })))
+}
+
+fn routes() -> Router<AuthState> {
+    Router::new()
+        .route("/crew", READ.on(get(crews::all)))
+        .route("/crew/run", STEER.on(post(run::run)))
+        .route("/crew/status/{task_id}", READ.on(get(status::status)))
+        .route("/crew/pause/{task_id}", ASK.on(post(pause::pause)))
+        .route("/crew/resume/{task_id}", DECIDE.on(post(resume::resume)))
+        .route("/crew/review/{task_id}", READ.on(get(review::of_task)))
+        .route("/crew/reviews", READ.on(get(review::list)))
+        .route("/crew/tasks", READ_ALL.on(get(status::tasks)))
+        .route("/crew/crews", READ.on(get(crews::all)))
+        .route("/crew/crews/{name}", READ.on(get(crews::one)))
+        .route("/crew/agents", READ.on(get(crews::agents)))
+        .route("/crew/agents/{id}", READ.on(get(crews::agent)))
+        .route("/ws/tasks/{task_id}", READ_ALL.on(get(socket::open)))
+        .route("/webhooks", READ_ALL.on(get(webhooks::list)))
+        .route("/webhooks/register", ADMINISTER.on(post(webhooks::register)))
+        .route(
+            "/webhooks/{webhook_id}",
+            READ_ALL.on(get(webhooks::read)).merge(ADMINISTER.on(delete(webhooks::remove))),
+        )
+        .route("/webhooks/status/{review_id}", READ_ALL.on(get(webhooks::of_review)))
+        .route("/webhooks/delivery/{delivery_id}", READ_ALL.on(get(webhooks::delivery)))
+        .route("/webhooks/retry/{delivery_id}", ADMINISTER.on(post(webhooks::retry)))
+        // Whoever comes with a link has no token: the link says who decides.
+        .route("/webhooks/callback/{review_id}", DECIDE.on(get(callback::show).post(callback::decide)))
+        .route("/webhooks/callback/{review_id}/links", ASSIGN.on(post(callback::make)))
+}

@@ -1,0 +1,124 @@
+//! `POST /crew/pause/{task_id}`: a service holds a task until somebody has reviewed it (contracts D2, E35).
+
+use std::sync::Arc;
+
+use axum::{Extension, Json};
+use holdshort_core::interrupt::Level;
+use holdshort_core::run::{Hold, Input};
+use holdshort_identity::How;
+use holdshort_protocol::Code;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::ids::ReviewId;
+use super::{CHANNEL, Crew, task};
+use crate::limits::CREW_TITLE_CHARS;
+use crate::who::Guest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    findings: Value,
+    risk_level: String,
+    #[serde(default)]
+    regulatory_implications: Vec<String>,
+    #[serde(default)]
+    details: Option<Value>,
+}
+
+pub(super) async fn pause(
+    guest: Guest,
+    Id(id): Id<String>,
+    Extension(crew): Extension<Arc<Crew>>,
+    body: Body,
+) -> Answer<Json<Value>> {
+    let caller = service(guest)?;
+    let app = caller.app.clone();
+    let id = task::known(&app, &id).await?;
+    let value = body.value().await?;
+    let asked: Asked = read_strict(&value)?;
+    let hold = hold(asked, &crew)?;
+    let already = |review: String| {
+        json!({
+            "success": false,
+            "task_id": id.as_str(),
+            "status": "paused",
+            "message": "the task is paused already",
+            "review_id": review,
+        })
+    };
+    if let Some(review) = app.run_now(&id).await?.open_review() {
+        return Ok(Json(already(task::review_id(review))));
+    }
+    let run = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await?;
+    let Some(review) = task::last_review(&run) else { return Err(Refused::of(Code::Internal)) };
+    if !review.is_open() {
+        return Ok(Json(json!({
+            "success": false,
+            "task_id": id.as_str(),
+            "status": "bypassed",
+            "message": "HITL_ENABLED is false: the task goes on, and the journal says so",
+            "review_id": ReviewId(review.opened.interrupt.clone()).to_string(),
+        })));
+    }
+    // Another service was faster: the review is theirs.
+    if review.opened.agent.as_deref() != Some(&caller.actor.id) {
+        return Ok(Json(already(task::review_id(review))));
+    }
+    Ok(Json(json!({
+        "success": true,
+        "task_id": id.as_str(),
+        "status": "paused",
+        "message": task::waits_for(&run),
+        "review_id": task::review_id(review),
+        "expires_at": review.opened.expires_at.map(|at| at.to_string()),
+    })))
+}
+
+/// A service, by its key or as an agent. A person is refused whatever their role (contract E35).
+fn service(guest: Guest) -> Answer<Caller> {
+    let refused =
+        || Refused::new(Code::ForbiddenRole, "a task is paused with a service token, and not by a person");
+    let caller = guest.through(CHANNEL).map_err(|refused_as| {
+        if refused_as.code() == Code::ForbiddenRole { refused() } else { refused_as }
+    })?;
+    let is_service = matches!(caller.principal.how, How::Key(_)) || caller.principal.is_agent();
+    if is_service { Ok(caller) } else { Err(refused()) }
+}
+
+fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
+    let Asked { findings, risk_level, regulatory_implications, details } = asked;
+    if findings.as_str().is_some_and(|text| text.trim().is_empty()) || findings.is_null() {
+        return Err(Refused::invalid_at("/findings", "is empty: what shall be looked at?"));
+    }
+    let risk = match risk_level.to_ascii_lowercase().as_str() {
+        "low" => Level::Low,
+        "medium" => Level::Medium,
+        "high" => Level::High,
+        "critical" => Level::Critical,
+        _ => return Err(Refused::invalid_at("/risk_level", "is none of low, medium, high, critical")),
+    };
+    let first = findings.as_str().and_then(|text| text.trim().lines().next()).unwrap_or_default();
+    let title =
+        if first.is_empty() { "Compliance review".to_owned() } else { format!("Compliance review: {first}") };
+    let mut payload = json!({
+        "findings": findings,
+        "risk_level": risk_level,
+        "regulatory_implications": regulatory_implications,
+    });
+    if let Some(details) = details {
+        payload["details"] = details;
+    }
+    let expires = u64::try_from(crew.settings.review_expiry.as_millis()).unwrap_or(u64::MAX);
+    Ok(Hold {
+        title: title.chars().take(CREW_TITLE_CHARS).collect(),
+        message: String::new(),
+        payload,
+        risk,
+        expires_in_ms: Some(expires),
+    })
+}

@@ -1,0 +1,85 @@
+//! How often somebody may start a crew, and resume one (contracts D5, D6), told in the headers of the source system.
+
+use std::time::{Duration, Instant};
+
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use holdshort_protocol::Code;
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::quota::{Quota, Standing};
+
+use super::Settings;
+
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// In memory: a restart forgets who has asked how often.
+pub(super) struct Limits {
+    runs: Quota,
+    resumes: Quota,
+}
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub(super) enum Counted {
+    Run,
+    Resume,
+}
+
+impl Limits {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { runs: Quota::new("runs", settings.runs), resumes: Quota::new("resumes", settings.resumes) }
+    }
+
+    /// Carries out a request if it is not one too many. Whatever is answered says what is left.
+    pub(super) async fn within<T: IntoResponse>(
+        &self,
+        counted: Counted,
+        caller: &Caller,
+        answer: impl Future<Output = Answer<T>>,
+    ) -> Response {
+        let who = format!("as {}", caller.principal.id);
+        self.of(counted, &who, caller.app.now().as_millis(), answer).await
+    }
+
+    /// The same of whoever has no token, by a name of theirs.
+    pub(super) async fn of<T: IntoResponse>(
+        &self,
+        counted: Counted,
+        who: &str,
+        now_ms: i64,
+        answer: impl Future<Output = Answer<T>>,
+    ) -> Response {
+        let (quota, what) = match counted {
+            Counted::Run => (&self.runs, "crews are started"),
+            Counted::Resume => (&self.resumes, "tasks are resumed"),
+        };
+        let standing = quota.count(who, Instant::now());
+        let answered = match standing.refused {
+            None => answer.await,
+            Some(_) => {
+                let why = format!("{what} at most {} times a minute: come back later", standing.per_minute);
+                Err(Refused::new(Code::TooManyRequests, why))
+            }
+        };
+        let mut response = answered.into_response();
+        tell(response.headers_mut(), &standing, now_ms);
+        response
+    }
+}
+
+fn tell(headers: &mut HeaderMap, standing: &Standing, now_ms: i64) {
+    let seconds = |time: Duration| time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    let at = u64::try_from(now_ms.div_euclid(1_000)).unwrap_or_default() + seconds(standing.full);
+    for (name, number) in
+        [(LIMIT, standing.per_minute.into()), (REMAINING, standing.left.into()), (RESET, at)]
+    {
+        headers.insert(name, HeaderValue::from(number));
+    }
+    if let Some(wait) = standing.refused {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds(wait).max(1)));
+    }
+}

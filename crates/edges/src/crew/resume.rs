@@ -1,0 +1,174 @@
+//! `POST /crew/resume/{task_id}`: a person's decision on the review that a task waits for (contracts D3, E16, E17).
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use axum::{Extension, Json};
+use holdshort_core::actor::Actor;
+use holdshort_core::id::InterruptId;
+use holdshort_core::run::{Input, Run};
+use holdshort_identity::{How, Principal};
+use holdshort_protocol::{self as wire, Code};
+use holdshort_web::app::App;
+use holdshort_web::asked::Asked;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::ids::ReviewId;
+use super::rate::Counted;
+use super::{CHANNEL, Crew, review, task};
+use crate::limits::CREW_REVIEWER_BYTES;
+use crate::who::Guest;
+
+/// What its clients send where they know no user (contract E36). Compared without case.
+const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
+
+/// What its form sends beside these is taken, and changes nothing (contract D9).
+#[derive(Deserialize)]
+pub(super) struct Said {
+    pub(super) status: Status,
+    #[serde(default)]
+    pub(super) reviewer: Option<String>,
+    #[serde(default)]
+    pub(super) comments: Option<String>,
+    #[serde(flatten)]
+    _more: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Approved,
+    Rejected,
+}
+
+impl Status {
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Approved => "approve",
+            Self::Rejected => "reject",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "approved" => Some(Self::Approved),
+            "rejected" => Some(Self::Rejected),
+            _ => None,
+        }
+    }
+}
+
+pub(super) async fn resume(
+    guest: Guest,
+    Id(id): Id<String>,
+    Extension(crew): Extension<Arc<Crew>>,
+    body: Body,
+) -> Answer<Response> {
+    let caller = guest.through(CHANNEL)?;
+    let answer = async {
+        let id = task::known(&caller.app, &id).await?;
+        let run = caller.app.run_now(&id).await?;
+        let Some(last) = task::last_review(&run) else {
+            // Whoever sends nonsense is told that first, as it would be of a task that waits.
+            read(body).await?;
+            return Err(not_paused(&run));
+        };
+        let last = last.opened.interrupt.clone();
+        let said = read(body).await?;
+        let told = decide(&caller, &run, &last, &said).await.map_err(|refused| match refused.code() {
+            // Of an expired review nothing waits any more.
+            Code::Expired => not_paused(&run),
+            _ => refused,
+        })?;
+        Ok(Json(told))
+    };
+    Ok(crew.limits.within(Counted::Resume, &caller, answer).await)
+}
+
+fn not_paused(run: &Run) -> Refused {
+    let state = task::State::of_run(run).word();
+    Refused::new(Code::AlreadyResolved, format!("the task is {state}: no review of it waits"))
+}
+
+pub(super) async fn read(body: Body) -> Answer<Said> {
+    let value = body.value().await?;
+    let said: Said = read_strict(&value)?;
+    if said.reviewer.as_ref().is_some_and(|name| name.len() > CREW_REVIEWER_BYTES) {
+        let rule = format!("is longer than {CREW_REVIEWER_BYTES} bytes");
+        return Err(Refused::invalid_at("/reviewer", rule));
+    }
+    Ok(said)
+}
+
+/// One decision, by whatever way it came: the first counts, the same again is told once more, another one is refused.
+pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &Said) -> Answer<Value> {
+    let note = on_behalf(&caller.app, &caller.principal, said.reviewer.as_deref()).await?;
+    decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), note).await
+}
+
+/// The same in somebody's name. `note`: what is recorded of who was named.
+pub(super) async fn decide_as(
+    app: &App,
+    actor: &Actor,
+    run: &Run,
+    id: &InterruptId,
+    status: Status,
+    comments: Option<&str>,
+    note: Option<String>,
+) -> Answer<Value> {
+    let asked = Asked { run: run.id.clone(), interrupt: id.clone() };
+    let is_open = run.interrupts.get(id).is_some_and(|each| each.is_open());
+    if let Some(text) = note.filter(|_| is_open) {
+        app.send(&run.id, Input::Comment { interrupt: id.clone(), text }, actor.clone()).await?;
+    }
+    let decision = wire::Decision {
+        option: status.option().to_owned(),
+        text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),
+        ..wire::Decision::default()
+    };
+    let interrupt = holdshort_web::decide::decide(app, &asked, actor.clone(), decision).await?;
+    let (word, message) = match (review::status(&interrupt), status) {
+        ("PENDING", _) => ("paused", "the decision is noted; others have to decide as well"),
+        (_, Status::Approved) => ("resuming", "the task goes on with its next step"),
+        (_, Status::Rejected) => ("rejected", "the task has failed"),
+    };
+    Ok(json!({
+        "success": true,
+        "task_id": run.id.as_str(),
+        "review_id": ReviewId(id.clone()).to_string(),
+        "status": word,
+        "message": message,
+    }))
+}
+
+/// Who decides is whoever is signed in (contract E29). A service may decide for somebody whom it names, and that is
+/// recorded, as is the name that a client without users sends.
+async fn on_behalf(app: &App, principal: &Principal, reviewer: Option<&str>) -> Answer<Option<String>> {
+    let Some(sent) = reviewer else { return Ok(None) };
+    let name = sent.trim();
+    if NOBODY.contains(&&*name.to_ascii_lowercase()) {
+        return Ok((!name.is_empty()).then(|| format!("The client named the reviewer `{name}`: nobody.")));
+    }
+    let is_same = |known: &str| known.eq_ignore_ascii_case(name);
+    let system = app.driver.glance_system().await?;
+    let addresses = system.people.get(&principal.id).map(|person| &person.addresses);
+    let is_they = is_same(&principal.id)
+        || principal.name.as_deref().is_some_and(is_same)
+        || addresses.is_some_and(|addresses| addresses.values().any(|address| is_same(address)));
+    if is_they {
+        return Ok(None);
+    }
+    if matches!(principal.how, How::Key(_)) {
+        return Ok(Some(format!("Decided by the service `{}` on behalf of `{name}`.", principal.id)));
+    }
+    let why = format!(
+        "`reviewer` names `{name}`, and you are `{}`: leave it out, or sign in as they",
+        principal.id
+    );
+    Err(Refused::new(Code::ForbiddenRole, why))
+}

@@ -1,0 +1,197 @@
+//! Reviews: an interrupt of kind `review` in the words of the source system, as whoever asks is shown it.
+
+use axum::Json;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Kind, mark};
+use holdshort_core::run::Run;
+use holdshort_protocol::{self as wire, Code};
+use holdshort_store::{InterruptFilter, Tables};
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params};
+use holdshort_web::view;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::ids::ReviewId;
+use super::{CHANNEL, task};
+use crate::limits::{CREW_LIST, CREW_LISTED};
+use crate::who::Guest;
+
+/// `GET /crew/review/{task_id}`: the review that the task waits for, or the last one; the earlier ones are its history.
+pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.through(CHANNEL)?;
+    let id = task::known(&caller.app, &id).await?;
+    let run = caller.app.run_now(&id).await?;
+    let Some(last) = task::last_review(&run) else {
+        return Err(Refused::new(Code::NotFound, "the task has no review"));
+    };
+    let last = last.opened.interrupt.clone();
+    let mut reviews: Vec<(u64, InterruptId)> = run
+        .interrupts
+        .values()
+        .filter(|each| each.opened.kind == Kind::Review)
+        .map(|each| (each.opened_seq, each.opened.interrupt.clone()))
+        .collect();
+    reviews.sort_unstable();
+    let mut shown = seen(&caller, &run, &last).await?;
+    let mut history = Vec::new();
+    for (_, earlier) in reviews.iter().filter(|(_, id)| *id != last) {
+        // One that is not theirs is none of theirs to know of.
+        history.extend(seen(&caller, &run, earlier).await.ok());
+    }
+    shown["history"] = history.into();
+    Ok(Json(shown))
+}
+
+/// A review as somebody may see it; refused where it is not theirs.
+pub(super) async fn seen(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
+    caller.interrupt(id).await?;
+    let reader = caller.reader().await?;
+    let interrupt = view::interrupt::of_run(run, id, &reader).ok_or_else(|| Refused::not_found("review"))?;
+    Ok(shown(&interrupt, &run.definition.name))
+}
+
+/// Where a review stands.
+pub(super) fn status(interrupt: &wire::Interrupt) -> &'static str {
+    match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
+        None => "PENDING",
+        Some(wire::Outcome::Approved | wire::Outcome::Answered) => "APPROVED",
+        Some(wire::Outcome::Rejected) => "REJECTED",
+        Some(wire::Outcome::Expired) => "EXPIRED",
+        Some(wire::Outcome::Cancelled | wire::Outcome::Superseded) => "CANCELLED",
+    }
+}
+
+/// A flat review whose lists are never null (contract D9).
+pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
+    let empty = Map::new();
+    let payload = interrupt.payload.as_object().unwrap_or(&empty);
+    let risk = payload.get("risk_level").cloned().filter(|risk| !risk.is_null());
+    let implications = payload.get("regulatory_implications").filter(|list| list.is_array()).cloned();
+    let implications = implications.unwrap_or_else(|| json!([]));
+    let id = interrupt.id.parse().map(|id| ReviewId(id).to_string()).unwrap_or_default();
+    let status = status(interrupt);
+    json!({
+        "id": id,
+        "review_id": id,
+        "task_id": interrupt.run,
+        "crew_name": crew,
+        "findings": findings(interrupt, payload),
+        "risk_level": risk.unwrap_or_else(|| json!(interrupt.risk.level)),
+        "implications": implications,
+        "regulatory_implications": implications,
+        "details": details(interrupt, payload),
+        "status": status,
+        "state": status.to_ascii_lowercase(),
+        "agent": interrupt.agent,
+        "created_at": interrupt.created_at,
+        "expires_at": interrupt.expires_at,
+        "resolved_at": interrupt.resolution.as_ref().map(|resolution| resolution.at.clone()),
+        "responses": responses(interrupt),
+    })
+}
+
+/// In words: a list of findings is its lines.
+fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
+    match payload.get("findings") {
+        Some(Value::Array(lines)) if lines.iter().all(Value::is_string) && !lines.is_empty() => {
+            let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+            lines.join("\n").into()
+        }
+        Some(Value::Null) | None => interrupt.title.as_str().into(),
+        Some(Value::Array(list)) if list.is_empty() => interrupt.title.as_str().into(),
+        Some(found) => found.clone(),
+    }
+}
+
+/// What else is shown: of what an agent hands in, the text that is released.
+fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
+    let known = ["findings", "risk_level", "regulatory_implications", "call_id", "details"];
+    let mut details: Map<String, Value> = payload
+        .iter()
+        .filter(|(name, _)| !known.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    match payload.get("details") {
+        Some(Value::Object(said)) => details.extend(said.clone()),
+        Some(Value::Null) | None => {}
+        Some(said) => {
+            details.insert("details".to_owned(), said.clone());
+        }
+    }
+    details.entry("title").or_insert_with(|| interrupt.title.as_str().into());
+    details.into()
+}
+
+/// Who has said what so far: those whose votes count, the last one first decided last.
+fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
+    let response = |status: &str, reviewer: &str, comments: Option<&str>, at: &str| json!({ "status": status, "reviewer": reviewer, "comments": comments, "timestamp": at });
+    if let Some(resolution) = &interrupt.resolution {
+        let status = status(interrupt).to_ascii_lowercase();
+        let one = |by: &String| response(&status, by, resolution.text.as_deref(), &resolution.at);
+        return resolution.by.iter().map(one).collect();
+    }
+    let word = |option: &str| if option == "reject" { "rejected" } else { "approved" };
+    interrupt
+        .votes
+        .iter()
+        .map(|vote| response(word(&vote.option), &vote.by, vote.text.as_deref(), &vote.at))
+        .collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    status: Option<String>,
+    limit: Option<u16>,
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+}
+
+/// `GET /crew/reviews?status=`: those that wait first. A reviewer is shown those that are theirs.
+pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let caller = guest.through(CHANNEL)?;
+    let app = &caller.app;
+    let limit = holdshort_web::query::limit(query.limit)?;
+    let wanted = query.status.map(|status| status.to_ascii_uppercase()).filter(|status| !status.is_empty());
+    let known = ["PENDING", "APPROVED", "REJECTED", "EXPIRED", "CANCELLED"];
+    if wanted.as_deref().is_some_and(|wanted| !known.contains(&wanted)) {
+        let rule = "status: is none of pending, approved, rejected, expired, cancelled";
+        return Err(Refused::new(Code::InvalidQuery, rule));
+    }
+    let system = app.driver.glance_system().await?;
+    let marks =
+        caller.reaches_assigned().then(|| mark::of_person(&caller.actor.id, &system.people, app.now()));
+    let filter = InterruptFilter {
+        marks: marks.map(|marks| marks.into_iter().collect()),
+        open: wanted.as_deref().map(|wanted| wanted == "PENDING"),
+        kind: Some(Kind::Review),
+        ..InterruptFilter::default()
+    };
+    let reader = caller.reader().await?;
+    let (mut reviews, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    loop {
+        let page = app.journal().interrupts(&filter, cursor.as_ref(), CREW_LIST).await?;
+        scanned += page.items.len();
+        for row in &page.items {
+            if reviews.len() == limit {
+                break;
+            }
+            let run = app.run_row(&row.run).await?;
+            if !task::is_task(&run)
+                || (!caller.reaches_all() && caller.interrupt(&row.interrupt).await.is_err())
+            {
+                continue;
+            }
+            let interrupt = view::interrupt::of_row(app, row, &reader).await?;
+            if wanted.as_deref().is_none_or(|wanted| wanted == status(&interrupt)) {
+                reviews.push(shown(&interrupt, &run.workflow));
+            }
+        }
+        cursor = page.next;
+        if cursor.is_none() || reviews.len() == limit || scanned >= CREW_LISTED {
+            return Ok(Json(json!({ "success": true, "count": reviews.len(), "reviews": reviews })));
+        }
+    }
+}

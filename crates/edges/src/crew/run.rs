@@ -1,0 +1,144 @@
+//! `POST /crew/run`: starts a crew, and answers at once or when it has ended or waits for somebody.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use axum::{Extension, Json};
+use holdshort_core::channel::Channel;
+use holdshort_core::id::RunId;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::run::{Config, Origin, Run};
+use holdshort_engine::StartRun;
+use holdshort_protocol::Code;
+use holdshort_web::app::detached;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::rate::Counted;
+use super::task::{self, State};
+use super::{CHANNEL, Crew, crews};
+use crate::limits::CREW_SYNC_TIME;
+use crate::who::Guest;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    crew_name: String,
+    #[serde(default)]
+    inputs: Map<String, Value>,
+    #[serde(default)]
+    async_execution: bool,
+}
+
+pub(super) async fn run(
+    guest: Guest,
+    Extension(crew): Extension<Arc<Crew>>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
+    let caller = guest.through(CHANNEL)?;
+    let answer = begin(&caller, &crew, idempotency, body);
+    Ok(crew.limits.within(Counted::Run, &caller, answer).await)
+}
+
+async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Body) -> Answer<Json<Value>> {
+    let value = body.value().await?;
+    let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
+    let found = crews::find(&caller.app, &crew_name)?;
+    let tells =
+        |channel: &Channel| channel.rule.kinds.is_empty() || channel.rule.kinds.contains(&Kind::Review);
+    if crew.settings.hitl_enabled && !caller.app.driver.channels().iter().any(tells) {
+        // It is paused and listed all the same (contract E20).
+        tracing::warn!(
+            crew = crew_name,
+            "no channel tells reviewers: register a webhook, or look at /crew/reviews"
+        );
+    }
+    let mut definition = crews::as_crew(&found, &crew.settings);
+    let input = crews::input(&mut definition, inputs);
+    let start = StartRun {
+        definition: Arc::new(definition),
+        session: None,
+        config: Config { unreviewed: !crew.settings.hitl_enabled, ..Config::default() },
+        input,
+        origin: Origin::Native,
+        ask: None,
+        key: idempotency.of(&caller.actor, "POST /edges/crew/run", &value),
+        front: None,
+    };
+    let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
+    let started = detached(async move { driver.start(start, actor).await }).await;
+    let started = started.map_err(|error| in_words(error.into()))?;
+    let run = if async_execution {
+        caller.app.run_now(&started.run).await?
+    } else {
+        settled(caller, &started.run).await?
+    };
+    Ok(Json(told(&crew_name, &run, async_execution)))
+}
+
+/// What does not fit is named where the client wrote it.
+fn in_words(refused: Refused) -> Refused {
+    refused.in_words(|error| {
+        if let Some(rest) = error.pointer.strip_prefix("/input") {
+            error.pointer = format!("/inputs{rest}");
+        }
+    })
+}
+
+/// The run once it has ended or waits for somebody, or as it is when the time is over: it goes on all the same.
+async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
+    let app = &caller.app;
+    let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
+    // Before the run is looked at: what is committed in between is not missed.
+    let mut commits = app.driver.watch(id);
+    let over = tokio::time::sleep(CREW_SYNC_TIME);
+    let ended = caller.ended();
+    tokio::pin!(over, ended);
+    loop {
+        let run = app.run_now(id).await?;
+        match State::of_run(&run) {
+            State::Paused | State::Completed | State::Failed => return Ok(run),
+            State::Pending | State::Running => {}
+        }
+        tokio::select! {
+            biased;
+            () = &mut ended => return Err(Refused::of(Code::AccessEnded)),
+            Ok(()) = commits.changed() => {}
+            () = &mut over => return Ok(run),
+            () = app.stopped() => return Ok(run),
+            else => return Ok(run),
+        }
+    }
+}
+
+/// Every answer has these members, null where there is nothing (contract D9).
+fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
+    let state = State::of_run(run);
+    let result = match state {
+        State::Completed => task::result(run),
+        State::Failed => Value::Null,
+        State::Paused => json!({
+            "status": "paused",
+            "message": task::waits_for(run),
+            "review_id": run.open_review().map(task::review_id),
+        }),
+        State::Pending | State::Running if is_async => Value::Null,
+        State::Pending | State::Running => json!({
+            "status": "running",
+            "message": "It is still at work: /crew/status tells what comes of it",
+        }),
+    };
+    json!({
+        "success": state != State::Failed,
+        "crew_name": crew_name,
+        "task_id": run.id.as_str(),
+        "status": state.lower(),
+        "result": result,
+        "error": task::error(run),
+    })
+}

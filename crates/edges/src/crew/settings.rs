@@ -1,0 +1,292 @@
+//! The environment of the document (contract D5), read once at the start. Each key may be in a file instead, as `KEY_FILE`
+//! names it: so Docker and Kubernetes mount configuration.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+use holdshort_notify::Encoding;
+use holdshort_web::webhooks::Sending;
+use ipnet::IpNet;
+
+use crate::limits::{
+    CREW_ATTEMPTS, CREW_EXPIRY_MINUTES, CREW_ORIGINS, CREW_RESUMES, CREW_RETRY_SECONDS, CREW_RUNS,
+    CREW_SETTING_BYTES, CREW_TIMEOUT_SECONDS,
+};
+
+/// What the edge is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `false`: reviews are let through, which each of them says (contract E20).
+    pub hitl_enabled: bool,
+    pub webhook_timeout: Duration,
+    /// Attempts of one delivery.
+    pub attempts: u64,
+    /// From the first attempt to the second.
+    pub retry_delay: Duration,
+    /// How long a review waits where its workflow says nothing.
+    pub review_expiry: Duration,
+    /// A minute, of each principal.
+    pub runs: u32,
+    pub resumes: u32,
+    /// Ranges of addresses that are not public and that webhooks may be at all the same.
+    pub allow: Vec<String>,
+    /// Of the signature of the source system.
+    pub signature: Encoding,
+    /// Pages of these may call the edge from a browser.
+    pub origins: Vec<HeaderValue>,
+    /// What was set and does nothing here.
+    pub notices: Vec<&'static str>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            hitl_enabled: true,
+            webhook_timeout: Duration::from_secs(10),
+            attempts: 3,
+            retry_delay: Duration::from_secs(5),
+            review_expiry: Duration::from_mins(60),
+            runs: CREW_RUNS,
+            resumes: CREW_RESUMES,
+            allow: Vec::new(),
+            signature: Encoding::Hex,
+            origins: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+}
+
+/// A variable that says nothing usable. A server does not start with it: a misspelt switch must not count as its default.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    #[error("{name}: `{value}` is {rule}")]
+    Value { name: &'static str, value: String, rule: String },
+    #[error("{name}_FILE: {why}")]
+    File { name: &'static str, why: String },
+    #[error("{name} and {name}_FILE are both there: set one of them")]
+    Both { name: &'static str },
+}
+
+const NEO4J: &str = "REQUIRE_NEO4J is read and does nothing: Holdshort needs no Neo4j";
+
+impl Settings {
+    /// `variable`: the environment.
+    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, Wrong> {
+        let read = |name| read(name, variable);
+        let mut settings = Self::default();
+        if let Some(value) = read("HITL_ENABLED")? {
+            settings.hitl_enabled = flag("HITL_ENABLED", &value)?;
+        }
+        if let Some(value) = read("REQUIRE_NEO4J")? {
+            flag("REQUIRE_NEO4J", &value)?;
+            settings.notices.push(NEO4J);
+        }
+        let number = |name, most: u64, set: &mut dyn FnMut(u64)| -> Result<(), Wrong> {
+            if let Some(value) = read(name)? {
+                set(count(name, &value, most)?);
+            }
+            Ok(())
+        };
+        number("WEBHOOK_TIMEOUT_SECONDS", CREW_TIMEOUT_SECONDS, &mut |n| {
+            settings.webhook_timeout = Duration::from_secs(n);
+        })?;
+        number("MAX_RETRY_ATTEMPTS", CREW_ATTEMPTS, &mut |n| settings.attempts = n)?;
+        number("RETRY_DELAY_SECONDS", CREW_RETRY_SECONDS, &mut |n| {
+            settings.retry_delay = Duration::from_secs(n);
+        })?;
+        number("DEFAULT_REVIEW_EXPIRY_MINUTES", CREW_EXPIRY_MINUTES, &mut |n| {
+            settings.review_expiry = Duration::from_secs(n * 60);
+        })?;
+        let per_minute = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        number("CREW_RUNS_PER_MINUTE", u32::MAX.into(), &mut |n| settings.runs = per_minute(n))?;
+        number("CREW_RESUMES_PER_MINUTE", u32::MAX.into(), &mut |n| settings.resumes = per_minute(n))?;
+        if let Some(value) = read("WEBHOOK_ALLOW_NETWORKS")? {
+            settings.allow = networks("WEBHOOK_ALLOW_NETWORKS", &value)?;
+        }
+        if let Some(value) = read("WEBHOOK_SIGNATURE_ENCODING")? {
+            settings.signature = match value.to_ascii_lowercase().as_str() {
+                "hex" => Encoding::Hex,
+                "base64" => Encoding::Base64,
+                _ => {
+                    let (name, rule) = ("WEBHOOK_SIGNATURE_ENCODING", "neither hex nor base64".to_owned());
+                    return Err(Wrong::Value { name, value, rule });
+                }
+            };
+        }
+        if let Some(value) = read("CORS_ALLOWED_ORIGINS")? {
+            settings.origins = origins("CORS_ALLOWED_ORIGINS", &value)?;
+        }
+        Ok(settings)
+    }
+}
+
+impl Settings {
+    /// How webhooks are sent to.
+    pub fn sending(&self) -> Sending {
+        Sending {
+            timeout: self.webhook_timeout,
+            attempts: self.attempts,
+            retry_delay: self.retry_delay,
+            allow: self.allow.clone(),
+            encoding: self.signature,
+        }
+    }
+}
+
+/// What a variable says, or the file that `NAME_FILE` names. An empty one says nothing.
+fn read(name: &'static str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, Wrong> {
+    let said =
+        |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+    let (plain, file) = (said(name), said(&format!("{name}_FILE")));
+    match (plain, file) {
+        (Some(_), Some(_)) => Err(Wrong::Both { name }),
+        (plain, None) => Ok(plain),
+        (None, Some(path)) => {
+            let wrong = |why: String| Wrong::File { name, why: format!("{path} {why}") };
+            let file = File::open(&path).map_err(|error| wrong(format!("can not be read: {error}")))?;
+            let mut text = String::new();
+            let mut file = file.take(CREW_SETTING_BYTES + 1);
+            file.read_to_string(&mut text).map_err(|error| wrong(format!("can not be read: {error}")))?;
+            if text.len() as u64 > CREW_SETTING_BYTES {
+                return Err(wrong(format!("has more than {CREW_SETTING_BYTES} bytes")));
+            }
+            let text = text.trim();
+            if text.is_empty() { Err(wrong("is empty".to_owned())) } else { Ok(Some(text.to_owned())) }
+        }
+    }
+}
+
+fn flag(name: &'static str, value: &str) -> Result<bool, Wrong> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err(Wrong::Value { name, value: value.to_owned(), rule: "neither true nor false".to_owned() }),
+    }
+}
+
+fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
+    let rule =
+        || Wrong::Value { name, value: value.to_owned(), rule: format!("no whole number from 1 to {most}") };
+    value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
+}
+
+/// Ranges of addresses with commas between them.
+fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
+    let mut networks = Vec::new();
+    for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        let range: Result<IpNet, _> = text.parse();
+        if !range.is_ok_and(|range| range.trunc() == range) {
+            let rule = "no range of addresses such as `192.168.1.0/24`".to_owned();
+            return Err(Wrong::Value { name, value: text.to_owned(), rule });
+        }
+        networks.push(text.to_owned());
+    }
+    Ok(networks)
+}
+
+/// Origins with commas between them: a scheme, a host and perhaps a port each. `*` would let any page act for whoever
+/// looks at it.
+fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, Wrong> {
+    let wrong =
+        |value: &str, rule: &str| Wrong::Value { name, value: value.to_owned(), rule: rule.to_owned() };
+    let mut origins = Vec::new();
+    for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let is_one = rest.is_some_and(|rest| {
+            !rest.is_empty()
+                && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+        });
+        let origin = HeaderValue::from_str(&text.to_ascii_lowercase()).ok().filter(|_| is_one);
+        origins.push(origin.ok_or_else(|| wrong(text, "no origin such as `https://reviews.example.org`"))?);
+    }
+    if origins.len() > CREW_ORIGINS {
+        return Err(wrong(value, "a list of too many origins"));
+    }
+    Ok(origins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Result<Settings, Wrong> {
+        Settings::of(&|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_keys_of_the_document_have_its_defaults() {
+        assert_eq!(of(&[]).unwrap(), Settings::default());
+        let set = of(&[
+            ("HITL_ENABLED", "False"),
+            ("WEBHOOK_TIMEOUT_SECONDS", "3"),
+            ("MAX_RETRY_ATTEMPTS", "5"),
+            ("RETRY_DELAY_SECONDS", "1"),
+            ("DEFAULT_REVIEW_EXPIRY_MINUTES", "15"),
+            ("REQUIRE_NEO4J", "true"),
+            ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8"),
+            ("WEBHOOK_SIGNATURE_ENCODING", "base64"),
+            ("CREW_RUNS_PER_MINUTE", "100"),
+            ("CREW_RESUMES_PER_MINUTE", "200"),
+            ("CORS_ALLOWED_ORIGINS", "https://a.example, http://localhost:3000"),
+        ]);
+        let origins = ["https://a.example", "http://localhost:3000"].map(HeaderValue::from_static);
+        let expected = Settings {
+            hitl_enabled: false,
+            webhook_timeout: Duration::from_secs(3),
+            attempts: 5,
+            retry_delay: Duration::from_secs(1),
+            review_expiry: Duration::from_mins(15),
+            runs: 100,
+            resumes: 200,
+            allow: vec!["127.0.0.0/8".to_owned()],
+            signature: Encoding::Base64,
+            origins: origins.to_vec(),
+            notices: vec![NEO4J],
+        };
+        assert_eq!(set.unwrap(), expected);
+    }
+
+    #[test]
+    fn what_says_nothing_usable_is_refused_by_name() {
+        let table = [
+            ("HITL_ENABLED", "maybe"),
+            ("HITL_ENABLED", "flase"),
+            ("REQUIRE_NEO4J", "2"),
+            ("WEBHOOK_TIMEOUT_SECONDS", "0"),
+            ("WEBHOOK_TIMEOUT_SECONDS", "10s"),
+            ("MAX_RETRY_ATTEMPTS", "-1"),
+            ("RETRY_DELAY_SECONDS", "99999999"),
+            ("DEFAULT_REVIEW_EXPIRY_MINUTES", "1.5"),
+            ("WEBHOOK_ALLOW_NETWORKS", "127.0.0.1/8"),
+            ("WEBHOOK_SIGNATURE_ENCODING", "rot13"),
+            ("CORS_ALLOWED_ORIGINS", "*"),
+            ("CORS_ALLOWED_ORIGINS", "https://a.example/path"),
+            ("CORS_ALLOWED_ORIGINS", "a.example"),
+        ];
+        for (name, value) in table {
+            let wrong = of(&[(name, value)]).unwrap_err().to_string();
+            assert!(wrong.starts_with(name), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_may_be_in_a_file_instead() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("attempts");
+        std::fs::write(&path, "7\n").unwrap();
+        let named = path.display().to_string();
+        assert_eq!(of(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).unwrap().attempts, 7);
+        let both = of(&[("MAX_RETRY_ATTEMPTS_FILE", &named), ("MAX_RETRY_ATTEMPTS", "7")]);
+        assert_eq!(both, Err(Wrong::Both { name: "MAX_RETRY_ATTEMPTS" }));
+        for text in ["", "x"] {
+            std::fs::write(&path, text).unwrap();
+            assert!(of(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).is_err(), "{text}");
+        }
+        assert!(of(&[("MAX_RETRY_ATTEMPTS_FILE", "/nowhere/at/all")]).is_err());
+    }
+}

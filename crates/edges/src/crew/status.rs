@@ -1,0 +1,97 @@
+//! `GET /crew/status/{task_id}` and `GET /crew/tasks`.
+
+use axum::Json;
+use holdshort_core::interrupt::{Kind, Voter};
+use holdshort_core::run::Run;
+use holdshort_protocol::Code;
+use holdshort_store::{RunFilter, Tables};
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::task::{self, State};
+use super::{CHANNEL, crews};
+use crate::glance::Glance;
+use crate::limits::{CREW_LIST, CREW_LISTED};
+use crate::who::Guest;
+
+/// Whoever sees everything is told everything. A reviewer is told of a task that they review, without what went in and came
+/// out: that stands in the review as far as it is theirs to see.
+pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.through(CHANNEL)?;
+    let id = task::known(&caller.app, &id).await?;
+    let run = caller.app.run_now(&id).await?;
+    if !caller.reaches_all() && !reviews(&caller, &run).await? {
+        return Err(Refused::of(Code::ForbiddenRole));
+    }
+    Ok(Json(task::shown(&run, caller.reaches_all())))
+}
+
+/// Whether somebody takes part in a review of the run.
+async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
+    let system = caller.app.driver.glance_system().await?;
+    let voter =
+        Voter { actor: &caller.actor, people: &system.people, starter: run.starter(), now: caller.app.now() };
+    let mut reviews = run.interrupts.values().filter(|each| each.opened.kind == Kind::Review);
+    Ok(reviews.any(|each| each.may_take_part(&voter).is_ok()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    state: Option<String>,
+    status: Option<String>,
+    crew_name: Option<String>,
+    limit: Option<u16>,
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+}
+
+/// `GET /crew/tasks?state=&crew_name=`: newest first.
+pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let limit = holdshort_web::query::limit(query.limit)?;
+    let state = query.state.or(query.status).filter(|text| !text.is_empty());
+    let state = state
+        .map(|text| {
+            let rule = "state: is none of pending, running, paused, completed, failed";
+            State::parse(&text).ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
+        })
+        .transpose()?;
+    let named = query.crew_name.filter(|name| !name.is_empty());
+    let workflow = named.as_deref().map(|name| crews::workflow_of(&app, name).unwrap_or(name).to_owned());
+    let filter = RunFilter { workflow, ..RunFilter::default() };
+    let (mut tasks, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    let mut glance = Glance::new(&app)?;
+    loop {
+        let page = app.journal().runs(&filter, cursor.as_ref(), CREW_LIST).await?;
+        scanned += page.items.len();
+        for row in page.items.iter().filter(|row| task::is_task(row)) {
+            if tasks.len() == limit {
+                break;
+            }
+            let run = glance.run(&app, row).await?;
+            let is = run.as_deref().map_or_else(|| State::of(row.status), State::of_run);
+            if state.is_some_and(|wanted| wanted != is) {
+                continue;
+            }
+            let review = run.as_deref().and_then(Run::open_review).map(task::review_id);
+            tasks.push(json!({
+                "task_id": row.run.as_str(),
+                "crew_name": row.workflow,
+                "status": is.word(),
+                "state": is.lower(),
+                "created_at": row.created_at.to_string(),
+                "last_updated": row.updated_at.to_string(),
+                "current_agent": run.as_deref().and_then(task::current_agent),
+                "review_id": review,
+            }));
+        }
+        cursor = page.next;
+        if cursor.is_none() || tasks.len() == limit || scanned >= CREW_LISTED {
+            return Ok(Json(json!({ "success": true, "count": tasks.len(), "tasks": tasks })));
+        }
+    }
+}

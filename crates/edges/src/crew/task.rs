@@ -1,0 +1,196 @@
+//! A run in the words of a crew's task.
+
+use holdshort_core::id::RunId;
+use holdshort_core::interrupt::{Interrupt, Kind};
+use holdshort_core::projection::{RunRow, Status};
+use holdshort_core::run::Run;
+use holdshort_web::app::App;
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::{Value, json};
+
+use super::crews;
+use super::ids::ReviewId;
+
+/// What a task is (contract D2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Pending,
+    Running,
+    Paused,
+    Completed,
+    Failed,
+}
+
+impl State {
+    const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Paused, Self::Completed, Self::Failed];
+
+    pub(super) fn of(status: Status) -> Self {
+        match status {
+            Status::Queued => Self::Pending,
+            Status::Running => Self::Running,
+            Status::Waiting | Status::Paused => Self::Paused,
+            Status::Completed => Self::Completed,
+            Status::Failed | Status::Cancelled => Self::Failed,
+        }
+    }
+
+    /// A run that something is still under way in is paused all the same where a review holds it.
+    pub(super) fn of_run(run: &Run) -> Self {
+        let state = Self::of(run.status());
+        if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
+    }
+
+    /// As the document writes it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Running => "RUNNING",
+            Self::Paused => "PAUSED",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+        }
+    }
+
+    /// As its clients read it (contract D9).
+    pub(super) fn lower(self) -> String {
+        self.word().to_ascii_lowercase()
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word().eq_ignore_ascii_case(text))
+    }
+}
+
+/// A task that there is: a run that we carry out.
+pub(super) async fn known(app: &App, text: &str) -> Answer<RunId> {
+    let none = || Refused::not_found("task");
+    let id: RunId = text.parse().map_err(|_| none())?;
+    let row = app.run_row(&id).await.map_err(|_| none())?;
+    if is_task(&row) { Ok(id) } else { Err(none()) }
+}
+
+/// Whether a run is a task: agents of other frameworks have runs of their own.
+pub(super) fn is_task(row: &RunRow) -> bool {
+    crews::is_crew(&row.workflow)
+}
+
+/// What a task was started with, as it was sent.
+pub(super) fn inputs(input: &Value) -> Value {
+    match input.get(crews::INPUTS) {
+        Some(inputs) if inputs.is_object() => inputs.clone(),
+        Some(_) | None => input.clone(),
+    }
+}
+
+/// Why a task has failed; `None` where it has not.
+pub(super) fn error(run: &Run) -> Option<String> {
+    let ended = run.ended.as_ref().filter(|ended| State::of(ended.status) == State::Failed)?;
+    let text = ended.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    Some(match (ended.status, text) {
+        // The document knows no cancelled task (contract E30).
+        (Status::Cancelled, Some(text)) => format!("cancelled: {text}"),
+        (Status::Cancelled, None) => "cancelled".to_owned(),
+        (_, Some(text)) => text.to_owned(),
+        (_, None) => ended.reason.clone(),
+    })
+}
+
+/// What it brought: the last word of the crew, as JSON where it is JSON (contract D9).
+pub(super) fn result(run: &Run) -> Value {
+    let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {
+        return Value::Null;
+    };
+    match ended.result.get("text").and_then(Value::as_str) {
+        Some(text) => match serde_json::from_str::<Value>(text.trim()) {
+            Ok(found @ (Value::Object(_) | Value::Array(_))) => found,
+            Ok(_) | Err(_) => text.into(),
+        },
+        None => ended.result.clone(),
+    }
+}
+
+/// Who works on it now.
+pub(super) fn current_agent(run: &Run) -> Option<&str> {
+    if run.ended.is_some() {
+        return None;
+    }
+    let at_work = run.steps.values().filter(|step| step.end.is_none());
+    at_work.max_by_key(|step| step.since).map(|step| step.agent.as_str())
+}
+
+/// The review that a task waits for; else the last one that it waited for.
+pub(super) fn last_review(run: &Run) -> Option<&Interrupt> {
+    let reviews = run.interrupts.values().filter(|each| each.opened.kind == Kind::Review);
+    run.open_review().or_else(|| reviews.map(|each| &**each).max_by_key(|each| each.opened_seq))
+}
+
+pub(super) fn review_id(interrupt: &Interrupt) -> String {
+    ReviewId(interrupt.opened.interrupt.clone()).to_string()
+}
+
+/// Why it is paused, for whoever started it.
+pub(super) fn waits_for(run: &Run) -> String {
+    if run.open_review().is_some() {
+        return "Waiting for reviewer".to_owned();
+    }
+    let kinds: Vec<&str> = run.open_interrupts().map(|(_, each)| each.opened.kind.as_str()).collect();
+    if kinds.is_empty() {
+        "Paused by a person: it goes on when it is resumed in Holdshort".to_owned()
+    } else {
+        format!("Waiting for a decision in Holdshort's inbox: {}", kinds.join(", "))
+    }
+}
+
+/// A task as `/crew/status` tells it, in full or without what is no part of a review.
+pub(super) fn shown(run: &Run, in_full: bool) -> Value {
+    let state = State::of_run(run);
+    let review = last_review(run);
+    let open = run.open_review();
+    let paused_at = open.map(|review| review.opened_at).or(run.paused_at.filter(|_| run.is_paused()));
+    let inputs = run.started.as_ref().map(|started| inputs(&started.input)).filter(|_| in_full);
+    json!({
+        "task_id": run.id.as_str(),
+        "crew_name": run.definition.name,
+        "status": state.word(),
+        "state": state.lower(),
+        "message": (state == State::Paused).then(|| waits_for(run)),
+        "inputs": inputs,
+        "created_at": run.started.as_ref().map(|started| started.at.to_string()),
+        "last_updated": run.last_at.to_string(),
+        "current_agent": current_agent(run),
+        "paused_at": paused_at.filter(|_| state == State::Paused).map(|at| at.to_string()),
+        "review_id": review.map(review_id),
+        "result": if in_full { result(run) } else { Value::Null },
+        "error": error(run),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_status_is_a_state_of_the_document() {
+        let states = [
+            (Status::Queued, "PENDING"),
+            (Status::Running, "RUNNING"),
+            (Status::Waiting, "PAUSED"),
+            (Status::Paused, "PAUSED"),
+            (Status::Completed, "COMPLETED"),
+            (Status::Failed, "FAILED"),
+            (Status::Cancelled, "FAILED"),
+        ];
+        for (status, word) in states {
+            assert_eq!(State::of(status).word(), word);
+            assert_eq!(State::parse(&word.to_lowercase()), Some(State::of(status)));
+        }
+        assert_eq!(State::parse("PAUSE"), None);
+    }
+
+    #[test]
+    fn what_was_sent_is_what_is_told() {
+        let as_sent = json!({ "task": "t", "inputs": { "case": 7 } });
+        assert_eq!(inputs(&as_sent), json!({ "case": 7 }));
+        assert_eq!(inputs(&json!({ "task": "t" })), json!({ "task": "t" }));
+    }
+}

@@ -1,0 +1,286 @@
+//! `/webhooks`: channels that are registered here, and what became of what they were told (contracts D4, D7).
+//!
+//! What is told, when it is tried again and when it is given up is the outbox's (`engine/src/outbox`); this words it. E-mail
+//! is a channel of the channels file alone.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::http::StatusCode;
+use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
+use holdshort_core::id::{DeliveryId, WebhookId};
+use holdshort_core::notice::Notice;
+use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
+use holdshort_protocol::Code;
+use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
+use holdshort_web::app::App;
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use holdshort_web::webhooks::{New, Webhooks};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::CHANNEL;
+use super::ids::ReviewId;
+use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
+use crate::who::Guest;
+
+/// Headers that are ours to say.
+const OURS: [&str; 6] =
+    ["content-type", "content-length", "host", "user-agent", "transfer-encoding", "connection"];
+/// And those that begin so.
+const OUR_PREFIXES: [&str; 3] = ["webhook-", "x-webhook-", "x-event-"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    secret: Option<String>,
+    #[serde(default)]
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    active: Option<bool>,
+}
+
+/// `POST /webhooks/register`.
+pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
+    let caller = guest.through(CHANNEL)?;
+    let asked: Asked = body.json().await?;
+    let new = checked(asked)?;
+    let id = Webhooks::register(&caller.app, new, caller.actor.clone()).await?;
+    let system = caller.app.driver.system().await?;
+    let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
+    let mut made = shown(&caller.app, &id, registered).await?;
+    made["success"] = true.into();
+    made["message"] = "reviews are told to it from here on".into();
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+fn checked(asked: Asked) -> Answer<New> {
+    let Asked { name, kind, url, secret, headers, active } = asked;
+    if kind == "email" {
+        let why = "`email` is configured in the channels file of the server, and not registered here";
+        return Err(Refused::invalid_at("/type", why));
+    }
+    let Some(kind) = WebhookKind::parse(&kind) else {
+        let known: Vec<&str> = WebhookKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        return Err(Refused::invalid_at("/type", format!("is none of {}", known.join(", "))));
+    };
+    let url = url.unwrap_or_default();
+    let Some(host) = host(&url) else {
+        return Err(Refused::invalid_at("/url", "is no URL such as `https://example.org/hook`"));
+    };
+    let secret = secret.filter(|secret| !secret.is_empty());
+    if let Some(secret) = &secret {
+        if kind != WebhookKind::CustomUrl {
+            let why = "signs what a `custom_url` is sent; Slack and Teams have no secret but their URL";
+            return Err(Refused::invalid_at("/secret", why));
+        }
+        if secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control) {
+            return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
+        }
+    }
+    let headers = headers.unwrap_or_default();
+    if headers.len() > CREW_WEBHOOK_HEADERS {
+        return Err(Refused::invalid_at("/headers", format!("holds more than {CREW_WEBHOOK_HEADERS}")));
+    }
+    for (name, value) in &headers {
+        let at = |why: &str| {
+            Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why)
+        };
+        let lower = name.to_ascii_lowercase();
+        let is_token = !name.is_empty()
+            && name.len() <= 100
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_token {
+            return Err(at("is no name of a header"));
+        }
+        if OURS.contains(&&*lower) || OUR_PREFIXES.iter().any(|prefix| lower.starts_with(prefix)) {
+            return Err(at("is said by Holdshort"));
+        }
+        if value.len() > CREW_WEBHOOK_BYTES || value.chars().any(|char| !(' '..='~').contains(&char)) {
+            return Err(at("holds more than printable ASCII, or is too long"));
+        }
+    }
+    let is = Webhook { name, kind, host, active: active.unwrap_or(true) };
+    Ok(New { is, url, secret, headers })
+}
+
+/// The host of a URL, with its port: all of it that is told again.
+fn host(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    (!host.is_empty()).then(|| host.to_owned())
+}
+
+/// A webhook without what may let somebody in.
+async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
+    let Registered { is, by, at } = registered;
+    let states = app.journal().channel_states().await?;
+    let state = states.iter().find(|state| state.channel == id.as_str());
+    let (headers, is_signed) = app.webhooks.about(id).await;
+    Ok(json!({
+        "webhook_id": id.as_str(),
+        "id": id.as_str(),
+        "name": is.name,
+        "type": is.kind.as_str(),
+        "url": format!("https://{}/…", is.host),
+        "host": is.host,
+        "active": is.active,
+        "has_secret": is_signed,
+        "headers": headers,
+        "created_at": at.to_string(),
+        "created_by": by,
+        "failing_since": state.map(|state| state.failing_since.to_string()),
+        "disabled_at": state.and_then(|state| state.disabled_at).map(|at| at.to_string()),
+    }))
+}
+
+/// `GET /webhooks`.
+pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let system = app.driver.system().await?;
+    let mut webhooks = Vec::new();
+    for (id, registered) in &system.webhooks {
+        webhooks.push(shown(&app, id, registered).await?);
+    }
+    Ok(Json(json!({ "success": true, "count": webhooks.len(), "webhooks": webhooks })))
+}
+
+/// `GET /webhooks/{webhook_id}`.
+pub(super) async fn read(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let system = app.driver.system().await?;
+    let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
+    Ok(Json(shown(&app, &id, registered).await?))
+}
+
+/// `DELETE /webhooks/{webhook_id}`.
+pub(super) async fn remove(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
+    let Caller { app, actor, .. } = guest.through(CHANNEL)?;
+    Webhooks::remove(&app, id.clone(), actor).await?;
+    let message = "it is told nothing more; what waited for it is not sent";
+    Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
+}
+
+/// What a delivery is called in the document.
+fn status(row: &Delivery) -> &'static str {
+    match row.state {
+        DeliveryState::Waiting if row.attempts == 0 => "PENDING",
+        DeliveryState::Waiting => "RETRYING",
+        DeliveryState::Delivered => "DELIVERED",
+        DeliveryState::Failed | DeliveryState::Dropped => "FAILED",
+    }
+}
+
+fn delivery_shown(row: &Delivery, tried: &[Attempt]) -> Value {
+    let last = tried.last();
+    let payload: Option<Notice> = serde_json::from_str(&row.notice).ok();
+    json!({
+        "delivery_id": row.delivery.as_str(),
+        "id": row.delivery.as_str(),
+        "webhook_id": row.channel,
+        "review_id": ReviewId(row.interrupt.clone()).to_string(),
+        "task_id": row.run.as_str(),
+        "event": row.occasion.as_str(),
+        "event_id": row.delivery.as_str(),
+        "status": status(row),
+        "payload": payload,
+        "attempts": row.attempts,
+        "last_attempt": last.map(|attempt| attempt.at.to_string()),
+        "next_attempt": row.next_at.map(|at| at.to_string()),
+        "response_code": last.map_or(row.status, |attempt| attempt.status),
+        "response_body": last.and_then(|attempt| attempt.answer.clone()),
+        "error": row.error,
+        "created_at": row.created_at.to_string(),
+        "history": tried.iter().map(attempt).collect::<Vec<_>>(),
+    })
+}
+
+fn attempt(attempt: &Attempt) -> Value {
+    json!({
+        "number": attempt.number,
+        "timestamp": attempt.at.to_string(),
+        "took_ms": attempt.took_ms,
+        "response_code": attempt.status,
+        "error": attempt.error,
+        "body_sha256": attempt.digest,
+    })
+}
+
+/// `GET /webhooks/status/{review_id}`: whoever was told of a review, and how that went.
+pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    app.interrupt_row(&id.0).await.map_err(|_| Refused::not_found("review"))?;
+    let filter = DeliveryFilter { interrupt: Some(id.0.clone()), ..DeliveryFilter::default() };
+    let (mut deliveries, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = app.journal().deliveries(&filter, cursor.as_ref(), CREW_LIST).await?;
+        for row in &page.items {
+            deliveries.push(delivery_shown(row, &app.journal().attempts(&row.delivery).await?));
+        }
+        cursor = page.next;
+        if cursor.is_none() || deliveries.len() >= CREW_LISTED {
+            let count = deliveries.len();
+            return Ok(Json(
+                json!({ "review_id": id.to_string(), "count": count, "deliveries": deliveries }),
+            ));
+        }
+    }
+}
+
+async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
+    app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
+}
+
+/// `GET /webhooks/delivery/{delivery_id}`.
+pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
+    let app = guest.through(CHANNEL)?.app;
+    let row = known(&app, &id).await?;
+    Ok(Json(delivery_shown(&row, &app.journal().attempts(&id).await?)))
+}
+
+/// `POST /webhooks/retry/{delivery_id}`: it is sent once more, now, under the same id.
+pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
+    let caller = guest.through(CHANNEL)?;
+    let app = &caller.app;
+    known(app, &id).await?;
+    let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
+    if app.journal().change_deliveries(change).await? == 0 {
+        return Err(Refused::of(Code::NotRetriable));
+    }
+    tracing::info!(delivery = %id, by = caller.actor.id, "a delivery is retried");
+    let row = known(app, &id).await?;
+    app.driver.ring_outbox();
+    let mut told = delivery_shown(&row, &app.journal().attempts(&id).await?);
+    told["success"] = true.into();
+    Ok(Json(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_url_its_host_is_told_and_nothing_that_lets_in() {
+        let table = [
+            ("https://hooks.example.org/T0/B0/secret", Some("hooks.example.org")),
+            ("http://127.0.0.1:8080/hook?token=x", Some("127.0.0.1:8080")),
+            ("https://user:pass@example.org/", Some("example.org")),
+            ("ftp://example.org/", None),
+            ("https:///x", None),
+            ("", None),
+        ];
+        for (url, expected) in table {
+            assert_eq!(host(url).as_deref(), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A program that knows the compliance crew (contracts D4, D7): a flat payload, signed over its very bytes.
+
+use data_encoding::{BASE64, HEXLOWER};
+use holdshort_core::interrupt::Outcome;
+use holdshort_core::notice::Occasion;
+use holdshort_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::webhook;
+use crate::channel::{Channel, Encoding};
+use crate::message::{Message, risk_word};
+
+/// Where what is sent is decided: the paths of the crew edge.
+const CALLBACK: &str = "/edges/crew/api/v1/webhooks/callback/";
+
+pub(super) fn body(message: &Message) -> Value {
+    let notice = &message.notice;
+    let review = review_id(message);
+    let base = message.link.split_once("/inbox/").map_or("", |(base, _)| base);
+    let mut body = json!({
+        "event_type": event_type(message),
+        "event_id": message.id,
+        "timestamp": notice.at.to_string(),
+        "task_id": notice.run,
+        "review_id": review,
+        "crew_name": notice.workflow,
+        "summary": message.headline(),
+        "risk_level": risk_word(notice.risk),
+        "status": status(message),
+        "expires_at": notice.expires_at.map(|at| at.to_string()),
+        "review_url": message.link,
+        "callback_url": format!("{base}{CALLBACK}{review}"),
+    });
+    if let Some(title) = &message.title {
+        body["title"] = title.as_str().into();
+    }
+    body
+}
+
+/// The id of the review in the words of the source system.
+fn review_id(message: &Message) -> String {
+    let id = message.notice.interrupt.as_str();
+    format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
+}
+
+/// The first notice has the name of the document; what comes after it says what happened.
+fn event_type(message: &Message) -> &'static str {
+    match (message.notice.occasion, message.notice.outcome) {
+        (Occasion::Opened, _) => "compliance_review",
+        (Occasion::Asked | Occasion::Reminded, _) => "compliance_review_reminder",
+        (Occasion::Escalated, _) => "compliance_review_escalated",
+        (Occasion::Expired, _) => "compliance_review_expired",
+        (Occasion::Resolved, Some(Outcome::Approved | Outcome::Answered)) => "compliance_review_approved",
+        (Occasion::Resolved, Some(Outcome::Rejected)) => "compliance_review_rejected",
+        (Occasion::Resolved, _) => "compliance_review_cancelled",
+    }
+}
+
+fn status(message: &Message) -> &'static str {
+    match event_type(message) {
+        "compliance_review_approved" => "APPROVED",
+        "compliance_review_rejected" => "REJECTED",
+        "compliance_review_expired" => "EXPIRED",
+        "compliance_review_cancelled" => "CANCELLED",
+        _ => "PENDING",
+    }
+}
+
+/// Those of Standard Webhooks, and those of the source system with what they mean there: the webhook, and the event.
+pub(super) fn headers(
+    channel: &Channel,
+    message: &Message,
+    body: &[u8],
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    const OWN: [&str; 4] = ["X-Webhook-ID", "X-Event-Type", "X-Event-ID", "X-Webhook-Signature"];
+    let mut headers = webhook::headers(&channel.secrets, message, body, now);
+    headers.retain(|(name, _)| !OWN.contains(&name.as_str()));
+    let mut put = |name: &str, value: String| headers.push((name.to_owned(), value));
+    put(OWN[0], channel.definition.name.clone());
+    put(OWN[1], event_type(message).to_owned());
+    put(OWN[2], message.id.clone());
+    if let Some(secret) = channel.secrets.first() {
+        let signature = secret.digest_of_body(body);
+        let encoded = match channel.encoding {
+            Encoding::Hex => HEXLOWER.encode(&signature),
+            Encoding::Base64 => BASE64.encode(&signature),
+        };
+        put(OWN[3], encoded);
+    }
+    headers
+}

@@ -1,0 +1,82 @@
+//! Who decides, how often it counts, and in whose name (contracts E17, E29, E36).
+
+use holdshort_testkit::server::TestServer;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Issuer, ask, get, key, model, paused, post, server, setup};
+
+async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
+    ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_decision_counts_the_same_again_is_told_again_and_another_is_refused() {
+    let (_model, server) = server().await;
+    let (task, review) = paused(&server).await;
+    let decision = json!({"status": "approved", "comments": "fine"});
+    let first = post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    assert_eq!((first.0, &first.1["status"]), (200, &json!("resuming")));
+    assert_eq!(post(&server, &format!("/crew/resume/{task}"), &decision).await, first);
+    // The callback is the same door.
+    assert_eq!(post(&server, &format!("/webhooks/callback/{review}"), &decision).await, first);
+    for other in [json!({"status": "rejected"}), json!({"status": "approved", "comments": "different"})] {
+        let (status, told) = post(&server, &format!("/crew/resume/{task}"), &other).await;
+        assert_eq!(status, 409, "{told}");
+        assert!(told["detail"].is_string(), "{told}");
+    }
+    assert_eq!(server.events_of(&task, "decision_made").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_actor_is_whoever_is_signed_in() {
+    let model = model().await;
+    let (issuer, server) = Issuer::serving(setup(&model)).await;
+    let alice = issuer.token("alice@example.com", "analyst");
+    let body = json!({"crew_name": "fraud", "async_execution": false});
+    let run = async || {
+        let (status, run) = ask(&server, &alice, Method::POST, "/crew/run", Some(&body)).await;
+        assert_eq!(status, 200, "{run}");
+        run["task_id"].as_str().unwrap().to_owned()
+    };
+    let task = run().await;
+    let as_bob = json!({"status": "approved", "reviewer": "bob@example.com"});
+    let (status, told) = resume(&server, &alice, &task, &as_bob).await;
+    assert_eq!(status, 403, "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("bob@example.com"));
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    // Her own name, in whatever case.
+    let as_alice = json!({"status": "approved", "reviewer": "Alice@Example.com", "comments": "ok"});
+    assert_eq!(resume(&server, &alice, &task, &as_alice).await.0, 200);
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(review["responses"][0]["reviewer"], "alice@example.com");
+
+    // What a form sends that knows no user, beside keys that change nothing.
+    for nobody in ["Unknown Reviewer", "unknown_reviewer", ""] {
+        let task = run().await;
+        let sent = json!({
+            "status": "approved", "reviewer": nobody, "comments": "", "reviewId": "x", "decision": "rejected",
+            "confidence": 0.4,
+        });
+        let (status, told) = resume(&server, &alice, &task, &sent).await;
+        assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{nobody}: {told}");
+        let by = server.events_of(&task, "decision_made").await[0]["actor"]["id"].clone();
+        assert_eq!(by, "alice@example.com");
+        let recorded = server.events_of(&task, "comment_added").await;
+        assert_eq!(
+            recorded.len(),
+            usize::from(!nobody.is_empty()),
+            "what was sent is recorded: {recorded:?}"
+        );
+    }
+
+    // A service decides for somebody, and says so.
+    let service = key(&server, "portal", "operator").await;
+    let task = run().await;
+    let (status, told) = resume(&server, &service, &task, &as_bob).await;
+    assert_eq!(status, 200, "{told}");
+    let recorded = server.events_of(&task, "comment_added").await;
+    assert!(recorded[0].to_string().contains("on behalf of `bob@example.com`"), "{recorded:?}");
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(review["responses"][0]["reviewer"], "portal");
+}

@@ -1,0 +1,181 @@
+//! The crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43).
+
+mod access;
+mod bad;
+mod client;
+mod crashed;
+mod decisions;
+mod docs;
+mod links;
+mod socket;
+mod switched_off;
+mod tasks;
+mod webhooks;
+
+use std::os::unix::fs::PermissionsExt;
+
+use holdshort_testkit::issuer::{KeyServer, Signer, now};
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{Setup, TestServer, eventually};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+pub(crate) const BASE: &str = "/edges/crew/api/v1";
+
+/// Five agents in a row; the fourth hands its findings to a person.
+pub(crate) const WORKFLOW: &str = "
+name: fraud
+description: Looks for fraud, and reports what a person has released.
+agents:
+  nlq_translator: {instructions: You translate.}
+  graph_analyst: {instructions: You look.}
+  fraud_pattern_hunter: {instructions: You hunt.}
+  compliance_checker:
+    instructions: You check.
+    tools: [request_review]
+  report_writer: {instructions: You write.}
+phases:
+  - {id: translate, kind: one_shot, agent: nlq_translator}
+  - {id: analyse, kind: one_shot, agent: graph_analyst}
+  - {id: hunt, kind: one_shot, agent: fraud_pattern_hunter}
+  - {id: check, kind: one_shot, agent: compliance_checker}
+  - {id: report, kind: one_shot, agent: report_writer}
+";
+const AGENTS: [&str; 5] =
+    ["nlq_translator", "graph_analyst", "fraud_pattern_hunter", "compliance_checker", "report_writer"];
+
+/// What the checker hands in.
+pub(crate) fn review() -> Scripted {
+    Scripted::call(
+        "request_review",
+        json!({
+            "title": "Three transfers below the threshold",
+            "content": "Account A split 14,000 into three.",
+            "findings": ["structuring", "velocity"],
+            "risk_level": "high",
+        }),
+    )
+}
+
+/// A model that plays all five; the checker asks for a review, and says nothing after that.
+pub(crate) async fn model() -> ScriptedModel {
+    let model = ScriptedModel::start().await;
+    for agent in AGENTS {
+        let said = match agent {
+            "compliance_checker" => review(),
+            "report_writer" => Scripted::text(r#"{"report": "done", "cases": 1}"#),
+            other => Scripted::text(format!("{other} is done")),
+        };
+        model.script(agent, vec![said]);
+    }
+    model
+}
+
+pub(crate) fn setup(model: &ScriptedModel) -> Setup {
+    TestServer::setup().workflow("fraud", WORKFLOW).model(model).env("CREW_RUNS_PER_MINUTE", "1000")
+}
+
+pub(crate) async fn server() -> (ScriptedModel, TestServer) {
+    let model = model().await;
+    let server = setup(&model).start().await;
+    (model, server)
+}
+
+pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
+    server.get(&format!("{BASE}{path}")).await.ok()
+}
+
+pub(crate) async fn post(server: &TestServer, path: &str, body: &Value) -> (u16, Value) {
+    let answer = server.post(&format!("{BASE}{path}"), body).await;
+    (answer.status, answer.body)
+}
+
+/// With somebody's token.
+pub(crate) async fn ask(
+    server: &TestServer,
+    token: &str,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> (u16, Value) {
+    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let mut request = client.request(method, format!("{}{BASE}{path}", server.base())).bearer_auth(token);
+    if let Some(body) = body {
+        request = request.json(body);
+    }
+    let answer = request.send().await.expect("an answer");
+    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
+}
+
+/// Starts the crew in the background and waits until it is paused: task and review.
+pub(crate) async fn paused(server: &TestServer) -> (String, String) {
+    let body = json!({"crew_name": "fraud", "inputs": {"case": "T123"}, "async_execution": true});
+    let (status, run) = post(server, "/crew/run", &body).await;
+    assert_eq!(status, 200, "{run}");
+    let task = run["task_id"].as_str().expect("an id").to_owned();
+    let shown = wait_state(server, &task, "PAUSED").await;
+    (task, shown["review_id"].as_str().expect("a review").to_owned())
+}
+
+pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> Value {
+    eventually(&format!("{task} is {state}"), async || {
+        let shown = get(server, &format!("/crew/status/{task}")).await;
+        (shown["status"] == state).then_some(shown)
+    })
+    .await
+}
+
+/// How often each agent was asked.
+pub(crate) fn asked(model: &ScriptedModel) -> Vec<usize> {
+    AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
+}
+
+/// A key of a service in a role: its secret.
+pub(crate) async fn key(server: &TestServer, name: &str, role: &str) -> String {
+    let made = server.post("/v1/keys", &json!({"name": name, "role": role})).await.ok();
+    made["secret"].as_str().expect("a secret").to_owned()
+}
+
+/// An issuer, and a server that believes it.
+pub(crate) struct Issuer {
+    key: Signer,
+    _keys: KeyServer,
+}
+
+impl Issuer {
+    pub(crate) async fn serving(setup: Setup) -> (Self, TestServer) {
+        let key = Signer::ec();
+        let keys = KeyServer::of(&[("k", &key)]).await;
+        let mut server = setup.stopped();
+        let config = format!(
+            r#"
+            [[identity.jwt]]
+            issuer = "https://issuer.example"
+            audience = ["holdshort"]
+            algorithms = ["ES256"]
+            jwks_url = "{}"
+            leeway_s = 0
+            roles = {{ analyst = "operator", compliance = "reviewer", admin = "admin", audit = "auditor", robot = "agent" }}
+            "#,
+            keys.url()
+        );
+        let path = server.data().join("holdshort.toml");
+        std::fs::write(&path, config).expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("changed");
+        server.start().await;
+        (Self { key, _keys: keys }, server)
+    }
+
+    /// A JWT of somebody in a role of the source system.
+    pub(crate) fn token(&self, sub: &str, role: &str) -> String {
+        self.token_until(sub, role, now() + 300)
+    }
+
+    pub(crate) fn token_until(&self, sub: &str, role: &str, exp: i64) -> String {
+        let claims = json!({
+            "iss": "https://issuer.example", "aud": "holdshort", "sub": sub, "roles": [role],
+            "iat": now(), "exp": exp,
+        });
+        self.key.token(&json!({"alg": "ES256", "kid": "k", "typ": "JWT"}), &claims)
+    }
+}

@@ -1,0 +1,103 @@
+// What the TypeScript client, the review form and the dashboard of the source system do (contract D9), one after the other,
+// against a server that runs. Prints one line of JSON; a surprise ends it.
+import assert from "node:assert/strict"
+
+const { CrewClient, ApiError } = await import(process.env.CLIENT)
+const { HOLDSHORT_URL: url, HOLDSHORT_TOKEN: token, SERVICE_TOKEN: service, SINK: sink } = process.env
+
+async function refused(call, status) {
+  const error = await call.then(
+    () => assert.fail("it was not refused"),
+    (error) => error,
+  )
+  assert.ok(error instanceof ApiError, String(error))
+  assert.equal(error.status, status, error.message)
+  assert.equal(typeof error.message, "string")
+  return error
+}
+
+for (const prefix of ["/api/v1", ""]) {
+  const client = new CrewClient(url, token, prefix)
+  const worker = new CrewClient(url, service, prefix)
+
+  // The pages that list things.
+  const crews = await client.listCrews()
+  assert.ok(crews.crews.some((crew) => crew.name === "fraud"))
+  assert.deepEqual((await client.getCrew("fraud")).tasks, ["translate", "analyse", "hunt", "check", "report"])
+  assert.ok((await client.listAgents()).agents.length >= 5)
+
+  // A webhook, whose secret never comes back.
+  const hook = await client.registerWebhook({
+    name: `hook${prefix}`, type: "custom_url", url: sink, secret: "s3cret-of-the-hook", headers: { "X-Team": "aml" }, active: true,
+  })
+  assert.equal(hook.webhook_id, hook.id)
+  assert.ok(!JSON.stringify([hook, await client.listWebhooks()]).includes("s3cret-of-the-hook"))
+
+  // A synchronous run that pauses answers at once; every member is there.
+  const run = await client.runCrew("fraud", { case: "T123" })
+  assert.deepEqual(Object.keys(run).sort(), ["crew_name", "error", "result", "status", "success", "task_id"])
+  assert.equal(run.success, true)
+  assert.equal(run.error, null)
+  assert.equal(run.result.status, "paused")
+  assert.ok(run.result.message && run.result.review_id.startsWith("REV-"))
+
+  // What the dashboard draws of a task.
+  const status = await client.getTaskStatus(run.task_id)
+  for (const member of ["task_id", "crew_name", "inputs", "created_at", "last_updated", "current_agent", "paused_at", "review_id", "result", "error"]) {
+    assert.ok(member in status, member)
+  }
+  assert.equal(status.state, "paused")
+  assert.equal(status.status, "PAUSED")
+  assert.equal((await client.listTasks("paused", "fraud")).tasks[0].task_id, run.task_id)
+
+  // The review form: flat, its lists never null, `risk_level` as it was sent.
+  const review = await client.getReview(run.task_id)
+  assert.ok(Array.isArray(review.regulatory_implications) && Array.isArray(review.responses))
+  assert.equal(typeof review.findings, "string")
+  assert.equal(review.risk_level, "high")
+  assert.equal(review.status, "PENDING")
+  assert.ok((await client.listReviews("pending")).reviews.some((each) => each.review_id === review.review_id))
+  await refused(client.resumeTask(run.task_id, "maybe", "", ""), 422)
+  await refused(client.resumeTask(run.task_id, "approved", "somebody@else.example", ""), 403)
+
+  // The form sends what it has, and a name for whoever it does not know.
+  const sent = { status: "approved", reviewer: "Unknown Reviewer", comments: "Looks good", review_id: review.review_id, rating: 5 }
+  const resumed = await client.call("POST", `/crew/resume/${run.task_id}`, sent)
+  assert.equal(resumed.status, "resuming")
+  const done = await client.poll(run.task_id)
+  assert.equal(done.state, "completed")
+  assert.deepEqual(done.result, { report: "done", cases: 1 })
+  await refused(client.resumeTask(run.task_id, "rejected", "", ""), 409)
+
+  // In the background; a service holds it; a reviewer stops it.
+  const background = await client.runCrew("fraud", {}, true)
+  assert.equal(background.result, null)
+  await refused(client.pauseTask(background.task_id, "x", "low"), 403)
+  const first = await client.poll(background.task_id)
+  assert.equal(first.state, "paused")
+  const again = await worker.pauseTask(background.task_id, "Sanctions", "HIGH", ["OFAC"])
+  assert.equal(again.success, false)
+  assert.equal(again.review_id, first.review_id)
+  const rejected = await client.resumeTask(background.task_id, "rejected", "", "no")
+  assert.equal(rejected.status, "rejected")
+  assert.equal((await client.poll(background.task_id)).state, "failed")
+  await refused(worker.pauseTask(background.task_id, "x", "low"), 409)
+
+  // What is not there, and who is nobody.
+  await refused(client.runCrew("none"), 404)
+  await refused(client.getTaskStatus("none"), 404)
+  await refused(new CrewClient(url, "dead", prefix).getTaskStatus("none"), 401)
+
+  // What the webhook was told.
+  const told = await client.webhookStatus(run.result.review_id)
+  assert.ok(told.deliveries.some((delivery) => delivery.webhook_id === hook.id))
+  await client.deleteWebhook(hook.id)
+  await refused(client.deleteWebhook(hook.id), 404)
+
+  // The progress of a task that is over.
+  if (globalThis.WebSocket) {
+    const last = await client.watch(run.task_id, () => {})
+    assert.equal(last.state, "completed")
+  }
+}
+console.log(JSON.stringify({ ok: true }))

@@ -1,0 +1,66 @@
+//! `HITL_ENABLED=false`, recorded on every run that it let through (contract E20); the other keys of the environment (D5).
+
+use holdshort_testkit::server::TestServer;
+use reqwest::Method;
+use serde_json::json;
+
+use super::{ask, get, key, model, post, setup};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn switched_off_nothing_pauses_and_the_journal_says_so() {
+    let model = model().await;
+    let server = setup(&model).env("HITL_ENABLED", "false").start().await;
+    let (status, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
+    assert_eq!((status, &run["status"]), (200, &json!("completed")), "{run}");
+    let task = run["task_id"].as_str().unwrap();
+    let started = &server.events_of(task, "run_started").await[0];
+    assert!(started.to_string().contains("\"unreviewed\":true"), "{started}");
+    let resolved = &server.events_of(task, "interrupt_resolved").await[0];
+    assert!(resolved.to_string().contains("unasked"), "{resolved}");
+    assert_eq!(resolved["actor"]["role"], "engine");
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!((&review["status"], &review["responses"]), (&json!("APPROVED"), &json!([])));
+
+    // A service that would pause is told, and its findings are kept.
+    model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);
+    let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud", "async_execution": true})).await;
+    let task = run["task_id"].as_str().unwrap();
+    let service = key(&server, "watcher", "agent").await;
+    let findings = json!({"findings": "sanctions", "risk_level": "critical"});
+    let (status, told) =
+        ask(&server, &service, Method::POST, &format!("/crew/pause/{task}"), Some(&findings)).await;
+    assert_eq!(
+        (status, &told["success"], &told["status"]),
+        (200, &json!(false), &json!("bypassed")),
+        "{told}"
+    );
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "RUNNING");
+    assert_eq!(server.events_of(task, "interrupt_opened").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_review_expires_as_the_environment_says_and_a_notice_tells_what_does_nothing() {
+    let model = model().await;
+    let server =
+        setup(&model).env("DEFAULT_REVIEW_EXPIRY_MINUTES", "7").env("REQUIRE_NEO4J", "true").start().await;
+    let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
+    let task = run["task_id"].as_str().unwrap();
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    let opened = &server.events_of(task, "interrupt_opened").await[0];
+    let minutes = |text: &serde_json::Value| {
+        let text = text.as_str().unwrap();
+        let clock: Vec<u32> = text[11..16].split(':').map(|part| part.parse().unwrap()).collect();
+        clock[0] * 60 + clock[1]
+    };
+    let waits = (minutes(&review["expires_at"]) + 24 * 60 - minutes(&opened["at"])) % (24 * 60);
+    assert_eq!(waits, 7, "{review}");
+    assert!(server.stderr().contains("REQUIRE_NEO4J"), "{}", server.stderr());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_does_not_start_with_a_misspelt_switch() {
+    let mut server = TestServer::setup().env("HITL_ENABLED", "flase").stopped();
+    let status = server.try_start().await.unwrap_err();
+    assert_eq!(status.code(), Some(2));
+    assert!(server.stderr().contains("HITL_ENABLED"), "{}", server.stderr());
+}

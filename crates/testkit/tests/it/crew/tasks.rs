@@ -1,0 +1,316 @@
+//! Start, pause, go on: case 37 to 39, 42 and 43.
+
+use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::eventually;
+use serde_json::{Value, json};
+
+use super::{BASE, asked, get, key, model, paused, post, server, setup, wait_state};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
+    let (model, server) = server().await;
+    let sync = json!({"crew_name": "fraud", "inputs": {"case": "T123"}});
+    let (status, run) = post(&server, "/crew/run", &sync).await;
+    let task = run["task_id"].as_str().unwrap();
+    let review = run["result"]["review_id"].as_str().unwrap();
+    assert!(review.starts_with("REV-"), "{run}");
+    let expected = json!({
+        "success": true, "crew_name": "fraud", "task_id": task, "status": "paused", "error": null,
+        "result": {"status": "paused", "message": "Waiting for reviewer", "review_id": review},
+    });
+    assert_eq!((status, &run), (200, &expected));
+    assert_eq!(asked(&model), [1, 1, 1, 1, 0], "the report waits");
+
+    let shown = get(&server, &format!("/crew/status/{task}")).await;
+    let told = json!([
+        shown["status"],
+        shown["state"],
+        shown["crew_name"],
+        shown["inputs"],
+        shown["current_agent"],
+        shown["review_id"],
+        shown["result"],
+        shown["error"],
+    ]);
+    let expected =
+        json!(["PAUSED", "paused", "fraud", {"case": "T123"}, "compliance_checker", review, null, null]);
+    assert_eq!(told, expected, "{shown:#}");
+    for time in ["created_at", "last_updated", "paused_at"] {
+        assert!(shown[time].as_str().is_some_and(|at| at.ends_with('Z')), "{time}: {shown}");
+    }
+
+    assert!(server.stderr().contains("no channel tells reviewers"), "contract E20: {}", server.stderr());
+
+    let in_the_background = json!({"crew_name": "fraud", "inputs": {}, "async_execution": true});
+    let (status, run) = post(&server, "/crew/run", &in_the_background).await;
+    let task = run["task_id"].as_str().unwrap();
+    assert_eq!(
+        (status, &run["success"], &run["result"], &run["error"]),
+        (200, &json!(true), &Value::Null, &Value::Null)
+    );
+    let shown = wait_state(&server, task, "PAUSED").await;
+    assert!(shown["review_id"].is_string());
+    let tasks = get(&server, "/crew/tasks?state=paused&crew_name=fraud").await;
+    assert_eq!(tasks["count"], 2, "{tasks}");
+    assert_eq!(get(&server, "/crew/tasks?state=completed").await["count"], 0);
+    assert_eq!(get(&server, "/crew/tasks?crew_name=pair").await["count"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_asked() {
+    let (model, server) = server().await;
+    let (task, review) = paused(&server).await;
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    let told = json!([
+        shown["review_id"],
+        shown["id"],
+        shown["task_id"],
+        shown["status"],
+        shown["findings"],
+        shown["risk_level"],
+        shown["implications"],
+        shown["regulatory_implications"],
+        shown["responses"],
+        shown["details"]["content"],
+    ]);
+    let expected = json!([
+        review,
+        review,
+        task,
+        "PENDING",
+        "structuring\nvelocity",
+        "high",
+        [],
+        [],
+        [],
+        "Account A split 14,000 into three.",
+    ]);
+    assert_eq!(told, expected, "{shown:#}");
+    let listed = get(&server, "/crew/reviews?status=pending").await;
+    assert_eq!((&listed["count"], &listed["reviews"][0]["review_id"]), (&json!(1), &json!(review)));
+
+    let decision = json!({"status": "approved", "comments": "Looks good, proceed"});
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    let words = json!([told["success"], told["status"], told["task_id"], told["review_id"]]);
+    assert_eq!((status, words), (200, json!([true, "resuming", task, review])));
+    let shown = wait_state(&server, &task, "COMPLETED").await;
+    assert_eq!(shown["result"], json!({"report": "done", "cases": 1}), "JSON in text is that JSON");
+    assert_eq!(asked(&model), [1, 1, 1, 1, 1], "agents 1 to 4 are not asked again");
+    let request = model.requests_of("report_writer")[0].texts().join("\n");
+    for word in ["Account A split 14,000 into three.", "Looks good, proceed"] {
+        assert!(request.contains(word), "the decision enters what comes next: {request}");
+    }
+
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    let response = &shown["responses"][0];
+    let told = json!([shown["status"], response["status"], response["reviewer"], response["comments"]]);
+    assert_eq!(told, json!(["APPROVED", "approved", "operator", "Looks good, proceed"]));
+    assert!(response["timestamp"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_39_a_rejection_fails_the_task_with_the_comment() {
+    let (model, server) = server().await;
+    let (task, _) = paused(&server).await;
+    let decision = json!({"status": "rejected", "comments": "names are in it"});
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    assert_eq!((status, &told["status"]), (200, &json!("rejected")));
+    let shown = wait_state(&server, &task, "FAILED").await;
+    assert!(shown["error"].as_str().unwrap().contains("names are in it"), "{shown}");
+    assert_eq!(asked(&model)[4], 0, "no report");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "REJECTED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_synchronous_run_tells_its_end() {
+    let model = model().await;
+    model.script("compliance_checker", vec![Scripted::text("Nothing to release.")]);
+    let server = setup(&model).start().await;
+    let body = json!({"crew_name": "fraud", "inputs": {"query": "any?"}});
+    let (status, run) = post(&server, "/crew/run", &body).await;
+    let told = json!([run["success"], run["status"], run["result"], run["error"]]);
+    assert_eq!((status, told), (200, json!([true, "completed", {"report": "done", "cases": 1}, null])));
+
+    model.script(
+        "compliance_checker",
+        vec![Scripted::status(400), Scripted::status(400), Scripted::status(400)],
+    );
+    let (status, run) = post(&server, "/crew/run", &body).await;
+    assert_eq!((status, &run["success"], &run["result"]), (200, &json!(false), &Value::Null), "{run}");
+    assert!(run["error"].as_str().is_some_and(|error| !error.is_empty()), "{run}");
+}
+
+/// The wait survives a restart at each place, and costs none of the earlier agents another call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_43_a_restart_changes_nothing_that_a_client_sees() {
+    let (model, mut server) = server().await;
+    let (task, review) = paused(&server).await;
+    let before = get(&server, &format!("/crew/status/{task}")).await;
+    server.restart().await;
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await, before);
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!((status, &told["review_id"]), (200, &json!(review)));
+    server.restart().await;
+    wait_state(&server, &task, "COMPLETED").await;
+    server.restart().await;
+    let again = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!((again.0, &again.1["status"]), (200, &json!("resuming")), "the same again, after a restart");
+    assert_eq!(asked(&model)[..4], [1, 1, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() {
+    let (model, mut server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(&server, "/crew/run", &body).await;
+    let task = run["task_id"].as_str().unwrap().to_owned();
+    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+
+    let findings = json!({
+        "findings": "Sanctions hit on account B", "risk_level": "HIGH",
+        "regulatory_implications": ["OFAC"], "details": {"rule": "S-1"},
+    });
+    let pause = |token: String| {
+        let (server, task, findings) = (&server, task.clone(), findings.clone());
+        async move {
+            super::ask(server, &token, reqwest::Method::POST, &format!("/crew/pause/{task}"), Some(&findings))
+                .await
+        }
+    };
+    let (status, told) = pause(service.clone()).await;
+    let review = told["review_id"].as_str().unwrap().to_owned();
+    assert_eq!((status, &told["success"], &told["status"]), (200, &json!(true), &json!("paused")), "{told}");
+    let (status, told) = pause(service.clone()).await;
+    let words = json!([told["success"], told["review_id"]]);
+    assert_eq!((status, words), (200, json!([false, review])), "paused already: the same review");
+
+    // What was under way comes to its end, and nothing else begins.
+    model.release();
+    eventually("its reply is kept", async || {
+        let story = server.story(&task).await;
+        (story.iter().filter(|kind| *kind == "model_replied").count() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    assert_eq!(asked(&model), [1, 1, 0, 0, 0]);
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    let told = json!([
+        shown["findings"],
+        shown["risk_level"],
+        shown["implications"],
+        shown["details"]["rule"],
+        shown["agent"],
+    ]);
+    assert_eq!(told, json!(["Sanctions hit on account B", "HIGH", ["OFAC"], "S-1", "watcher"]));
+
+    server.restart().await;
+    assert_eq!(asked(&model), [1, 1, 0, 0, 0]);
+    let decision = json!({"status": "approved", "comments": "a namesake"});
+    post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    // The crew goes on, to its own review; and its agents know what was decided.
+    let shown = eventually("its own review is open", async || {
+        let shown = get(&server, &format!("/crew/status/{task}")).await;
+        (shown["status"] == "PAUSED" && shown["review_id"] != json!(review)).then_some(shown)
+    })
+    .await;
+    assert_eq!(asked(&model), [1, 1, 1, 1, 0]);
+    let request = model.requests_of("fraud_pattern_hunter")[0].texts().join("\n");
+    assert!(request.contains("a namesake"), "{request}");
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(review["history"].as_array().unwrap().len(), 1, "{review}");
+    assert_eq!(review["review_id"], shown["review_id"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejected_pause_fails_the_task() {
+    let (model, server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    model.script("graph_analyst", vec![Scripted::hang()]);
+    let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud", "async_execution": true})).await;
+    let task = run["task_id"].as_str().unwrap();
+    let findings = json!({"findings": "PEP", "risk_level": "critical"});
+    let path = format!("/crew/pause/{task}");
+    super::ask(&server, &service, reqwest::Method::POST, &path, Some(&findings)).await;
+    let decision = json!({"status": "rejected", "comments": "a PEP indeed"});
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    assert_eq!((status, &told["status"]), (200, &json!("rejected")));
+    let shown = get(&server, &format!("/crew/status/{task}")).await;
+    assert_eq!(shown["status"], "FAILED");
+    assert!(shown["error"].as_str().unwrap().contains("a PEP indeed"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_in_time_fails_the_task_and_the_review_is_expired() {
+    let model = model().await;
+    let workflow = super::WORKFLOW.to_owned() + "gates: {review: {expires_in: 300ms}}\n";
+    let server = setup(&model).workflow("fraud", &workflow).start().await;
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(&server, "/crew/run", &body).await;
+    let task = run["task_id"].as_str().unwrap();
+    let shown = wait_state(&server, task, "FAILED").await;
+    assert!(shown["error"].as_str().unwrap().contains("in time"), "{shown}");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "EXPIRED");
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!(status, 409, "{told}");
+    let review = shown["review_id"].as_str().unwrap();
+    let path = format!("/webhooks/callback/{review}");
+    let (status, told) = post(&server, &path, &json!({"status": "approved"})).await;
+    assert_eq!((status, &told["success"], &told["status"]), (200, &json!(false), &json!("expired")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_run_is_a_failed_task() {
+    let (_model, server) = server().await;
+    let (task, _) = paused(&server).await;
+    server.post(&format!("/v1/runs/{task}/cancel"), &json!({})).await.ok();
+    let shown = wait_state(&server, &task, "FAILED").await;
+    assert_eq!(shown["error"], "cancelled", "contract E30");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "CANCELLED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_base_serves_both_forms_of_the_paths() {
+    let (_model, server) = server().await;
+    for base in ["/edges/crew", BASE] {
+        let crews = server.get(&format!("{base}/crew/crews")).await.ok();
+        let names: Vec<_> =
+            crews["crews"].as_array().unwrap().iter().map(|crew| crew["name"].clone()).collect();
+        assert!(names.contains(&json!("fraud")) && !names.contains(&json!("external")), "{names:?}");
+        assert_eq!(server.get(&format!("{base}/crew")).await.ok(), crews);
+        let crew = server.get(&format!("{base}/crew/crews/fraud")).await.ok();
+        assert_eq!(
+            crew["agents"],
+            json!([
+                "nlq_translator",
+                "graph_analyst",
+                "fraud_pattern_hunter",
+                "compliance_checker",
+                "report_writer"
+            ])
+        );
+        let agents = server.get(&format!("{base}/crew/agents")).await.ok();
+        assert!(agents["agents"].as_array().unwrap().iter().any(|agent| agent["id"] == "graph_analyst"));
+        let agent = server.get(&format!("{base}/crew/agents/compliance_checker")).await.ok();
+        assert_eq!((&agent["tools"], &agent["crews"]), (&json!(["request_review"]), &json!(["fraud"])));
+        for path in ["/crew/crews/none", "/crew/agents/none", "/crew/crews/external"] {
+            assert_eq!(server.get(&format!("{base}{path}")).await.status, 404, "{path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_request_under_one_key_starts_one_crew() {
+    let (_model, server) = server().await;
+    let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
+    let mut tasks = Vec::new();
+    for _ in 0..2 {
+        let request = server
+            .request(reqwest::Method::POST, &format!("{BASE}/crew/run"))
+            .header("idempotency-key", "T123")
+            .json(&body);
+        tasks.push(server.send(request).await.ok()["task_id"].clone());
+    }
+    assert_eq!(tasks[0], tasks[1]);
+}

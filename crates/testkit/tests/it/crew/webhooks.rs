@@ -1,0 +1,273 @@
+//! Webhooks that are registered over the API (contracts D4, D7; cases 39 to 41 and 43).
+
+use std::process::Command;
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::{Setup, TestServer, eventually};
+use holdshort_testkit::sink::{Received, WebhookSink};
+use reqwest::Method;
+use ring::hmac;
+use serde_json::{Value, json};
+
+use super::{BASE, Issuer, ask, get, model, paused, post, setup};
+
+const SECRET: &str = "any text will do";
+
+fn told(setup: Setup) -> Setup {
+    setup.env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").env("RETRY_DELAY_SECONDS", "1")
+}
+
+async fn server() -> (WebhookSink, TestServer, ScriptedModel) {
+    let model = model().await;
+    let server = told(setup(&model)).start().await;
+    (WebhookSink::start().await, server, model)
+}
+
+async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value {
+    let mut body = json!({"name": "aml", "type": "custom_url", "url": sink.url("/hook"), "secret": SECRET});
+    for (name, value) in more.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let (status, made) = post(server, "/webhooks/register", &body).await;
+    assert_eq!(status, 201, "{made}");
+    made
+}
+
+fn hmac(body: &[u8]) -> Vec<u8> {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), body).as_ref().to_vec()
+}
+
+async fn deliveries(server: &TestServer, review: &str, status: &str) -> Vec<Value> {
+    eventually(&format!("a delivery is {status}"), async || {
+        let found = get(server, &format!("/webhooks/status/{review}")).await;
+        let found: Vec<Value> = found["deliveries"].as_array().unwrap().clone();
+        found.iter().any(|each| each["status"] == status).then_some(found)
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_40_a_webhook_is_told_until_it_is_there_and_its_signature_is_of_the_raw_body() {
+    let (sink, server, _model) = server().await;
+    sink.answer([500, 500]);
+    let hook = register(&server, &sink, json!({"headers": {"Authorization": "Bearer its own"}})).await;
+    let (task, review) = paused(&server).await;
+    let received = sink.wait_for(3).await;
+    let gaps: Vec<_> = received.windows(2).map(|two| two[1].at - two[0].at).collect();
+    assert!(gaps[1] > gaps[0], "{gaps:?}");
+    let first = &received[0];
+    for each in &received {
+        assert_eq!(each.body, first.body);
+        assert_eq!(each.header("x-event-id"), first.header("x-event-id"));
+        assert_eq!(each.header("x-webhook-id"), hook["webhook_id"].as_str().unwrap());
+        assert_eq!(each.header("x-event-type"), "compliance_review");
+        assert_eq!(each.header("authorization"), "Bearer its own");
+        assert_eq!(each.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&each.body)));
+        assert!(each.header("x-webhook-timestamp").parse::<i64>().unwrap() > 1_700_000_000);
+    }
+    let body = first.json();
+    let told = json!([
+        body["event_type"],
+        body["task_id"],
+        body["review_id"],
+        body["risk_level"],
+        body["status"],
+        body["crew_name"],
+        body["event_id"],
+    ]);
+    let expected =
+        json!(["compliance_review", task, review, "high", "PENDING", "fraud", first.header("x-event-id")]);
+    assert_eq!(told, expected, "{body}");
+    assert!(body["summary"].is_string() && body["expires_at"].is_string(), "{body}");
+    let text = body.to_string();
+    assert!(!text.contains("14,000") && !text.contains("Account"), "no content of the run: {text}");
+
+    let shown = deliveries(&server, &review, "DELIVERED").await.remove(0);
+    let told = json!([shown["webhook_id"], shown["attempts"], shown["response_code"], shown["error"]]);
+    assert_eq!(told, json!([hook["id"], 3, 200, null]), "{shown}");
+    let id = shown["delivery_id"].as_str().unwrap();
+    assert_eq!(
+        get(&server, &format!("/webhooks/delivery/{id}")).await["history"].as_array().unwrap().len(),
+        3
+    );
+
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "rejected", "comments": "no"})).await;
+    let last = sink.wait_for(4).await.remove(3);
+    assert_eq!(last.header("x-event-type"), "compliance_review_rejected", "case 39");
+    assert_eq!(last.json()["status"], "REJECTED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
+    let (sink, server, _model) = server().await;
+    sink.answer([400]);
+    register(&server, &sink, json!({})).await;
+    let (task, review) = paused(&server).await;
+    let failed = deliveries(&server, &review, "FAILED").await.remove(0);
+    assert_eq!(
+        (&failed["response_code"], &failed["attempts"]),
+        (&json!(400), &json!(1)),
+        "4xx is not repeated"
+    );
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    let path = format!("/webhooks/retry/{}", failed["id"].as_str().unwrap());
+    let (status, told) = post(&server, &path, &json!({})).await;
+    assert_eq!((status, &told["success"]), (200, &json!(true)), "{told}");
+    let received = sink.wait_for(2).await;
+    assert_eq!(received[0].header("x-event-id"), received[1].header("x-event-id"));
+    deliveries(&server, &review, "DELIVERED").await;
+    let (status, _) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!(status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() {
+    let (sink, mut server, _model) = server().await;
+    let hook = register(&server, &sink, json!({})).await;
+    server.restart().await;
+    let listed = get(&server, "/webhooks").await;
+    assert_eq!(listed["webhooks"][0]["webhook_id"], hook["webhook_id"]);
+    let (task, _) = paused(&server).await;
+    sink.wait_for(1).await;
+    server.restart().await;
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    let received = sink.wait_for(2).await;
+    let verifies = |each: &Received| {
+        each.header("x-webhook-signature") == data_encoding::HEXLOWER.encode(&hmac(&each.body))
+    };
+    assert!(received.iter().all(verifies));
+
+    // Nothing but its own file holds it, and that file is its owner's alone.
+    let events = server.get("/v1/audit/events?stream=sys&limit=200").await.ok().to_string();
+    assert!(events.contains("webhook_registered"), "{events}");
+    let found = Command::new("grep").args(["-rlF", SECRET]).arg(server.data()).output().unwrap();
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert_eq!(found.lines().count(), 1, "{found}");
+    assert!(found.trim().ends_with("webhooks.json"), "{found}");
+    for text in [events, listed.to_string(), hook.to_string(), server.stderr()] {
+        assert!(!text.contains(SECRET) && !text.contains("/hook"), "{text}");
+    }
+    let id = hook["id"].as_str().unwrap();
+    server.send(server.request(Method::DELETE, &format!("{BASE}/webhooks/{id}"))).await.ok();
+    let kept = std::fs::read_to_string(server.data().join("webhooks.json")).unwrap();
+    assert!(!kept.contains(SECRET), "{kept}");
+    server.restart().await;
+    assert_eq!(get(&server, "/webhooks").await["count"], 0);
+    paused(&server).await;
+    assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_expired_review_is_an_event_of_its_own() {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let gates = super::WORKFLOW.to_owned() + "gates: {review: {expires_in: 300ms}}\n";
+    let server = told(setup(&model).workflow("fraud", &gates)).start().await;
+    register(&server, &sink, json!({})).await;
+    post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
+    let kinds: Vec<String> =
+        sink.wait_for(2).await.iter().map(|each| each.header("x-event-type").to_owned()).collect();
+    assert_eq!(kinds, ["compliance_review", "compliance_review_expired"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slack_and_teams_are_told_in_their_words_and_upstreams_encoding_is_a_setting() {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let server = told(setup(&model)).env("WEBHOOK_SIGNATURE_ENCODING", "base64").start().await;
+    register(&server, &sink, json!({})).await;
+    for kind in ["slack", "teams"] {
+        register(
+            &server,
+            &sink,
+            json!({"name": kind, "type": kind, "url": sink.url(&format!("/{kind}")), "secret": null}),
+        )
+        .await;
+    }
+    paused(&server).await;
+    let received = sink.wait_for(3).await;
+    let of = |path: &str| received.iter().find(|each| each.path == path).unwrap();
+    assert!(of("/slack").json()["blocks"].is_array());
+    assert_eq!(of("/teams").json()["type"], "message");
+    let custom = of("/hook");
+    assert_eq!(custom.header("x-webhook-signature"), data_encoding::BASE64.encode(&hmac(&custom.body)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
+    let (sink, server, _model) = server().await;
+    register(&server, &sink, json!({})).await;
+    let url = sink.url("/hook");
+    let table = [
+        (json!({"name": "a", "type": "custom_url", "url": "ftp://x.example"}), "/url"),
+        (json!({"name": "a", "type": "custom_url"}), "/url"),
+        (json!({"name": "a", "type": "custom_url", "url": "https://u:p@x.example"}), "/url"),
+        (json!({"name": "", "type": "custom_url", "url": url}), "/name"),
+        (json!({"name": "aml", "type": "custom_url", "url": url}), "/name"),
+        (json!({"name": "a", "type": "carrier_pigeon", "url": url}), "/type"),
+        (json!({"name": "a", "type": "email", "url": url}), "/type"),
+        (json!({"name": "a", "type": "slack", "url": url, "secret": "x"}), "/secret"),
+        (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"Host": "x"}}), "/headers/Host"),
+        (
+            json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X-Event-ID": "x"}}),
+            "/headers/X-Event-ID",
+        ),
+        (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X": "ü"}}), "/headers/X"),
+        (json!({"name": "a", "type": "custom_url", "url": url, "more": 1}), "/more"),
+        (json!({"type": "custom_url", "url": url}), "/name"),
+    ];
+    for (body, pointer) in table {
+        let (status, told) = post(&server, "/webhooks/register", &body).await;
+        assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!(pointer)), "{body}: {told}");
+        assert!(told["detail"].is_string());
+    }
+    assert_eq!(get(&server, "/webhooks").await["count"], 1);
+    for path in [
+        "/webhooks/none",
+        "/webhooks/whk_01k6f0000000000000000000zz",
+        "/webhooks/delivery/none",
+        "/webhooks/status/none",
+    ] {
+        assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
+    }
+}
+
+/// Without networks that are named, an address of this machine is none that a webhook may be at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_that_is_not_public_is_refused() {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let server = setup(&model).env("RETRY_DELAY_SECONDS", "1").start().await;
+    let body = json!({"name": "a", "type": "custom_url", "url": sink.url("/hook")});
+    let (status, told) = post(&server, "/webhooks/register", &body).await;
+    assert_eq!(status, 422, "{told}");
+    let body =
+        json!({"name": "a", "type": "custom_url", "url": sink.url("/hook").replacen("http", "https", 1)});
+    let (status, told) = post(&server, "/webhooks/register", &body).await;
+    assert_eq!(status, 201, "it is looked up when it is sent: {told}");
+    let (_, review) = paused(&server).await;
+    let tried = eventually("it was tried", async || {
+        let found = get(&server, &format!("/webhooks/status/{review}")).await["deliveries"][0].clone();
+        (found["attempts"].as_u64() > Some(0)).then_some(found)
+    })
+    .await;
+    assert!(tried["error"].as_str().unwrap().contains("127.0.0.1"), "{tried}");
+    assert!(sink.received().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn administrators_register_and_whoever_sees_everything_looks() {
+    let model = model().await;
+    let (issuer, server) = Issuer::serving(setup(&model)).await;
+    let body = json!({"name": "a", "type": "custom_url", "url": "https://example.org/hook"});
+    let people = [
+        ("admin", 201, 200),
+        ("analyst", 403, 200),
+        ("compliance", 403, 403),
+        ("audit", 403, 200),
+        ("robot", 403, 403),
+    ];
+    for (role, registers, looks) in people {
+        let token = issuer.token(role, role);
+        let path = "/webhooks/register";
+        assert_eq!(ask(&server, &token, Method::POST, path, Some(&body)).await.0, registers, "{role}");
+        assert_eq!(ask(&server, &token, Method::GET, "/webhooks", None).await.0, looks, "{role}");
+    }
+}
