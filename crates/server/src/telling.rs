@@ -77,6 +77,7 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
         made_at: Some(delivery.created_at),
         seq: None,
         mailed: Some(delivery.delivery.clone()),
+        option: None,
     };
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }

@@ -139,7 +139,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let reached = match via {
         Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
         Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
-        Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy => {
+        Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy | Via::Crew => {
             let url = url(via, item, &fields, problems);
             let secrets = secrets(via, item, &fields, problems);
             let to = To::Channel;

@@ -510,7 +510,7 @@ impl Run {
                         }
                     }
                     About::Round(phase) => self.rounds(phase, |rounds| rounds.asked = Some(id.clone())),
-                    About::Interruption | About::Hold => self.rest_for(id),
+                    About::Interruption | About::Hold => self.rest_for(&id),
                     About::Phase(_) | About::External => {}
                 }
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);

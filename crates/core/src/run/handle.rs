@@ -99,11 +99,11 @@ impl Draft<'_> {
             Input::EraseContent { because } => self.erase_content(because),
             Input::LegalHold { reason } => {
                 check_text(&reason)?;
-                self.hold(reason);
+                self.place_legal_hold(reason);
                 Ok(())
             }
             Input::LiftLegalHold => {
-                self.lift_hold();
+                self.lift_legal_hold();
                 Ok(())
             }
             Input::Reuse { interrupt, source, by, given } => {

@@ -37,7 +37,14 @@ impl Draft<'_> {
         opening.action_digest = Some(digest);
         opening.payload = payload;
         opening.response_schema = Some(json!({ "type": "string", "minLength": 1 }));
-        self.open(opening);
+        let interrupt = self.open(opening);
+        if self.run.is_unreviewed() {
+            self.let_through(&interrupt);
+            let held = self.run.calls.get(id).and_then(|call| call.held.clone());
+            if let Some(held) = held {
+                self.release_held(id, &held, None);
+            }
+        }
     }
 
     /// Exactly what was shown becomes the result, or what the reviewer made of it where an edit is on offer.

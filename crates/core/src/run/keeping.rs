@@ -57,13 +57,13 @@ impl Draft<'_> {
     }
 
     /// A second hold changes nothing: the first one stands.
-    pub(super) fn hold(&mut self, reason: String) {
+    pub(super) fn place_legal_hold(&mut self, reason: String) {
         if self.run.held.is_none() {
             self.emit(Fact::LegalHoldPlaced, Content::text(reason));
         }
     }
 
-    pub(super) fn lift_hold(&mut self) {
+    pub(super) fn lift_legal_hold(&mut self) {
         if self.run.held.is_some() {
             self.emit(Fact::LegalHoldLifted, Content::none());
         }

@@ -22,8 +22,10 @@ fn id(n: u8) -> WebhookId {
 
 fn send(system: &mut System, actor: &Actor, input: Input) -> Result<Vec<String>, Rejection> {
     let events = system.handle(Timestamp::from_millis(1), actor, input)?;
-    events.iter().for_each(|event| system.apply(event));
-    Ok(events.iter().map(|event| event.fact.encode().0.to_owned()).collect())
+    for event in &events {
+        system.apply(event);
+    }
+    Ok(events.iter().map(|event| event.fact.encode().0.clone()).collect())
 }
 
 fn register(system: &mut System, n: u8, is: Webhook) -> Result<Vec<String>, Rejection> {

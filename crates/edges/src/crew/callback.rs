@@ -88,12 +88,12 @@ pub(super) async fn decide(
                 Err(refused) => Err(refused),
             }
         };
-        return Ok(crew.limits.within(Counted::Resume, &caller, answer).await);
+        return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
     let holder = held(&auth, &link, &id).await?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
     let answer = by_link(&holder, &id, &headers, body);
-    Ok(crew.limits.of(Counted::Resume, &who, now, answer).await)
+    Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
 }
 
 #[derive(Default, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use holdshort_core::definition::{Definition, EXTERNAL, KindGate, PhaseKind};
+use holdshort_core::definition::{Definition, EXTERNAL, PhaseKind};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::schema;
 use holdshort_web::app::App;
@@ -54,7 +54,7 @@ fn names(app: &App) -> impl Iterator<Item = &str> {
 pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definition {
     let mut definition = definition.clone();
     definition.gates.release_ends_step = true;
-    let gate = definition.gates.kinds.entry(Kind::Review).or_insert_with(KindGate::default);
+    let gate = definition.gates.kinds.entry(Kind::Review).or_default();
     let usual = u64::try_from(settings.review_expiry.as_millis()).unwrap_or(u64::MAX);
     gate.expires_in_ms.get_or_insert(usual);
     definition

@@ -58,12 +58,11 @@ impl Limits {
             Counted::Resume => (&self.resumes, "tasks are resumed"),
         };
         let standing = quota.count(who, Instant::now());
-        let answered = match standing.refused {
-            None => answer.await,
-            Some(_) => {
-                let why = format!("{what} at most {} times a minute: come back later", standing.per_minute);
-                Err(Refused::new(Code::TooManyRequests, why))
-            }
+        let answered = if standing.refused.is_none() {
+            answer.await
+        } else {
+            let why = format!("{what} at most {} times a minute: come back later", standing.per_minute);
+            Err(Refused::new(Code::TooManyRequests, why))
         };
         let mut response = answered.into_response();
         tell(response.headers_mut(), &standing, now_ms);

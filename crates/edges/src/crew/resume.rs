@@ -87,7 +87,7 @@ pub(super) async fn resume(
         })?;
         Ok(Json(told))
     };
-    Ok(crew.limits.within(Counted::Resume, &caller, answer).await)
+    Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await)
 }
 
 fn not_paused(run: &Run) -> Refused {

@@ -42,7 +42,7 @@ pub(super) async fn run(
 ) -> Answer<Response> {
     let caller = guest.through(CHANNEL)?;
     let answer = begin(&caller, &crew, idempotency, body);
-    Ok(crew.limits.within(Counted::Run, &caller, answer).await)
+    Ok(Box::pin(crew.limits.within(Counted::Run, &caller, answer)).await)
 }
 
 async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Body) -> Answer<Json<Value>> {

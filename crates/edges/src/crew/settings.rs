@@ -47,7 +47,7 @@ impl Default for Settings {
             webhook_timeout: Duration::from_secs(10),
             attempts: 3,
             retry_delay: Duration::from_secs(5),
-            review_expiry: Duration::from_mins(60),
+            review_expiry: Duration::from_hours(1),
             runs: CREW_RUNS,
             resumes: CREW_RESUMES,
             allow: Vec::new(),

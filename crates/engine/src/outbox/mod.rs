@@ -59,7 +59,13 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
                 for (channel, deliveries) in claimed {
                     let name = &channel.definition().name;
                     sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
-                    under_way.push(send_claimed(&driver, channels.clone(), name.clone(), &*pages, deliveries));
+                    under_way.push(send_claimed(
+                        &driver,
+                        channels.clone(),
+                        name.clone(),
+                        &*pages,
+                        deliveries,
+                    ));
                 }
                 wait
             }
