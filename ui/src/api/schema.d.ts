@@ -5168,6 +5168,19 @@ export interface components {
             };
         };
         /**
+         * @description `no_answer`: The question has no answer that is kept.
+         *
+         *     `legal_hold`: What the run said is held from being erased.
+         */
+        "no_answer-or-legal_hold": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description `not_external`: The run is one that Holdshort runs itself.
          *
          *     `already_resolved`: The interrupt is resolved already.
@@ -5769,7 +5782,7 @@ export interface operations {
             401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
-            409: components["responses"]["no_answer"];
+            409: components["responses"]["no_answer-or-legal_hold"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];

@@ -44,10 +44,15 @@ impl Draft<'_> {
         let answered: Vec<InterruptId> =
             self.run.interrupts.keys().filter(|id| is_kept(id)).cloned().collect();
         if answered.is_empty() {
-            let from = self.run.erased_to + 1;
+            let from = self.run.erased_to.max(1) + 1;
             let to = self.run.seq.min(from + ERASED_AT_ONCE - 1);
             if from <= to {
+                let is_last = to == self.run.seq;
                 self.emit(Fact::ContentErased { from, to, because }, Content::none());
+                // What the run is about is found by its first event, until all others are done.
+                if is_last {
+                    self.emit(Fact::ContentErased { from: 1, to: 1, because }, Content::none());
+                }
             }
         }
         for interrupt in answered {
@@ -73,7 +78,10 @@ impl Draft<'_> {
 impl Run {
     /// The event itself says nothing that could be erased.
     pub(super) fn content_erased(&mut self, to: u64) {
-        self.erased_to = if to + 1 == self.seq { self.seq } else { to };
+        self.erased_to = self.erased_to.max(to);
+        if self.erased_to + 1 == self.seq {
+            self.erased_to = self.seq;
+        }
     }
 
     pub(super) fn legal_hold_placed(&mut self, event: &Event) {

@@ -122,6 +122,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
         let fact = last.first().and_then(|sealed| event::decode(sealed).ok()).map(|event| event.fact);
-        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { to, .. })) if to + 1 == row.seq))
+        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { from: 1, .. }))))
     }
 }

@@ -48,7 +48,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let mut server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
     let at = (&model, &server);
     let (first, question) = asked(at, "customer 7", true).await;
-    let (held, _) = asked(at, "customer 7", true).await;
+    let (held, kept_question) = asked(at, "customer 7", true).await;
     let (other, _) = asked(at, "customer 8", true).await;
     let (waiting, _) = asked(at, "customer 7", false).await;
     let erase = async |body: Value| server.post("/v1/erasures", &body).await;
@@ -80,6 +80,8 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
     assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
     assert_eq!(erase(json!({"run": held})).await.refusal(), (409, "legal_hold"));
+    let answer = server.request(Method::DELETE, &format!("/v1/answers/{kept_question}"));
+    assert_eq!(server.send(answer).await.refusal(), (409, "legal_hold"), "nor one answer of it");
 
     let told = erase(json!({"subject": "customer 7"})).await.ok();
     assert_eq!(told, json!({"erased": [first], "not_ended": [waiting], "held": [held]}));
