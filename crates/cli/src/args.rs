@@ -6,6 +6,7 @@ mod decide;
 mod deliveries;
 mod freeze;
 mod front;
+mod keep_content;
 mod people;
 mod transfer;
 
@@ -17,11 +18,12 @@ use holdshort_workflow::duration;
 use reqwest::Url;
 
 pub(crate) use audit::{Audit, AuditExport, AuditFormat, Receipt, Verify};
-pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every, keep_content};
+pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, otlp_endpoint, proxy, public_url};
+pub(crate) use keep_content::keep_content;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
 

@@ -53,4 +53,6 @@ pub struct Erasure {
     pub not_ended: Vec<String>,
     /// Runs that somebody holds.
     pub held: Vec<String>,
+    /// Runs that can not be read or changed: the server's log says why.
+    pub failed: Vec<String>,
 }

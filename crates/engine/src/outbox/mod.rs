@@ -163,7 +163,8 @@ async fn message<J: Journal, C: Clock, E: Executor>(
     Ok(Some(Message { id: delivery.delivery.to_string(), notice, title, link }))
 }
 
-/// Read when it is sent: where it was erased meanwhile, nobody is told it any more.
+/// Read when it is sent: where it was erased meanwhile, nobody is told it any more. Nor is one that may quote what some who
+/// read the channel are not shown.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -172,7 +173,7 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     let stream = StreamId::Run(row.run);
     let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
     let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
-        if opened.interrupt == delivery.interrupt);
+        if opened.interrupt == delivery.interrupt && opened.withhold.is_empty());
     let event::Content { data, .. } = event.content;
     Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
 }

@@ -29,6 +29,8 @@ pub struct ErasedRuns {
     pub at_work: Vec<RunId>,
     /// Somebody holds them.
     pub held: Vec<RunId>,
+    /// They can not be read or changed: the log says why.
+    pub failed: Vec<RunId>,
 }
 
 /// Erases what was said longer ago than `kept`, until it is dropped.
@@ -72,8 +74,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let Some(first) = self.journal().read(&stream, 0, 1).await?.into_iter().next() else {
                     continue;
                 };
-                let first = event::decode(&first)
-                    .map_err(|source| Error::Damaged { run: row.run.to_string(), source })?;
+                let first = match event::decode(&first) {
+                    Ok(first) => first,
+                    Err(error) => {
+                        tracing::error!(run = %row.run, %error, "whom a run is about can not be read");
+                        told.failed.push(row.run);
+                        continue;
+                    }
+                };
                 if history::subject(&first.content.data) != Some(subject) {
                     continue;
                 }
@@ -81,7 +89,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Ok(_) => told.erased.push(row.run),
                     Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
                     Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
-                    Err(error) => return Err(error),
+                    Err(Error::Store(error)) => return Err(Error::Store(error)),
+                    // One that fails keeps no other.
+                    Err(error) => {
+                        tracing::error!(run = %row.run, %error, "what a run said can not be erased");
+                        told.failed.push(row.run);
+                    }
                 }
             }
             after = page.next;
@@ -106,7 +119,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     match self.erase_run(&row.run, Erased::Retention, &Actor::engine()).await {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
-                        Err(error) => return Err(error),
+                        Err(Error::Store(error)) => return Err(Error::Store(error)),
+                        // One that fails keeps no other.
+                        Err(error) => {
+                            tracing::warn!(run = %row.run, %error, "what a run said can not be erased");
+                        }
                     }
                 }
             }

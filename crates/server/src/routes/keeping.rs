@@ -102,6 +102,6 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
     };
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
-    let ErasedRuns { erased, at_work, held } = done;
-    Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held) }))
+    let ErasedRuns { erased, at_work, held, failed } = done;
+    Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held), failed: ids(failed) }))
 }
