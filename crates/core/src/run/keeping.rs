@@ -7,6 +7,7 @@ use super::{Fact, Rejection, Run};
 use crate::event::{Content, Event};
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
+use crate::system::freeze;
 use crate::time::Timestamp;
 
 /// Why what a run said is kept no longer.
@@ -62,10 +63,15 @@ impl Draft<'_> {
     }
 
     /// A second hold changes nothing: the first one stands.
-    pub(super) fn hold(&mut self, reason: String) {
+    pub(super) fn hold(&mut self, reason: String) -> Result<(), Rejection> {
+        let problems = freeze::check_reason(&reason);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
         if self.run.held.is_none() {
             self.emit(Fact::LegalHoldPlaced, Content::text(reason));
         }
+        Ok(())
     }
 
     pub(super) fn lift_hold(&mut self) {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdshort_core::time::Timestamp;
 use holdshort_store::{DeliveryChange, Journal};
 
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
@@ -34,10 +33,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// sent, so nothing waits too long.
     pub async fn forget_deliveries(&self) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
-        let ago = |time: Duration| {
-            let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-            Timestamp::from_millis(now.as_millis().saturating_sub(ms))
-        };
+        let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let fail = DeliveryChange::FailOld { before: ago(DELIVERY_WAITS), why: TOO_LONG.to_owned(), now };
         let forget =
             DeliveryChange::Forget { bodies: ago(DELIVERY_BODIES), attempts: ago(DELIVERY_ATTEMPTS) };

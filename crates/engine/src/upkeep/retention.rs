@@ -37,8 +37,8 @@ pub struct ErasedRuns {
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {
-        let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(driver.clock().now().as_millis().saturating_sub(kept));
+        let kept = u64::try_from(kept.as_millis()).unwrap_or(u64::MAX);
+        let before = driver.clock().now().minus_ms(kept);
         match driver.erase_old(before).await {
             Ok(0) => {}
             Ok(runs) => tracing::info!(runs, "what they said was kept long enough, and is erased"),
