@@ -2417,6 +2417,8 @@ export interface components {
         Erasure: {
             /** @description Runs of which nothing is kept now but that things happened. */
             erased: string[];
+            /** @description Runs that can not be read or changed: the server's log says why. */
+            failed: string[];
             /** @description Runs that somebody holds. */
             held: string[];
             /** @description Runs that have not ended. Ask again once they have. */
@@ -3881,7 +3883,7 @@ export interface components {
          *     }
          */
         PlaceHold: {
-            /** @description 1 to 2,000 characters. In the journal, and erased with the rest once the hold is lifted. */
+            /** @description 1 to 2,000 bytes. In the journal, and erased with the rest once the hold is lifted. */
             reason: string;
         };
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */

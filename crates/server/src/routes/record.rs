@@ -1,7 +1,9 @@
 //! The record of an interrupt as a page to keep, for people: what a receipt proves.
 
 use axum::response::Response;
+use holdshort_core::event::{self, Sealed};
 use holdshort_core::id::InterruptId;
+use holdshort_engine::Error;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::Answer;
 use holdshort_web::query::Id;
@@ -10,7 +12,7 @@ use holdshort_web::view::assignment::Reader;
 
 use super::evidence::checkpoint;
 use crate::openapi::ReadsOne;
-use crate::pages::decision;
+use crate::pages::decision::{self, Recorded};
 
 /// Read the record of an interrupt as a page to keep.
 ///
@@ -25,15 +27,12 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Resp
     let app = &caller.app;
     let asked = caller.interrupt(&id).await?;
     let (signed, receipt) = app.evidence.receipt(&app.driver, &asked.run, &id).await?;
-    let events: Vec<_> = receipt
-        .events
-        .iter()
-        .map(|proved| {
-            let event = view::event::of(&proved.event)
-                .map_err(|source| holdshort_engine::Error::Damaged { run: asked.run.to_string(), source })?;
-            Ok((event, proved.event.hash.to_string()))
-        })
-        .collect::<Answer<_>>()?;
+    let read = |sealed: &Sealed| -> Result<Recorded, event::Error> {
+        let (event, is_erased) = (view::event::of(sealed)?, event::has_lost_content(sealed)?);
+        Ok(Recorded { event, hash: sealed.hash.to_string(), is_erased })
+    };
+    let events: Result<Vec<_>, _> = receipt.events.iter().map(|proved| read(&proved.event)).collect();
+    let events = events.map_err(|source| Error::Damaged { run: asked.run.to_string(), source })?;
     let reader = Reader::of(app, &caller.actor).await?;
     let shown = view::now::interrupt(app, &asked, &reader).await?;
     let model = decision::model(app, &asked.run).await?;

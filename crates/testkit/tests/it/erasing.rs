@@ -129,7 +129,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
 async fn runs_are_held_and_erased_in_a_terminal() {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
-    let (run, _) = asked((&model, &server), "customer 7", true).await;
+    let (run, question) = asked((&model, &server), "customer 7", true).await;
     let called = |args: &[&str]| {
         let output = server.client_command().args(args).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -146,4 +146,8 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(code == Some(0) && said.contains("erased"), "{said}");
     let (code, said) = called(&["hold", &run]);
     assert!(code == Some(0) && said.contains("is erased"), "{said}");
+    let (_, said) = called(&["show", &run]);
+    assert!(said.contains("(erased)"), "{said}");
+    let (_, page) = called(&["receipt", &question, "--html"]);
+    assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
 }
