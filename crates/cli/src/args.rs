@@ -6,6 +6,7 @@ mod decide;
 mod deliveries;
 mod freeze;
 mod front;
+mod keep_content;
 mod people;
 mod transfer;
 
@@ -17,11 +18,12 @@ use holdshort_workflow::duration;
 use reqwest::Url;
 
 pub(crate) use audit::{Audit, AuditExport, AuditFormat, Receipt, Verify};
-pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every, keep_content};
+pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
 pub(crate) use front::{Front, lease, listen, otlp_endpoint, proxy, public_url};
+pub(crate) use keep_content::keep_content;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
 
@@ -576,48 +578,4 @@ pub(crate) enum Workflows {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn without_a_word(command: &clap::Command) -> Vec<String> {
-        let of = |name: &str| format!("{} {name}", command.get_name());
-        let arguments = command.get_arguments().filter(|each| each.get_help().is_none());
-        let mut found: Vec<String> = arguments.map(|each| of(each.get_id().as_str())).collect();
-        for verb in command.get_subcommands() {
-            found.extend(verb.get_about().is_none().then(|| of(verb.get_name())));
-            found.extend(without_a_word(verb));
-        }
-        found
-    }
-
-    #[test]
-    fn no_line_below_the_options_is_wider_than_a_terminal() {
-        let wide: Vec<String> = help().lines().filter(|line| line.len() > 80).map(str::to_owned).collect();
-        assert_eq!(wide, Vec::<String>::new());
-    }
-
-    #[test]
-    fn what_starts_a_server_of_its_own_offers_no_other() {
-        for verb in OWN_SERVER {
-            let mut command = Args::described();
-            let shown = command.find_subcommand_mut(verb).unwrap().render_long_help().to_string();
-            assert!(!shown.contains("--server") && shown.contains("--model"), "{verb}: {shown}");
-            let named = ["holdshort", verb, "--server", "http://127.0.0.1:1"];
-            let parsed = Args::parse(named).unwrap();
-            assert_eq!(
-                parsed.reach.server.as_deref(),
-                Some("http://127.0.0.1:1"),
-                "{verb}: refused with words"
-            );
-        }
-        assert_eq!(
-            Args::parse(["holdshort", "inbox", "--server", "x"]).unwrap().reach.server.as_deref(),
-            Some("x")
-        );
-    }
-
-    #[test]
-    fn the_help_has_a_word_for_everything() {
-        assert_eq!(without_a_word(&Args::command()), Vec::<String>::new());
-    }
-}
+mod tests;

@@ -18,6 +18,7 @@ mod kept_logins;
 mod limits;
 mod log;
 mod model;
+mod new_file;
 mod output;
 mod shell;
 mod stream;

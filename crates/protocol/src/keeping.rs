@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// 1 to 2,000 characters. In the journal, and erased with the rest once the hold is lifted.
+    /// 1 to 2,000 bytes. In the journal, and erased with the rest once the hold is lifted.
     pub reason: String,
 }
 
@@ -53,4 +53,6 @@ pub struct Erasure {
     pub not_ended: Vec<String>,
     /// Runs that somebody holds.
     pub held: Vec<String>,
+    /// Runs that can not be read or changed: the server's log says why.
+    pub failed: Vec<String>,
 }

@@ -273,7 +273,7 @@ refuses! {
     LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
-    ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
+    ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer, Code::LegalHold];
     Holds: ANY, BODY, CHANGE, OF_A_RUN;
     Unholds: ANY, CHANGE, OF_A_RUN;
     /// Of what is to be kept no longer.

@@ -2417,6 +2417,8 @@ export interface components {
         Erasure: {
             /** @description Runs of which nothing is kept now but that things happened. */
             erased: string[];
+            /** @description Runs that can not be read or changed: the server's log says why. */
+            failed: string[];
             /** @description Runs that somebody holds. */
             held: string[];
             /** @description Runs that have not ended. Ask again once they have. */
@@ -3881,7 +3883,7 @@ export interface components {
          *     }
          */
         PlaceHold: {
-            /** @description 1 to 2,000 characters. In the journal, and erased with the rest once the hold is lifted. */
+            /** @description 1 to 2,000 bytes. In the journal, and erased with the rest once the hold is lifted. */
             reason: string;
         };
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
@@ -5168,6 +5170,19 @@ export interface components {
             };
         };
         /**
+         * @description `no_answer`: The question has no answer that is kept.
+         *
+         *     `legal_hold`: What the run said is held from being erased.
+         */
+        "no_answer-or-legal_hold": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description `not_external`: The run is one that Holdshort runs itself.
          *
          *     `already_resolved`: The interrupt is resolved already.
@@ -5769,7 +5784,7 @@ export interface operations {
             401: components["responses"]["unauthenticated-or-credential_expired"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
-            409: components["responses"]["no_answer"];
+            409: components["responses"]["no_answer-or-legal_hold"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];

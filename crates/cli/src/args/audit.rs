@@ -45,6 +45,7 @@ pub(crate) struct Verify {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct AuditExport {
+    /// How each event is written.
     #[arg(long, value_enum, default_value_t = AuditFormat::Jsonl)]
     pub format: AuditFormat,
     /// Only of this stream: a run's id, a session's, or `sys`.

@@ -1,9 +1,7 @@
 //! `audit export`: the events of the journal as lines of JSON, or as a table.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-use anyhow::Context;
 use holdshort_protocol::{Event, List, plain};
 use serde_json::Value;
 
@@ -11,6 +9,7 @@ use super::Scene;
 use crate::args::{AuditExport, AuditFormat};
 use crate::client::segment;
 use crate::exit::Exit;
+use crate::new_file::NewFile;
 use crate::output::{count, say};
 
 /// The columns of the table; the last one holds everything that the type of the event says.
@@ -23,11 +22,10 @@ pub(super) async fn export(scene: &Scene, args: &AuditExport) -> anyhow::Result<
         pages(&client, args, &mut io::stdout().lock()).await?;
         return Ok(Exit::Ok);
     };
-    let shown = || path.display().to_string();
-    let mut file = OpenOptions::new().create_new(true).write(true).open(path).with_context(shown)?;
+    let mut file = NewFile::create(path)?;
     let events = pages(&client, args, &mut file).await?;
-    file.sync_all().with_context(shown)?;
-    say(&format!("{} in {}", count(events, "event"), plain::line(&shown())));
+    file.finish()?;
+    say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
     Ok(Exit::Ok)
 }
 

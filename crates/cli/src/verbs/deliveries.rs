@@ -8,7 +8,7 @@ use crate::args::Deliveries;
 use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::Exit;
-use crate::output::{document, say, say_all, tell};
+use crate::output::{count, document, say, say_all, tell};
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -80,7 +80,7 @@ fn lines(delivery: &Delivery, paint: Paint) -> Vec<String> {
     let mut lines = vec![format!("{}  {state}  {}  {event}", paint.bold(id), plain::line(channel))];
     let next = next_at.as_ref().filter(|_| *attempts > 0);
     let next = next.map(|at| format!(", next at {at}")).unwrap_or_default();
-    let tries = if *attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+    let tries = count(*attempts, "attempt");
     lines.push(paint.dim(&format!("    {interrupt}, {}, {tries}{next}", time::ago(created_at))));
     if let Some(error) = error {
         lines.push(format!("    {}", plain::line(error)));

@@ -1,6 +1,5 @@
 //! `audit checkpoint` and `receipt`: what people outside can check without Holdshort.
 
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::Scene;
 use crate::args::Receipt;
 use crate::client::id_of;
 use crate::exit::Exit;
+use crate::new_file::NewFile;
 use crate::output::{count, document, say, tell_all};
 use crate::terminal::paint::Paint;
 
@@ -62,10 +62,9 @@ pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<
     Ok(Exit::Ok)
 }
 
-/// What is there is not written over.
+/// The content of events is in it.
 fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let shown = || path.display().to_string();
-    let mut file = OpenOptions::new().create_new(true).write(true).open(path).with_context(shown)?;
-    file.write_all(bytes).with_context(shown)?;
-    file.sync_all().with_context(shown)
+    let mut file = NewFile::create(path)?;
+    file.write_all(bytes).with_context(|| path.display().to_string())?;
+    file.finish()
 }

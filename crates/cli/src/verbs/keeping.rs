@@ -65,10 +65,18 @@ pub(super) async fn erase(
         for run in &done.held {
             say(&format!("{run}  is held: nothing is erased. `hold {run}` says by whom and why"));
         }
-        if done.erased.is_empty() && done.not_ended.is_empty() && done.held.is_empty() {
+        for run in &done.failed {
+            say(&format!("{run}  can not be read or changed: the server's log says why"));
+        }
+        if is_nothing(&done) {
             tell("No run is about that.");
         }
     }
     // Whoever asked for it has to know that something is left.
-    Ok(if done.not_ended.is_empty() && done.held.is_empty() { Exit::Ok } else { Exit::Failed })
+    let is_done = [&done.not_ended, &done.held, &done.failed].iter().all(|left| left.is_empty());
+    Ok(if is_done { Exit::Ok } else { Exit::Failed })
+}
+
+fn is_nothing(done: &Erasure) -> bool {
+    [&done.erased, &done.not_ended, &done.held, &done.failed].iter().all(|runs| runs.is_empty())
 }

@@ -113,7 +113,9 @@ fn run(run: &Run, paint: Paint) {
         None => {}
     }
     let task = run.input.get("task").and_then(Value::as_str);
-    line("input", &plain::line(task.map_or(&*run.input.to_string(), |task| task)));
+    // Every run begins with an input.
+    let input = if run.input.is_null() { "(erased)".to_owned() } else { run.input.to_string() };
+    line("input", &plain::line(task.unwrap_or(&input)));
     line("started", &time::ago(&run.created_at));
     line("last", &format!("{} ({} events)", time::ago(&run.updated_at), run.seq));
     for open in &run.open_interrupts {

@@ -1,8 +1,7 @@
 //! `export` and `import`: the journal, or some runs, from one store to another. No server uses them meanwhile.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, BufReader, BufWriter, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use super::journal::{self, open, open_or_make};
 use crate::args::{Export, Import};
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
+use crate::new_file::NewFile;
 use crate::output::{count, document, say, tell};
 
 const STDOUT: &str = "-";
@@ -43,19 +43,10 @@ async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path)
     if file.as_os_str() == STDOUT {
         return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
     }
-    // A file that is there is never overwritten, and one that is not whole is not left behind.
     // As the journal itself, it is for its owner only.
-    let created = File::options().write(true).create_new(true).mode(0o600).open(file);
-    let mut out = BufWriter::new(created.with_context(|| format!("{} can not be made", file.display()))?);
-    let moved = match transfer::export(journal, runs, &mut out).await {
-        Ok(moved) => moved,
-        Err(error) => {
-            std::fs::remove_file(file).ok();
-            return Err(error).context("nothing was exported");
-        }
-    };
-    out.flush()?;
-    out.get_ref().sync_all()?;
+    let mut out = NewFile::create(file)?;
+    let moved = transfer::export(journal, runs, &mut out).await.context("nothing was exported")?;
+    out.finish()?;
     Ok(moved)
 }
 

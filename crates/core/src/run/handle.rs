@@ -97,11 +97,7 @@ impl Draft<'_> {
             Input::CorrectAnswer { interrupt, given } => self.correct_answer(&interrupt, given),
             Input::EraseAnswer { interrupt } => self.erase_answer(&interrupt),
             Input::EraseContent { because } => self.erase_content(because),
-            Input::LegalHold { reason } => {
-                check_text(&reason)?;
-                self.place_legal_hold(reason);
-                Ok(())
-            }
+            Input::LegalHold { reason } => self.place_legal_hold(reason),
             Input::LiftLegalHold => {
                 self.lift_legal_hold();
                 Ok(())

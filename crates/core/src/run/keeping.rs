@@ -7,6 +7,7 @@ use super::{Fact, Rejection, Run};
 use crate::event::{Content, Event};
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
+use crate::system::freeze;
 use crate::time::Timestamp;
 
 /// Why what a run said is kept no longer.
@@ -44,10 +45,15 @@ impl Draft<'_> {
         let answered: Vec<InterruptId> =
             self.run.interrupts.keys().filter(|id| is_kept(id)).cloned().collect();
         if answered.is_empty() {
-            let from = self.run.erased_to + 1;
+            let from = self.run.erased_to.max(1) + 1;
             let to = self.run.seq.min(from + ERASED_AT_ONCE - 1);
             if from <= to {
+                let is_last = to == self.run.seq;
                 self.emit(Fact::ContentErased { from, to, because }, Content::none());
+                // What the run is about is found by its first event, until all others are done.
+                if is_last {
+                    self.emit(Fact::ContentErased { from: 1, to: 1, because }, Content::none());
+                }
             }
         }
         for interrupt in answered {
@@ -57,10 +63,15 @@ impl Draft<'_> {
     }
 
     /// A second hold changes nothing: the first one stands.
-    pub(super) fn place_legal_hold(&mut self, reason: String) {
+    pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
+        let problems = freeze::check_reason(&reason);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
         if self.run.held.is_none() {
             self.emit(Fact::LegalHoldPlaced, Content::text(reason));
         }
+        Ok(())
     }
 
     pub(super) fn lift_legal_hold(&mut self) {
@@ -73,7 +84,10 @@ impl Draft<'_> {
 impl Run {
     /// The event itself says nothing that could be erased.
     pub(super) fn content_erased(&mut self, to: u64) {
-        self.erased_to = if to + 1 == self.seq { self.seq } else { to };
+        self.erased_to = self.erased_to.max(to);
+        if self.erased_to + 1 == self.seq {
+            self.erased_to = self.seq;
+        }
     }
 
     pub(super) fn legal_hold_placed(&mut self, event: &Event) {

@@ -98,13 +98,7 @@ impl Freezes {
 
     /// What is wrong with a freeze that is to be set.
     pub(super) fn check(&self, part: Option<&Part>, reason: &str) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        if reason.trim().is_empty() {
-            problems.push(Problem::new("/reason", "is missing: say why, for whoever wants to go on"));
-        }
-        if reason.len() > limits::REASON_BYTES {
-            problems.push(Problem::new("/reason", format!("is longer than {} bytes", limits::REASON_BYTES)));
-        }
+        let mut problems = check_reason(reason);
         let named = match part {
             Some(Part::Workflow(name)) => Some(("/workflow", name)),
             Some(Part::Agent(name)) => Some(("/agent", name)),
@@ -121,4 +115,16 @@ impl Freezes {
         }
         problems
     }
+}
+
+/// What is wrong with the reason that somebody gives for holding others up.
+pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if reason.trim().is_empty() {
+        problems.push(Problem::new("/reason", "is missing: say why, for whoever wants to go on"));
+    }
+    if reason.len() > limits::REASON_BYTES {
+        problems.push(Problem::new("/reason", format!("is longer than {} bytes", limits::REASON_BYTES)));
+    }
+    problems
 }

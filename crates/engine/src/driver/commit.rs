@@ -70,7 +70,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            forgets = Some(run.id.clone());
+                            // The first event names whom the answers are about.
+                            if *from == 1 {
+                                forgets = Some(run.id.clone());
+                            }
                             erased.extend((*from..=*to).map(|seq| (run_stream.clone(), seq)));
                         }
                         Fact::InterruptResolved { interrupt, cause, .. } => {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdshort_core::time::Timestamp;
 use holdshort_store::{DeliveryChange, Journal};
 
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
@@ -30,17 +29,17 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(driver: A
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Fails what waited too long, and forgets what is old enough. How many of each.
+    /// Fails what waited too long, and forgets what is old enough. How many of each. While everything is frozen nothing is
+    /// sent, so nothing waits too long.
     pub async fn forget_deliveries(&self) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
-        let ago = |time: Duration| {
-            let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-            Timestamp::from_millis(now.as_millis().saturating_sub(ms))
-        };
+        let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let fail = DeliveryChange::FailOld { before: ago(DELIVERY_WAITS), why: TOO_LONG.to_owned(), now };
         let forget =
             DeliveryChange::Forget { bodies: ago(DELIVERY_BODIES), attempts: ago(DELIVERY_ATTEMPTS) };
-        Ok((self.all_of(fail).await?, self.all_of(forget).await?))
+        let is_frozen = self.system().await?.freezes.all.is_some();
+        let failed = if is_frozen { 0 } else { self.all_of(fail).await? };
+        Ok((failed, self.all_of(forget).await?))
     }
 
     /// The store does some at a time.

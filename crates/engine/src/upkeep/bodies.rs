@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::limits;
-use holdshort_core::time::Timestamp;
 use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Error, Executor};
@@ -33,8 +32,7 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Drops what was not needed for long enough, and what is too much. How many files that were.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
-        let kept = i64::try_from(limits::BODIES_MS).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(self.clock().now().as_millis().saturating_sub(kept));
+        let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;
         loop {
             match self.journal().drop_bodies(before, limits::BODIES_BYTES).await? {

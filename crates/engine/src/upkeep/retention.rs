@@ -29,14 +29,16 @@ pub struct ErasedRuns {
     pub at_work: Vec<RunId>,
     /// Somebody holds them.
     pub held: Vec<RunId>,
+    /// They can not be read or changed: the log says why.
+    pub failed: Vec<RunId>,
 }
 
 /// Erases what was said longer ago than `kept`, until it is dropped.
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {
-        let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(driver.clock().now().as_millis().saturating_sub(kept));
+        let kept = u64::try_from(kept.as_millis()).unwrap_or(u64::MAX);
+        let before = driver.clock().now().minus_ms(kept);
         match driver.erase_old(before).await {
             Ok(0) => {}
             Ok(runs) => tracing::info!(runs, "what they said was kept long enough, and is erased"),
@@ -72,8 +74,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let Some(first) = self.journal().read(&stream, 0, 1).await?.into_iter().next() else {
                     continue;
                 };
-                let first = event::decode(&first)
-                    .map_err(|source| Error::Damaged { run: row.run.to_string(), source })?;
+                let first = match event::decode(&first) {
+                    Ok(first) => first,
+                    Err(error) => {
+                        tracing::error!(run = %row.run, %error, "whom a run is about can not be read");
+                        told.failed.push(row.run);
+                        continue;
+                    }
+                };
                 if history::subject(&first.content.data) != Some(subject) {
                     continue;
                 }
@@ -81,7 +89,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Ok(_) => told.erased.push(row.run),
                     Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
                     Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
-                    Err(error) => return Err(error),
+                    Err(Error::Store(error)) => return Err(Error::Store(error)),
+                    // One that fails keeps no other.
+                    Err(error) => {
+                        tracing::error!(run = %row.run, %error, "what a run said can not be erased");
+                        told.failed.push(row.run);
+                    }
                 }
             }
             after = page.next;
@@ -106,7 +119,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     match self.erase_run(&row.run, Erased::Retention, &Actor::engine()).await {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
-                        Err(error) => return Err(error),
+                        Err(Error::Store(error)) => return Err(Error::Store(error)),
+                        // One that fails keeps no other.
+                        Err(error) => {
+                            tracing::warn!(run = %row.run, %error, "what a run said can not be erased");
+                        }
                     }
                 }
             }
@@ -122,6 +139,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
         let fact = last.first().and_then(|sealed| event::decode(sealed).ok()).map(|event| event.fact);
-        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { to, .. })) if to + 1 == row.seq))
+        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { from: 1, .. }))))
     }
 }

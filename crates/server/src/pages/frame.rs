@@ -96,7 +96,7 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
         draw("frame.html", context! { title => plain::line(title), body })
     });
     match drawn {
-        Ok(html) => (status, headers(), html).into_response(),
+        Ok(html) => (status, headers(POLICY), html).into_response(),
         Err(error) => {
             tracing::error!(%error, template, "a page can not be drawn");
             Refused::of(Code::Internal).into_response()
@@ -116,11 +116,7 @@ pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
         draw("record.html", context! { title, body, style, ..values })
     });
     match drawn {
-        Ok(html) => {
-            let mut headers = headers();
-            headers[2].1 = POLICY;
-            (StatusCode::OK, headers, html).into_response()
-        }
+        Ok(html) => (StatusCode::OK, headers(POLICY), html).into_response(),
         Err(error) => {
             tracing::error!(%error, "a record can not be drawn");
             Refused::of(Code::Internal).into_response()
@@ -132,11 +128,11 @@ fn draw(template: &str, values: Value) -> Result<String, minijinja::Error> {
     TEMPLATES.get_template(template)?.render(values)
 }
 
-fn headers() -> [(HeaderName, &'static str); 5] {
+fn headers(policy: &'static str) -> [(HeaderName, &'static str); 5] {
     [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, policy),
         // With none at all a browser would send its forms with the origin `null`.
         (REFERRER_POLICY, "same-origin"),
         (X_ROBOTS_TAG, "noindex"),

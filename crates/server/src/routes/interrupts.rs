@@ -206,10 +206,6 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
-    if shown.status == InterruptStatus::Open {
-        let reader = caller.reader().await?;
-        shown = view::now::interrupt(&caller.app, &asked, &reader).await?;
-    }
     // What others were asked about the subject is nothing that an agent may read.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;

@@ -3,7 +3,6 @@
 use axum::Json;
 use holdshort_core::history::SUBJECT_BYTES;
 use holdshort_core::id::RunId;
-use holdshort_core::limits::REASON_BYTES;
 use holdshort_core::run::{self, Erased, Input};
 use holdshort_engine::ErasedRuns;
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold};
@@ -36,12 +35,6 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 )]
 pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Keeping>> {
     let PlaceHold { reason } = body.json().await?;
-    if reason.trim().is_empty() {
-        return Err(Refused::invalid_at("/reason", "is missing: say why, for whoever wants to erase it"));
-    }
-    if reason.len() > REASON_BYTES {
-        return Err(Refused::invalid_at("/reason", format!("is longer than {REASON_BYTES} bytes")));
-    }
     change(caller, id, Input::LegalHold { reason }).await
 }
 
@@ -56,10 +49,7 @@ pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 }
 
 async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
-    let Caller { app, actor, .. } = caller;
-    let driver = app.driver.clone();
-    let run = detached(async move { driver.send(&id, input, actor).await }).await?;
-    Ok(shown(&run))
+    Ok(shown(&*caller.app.send(&id, input, caller.actor).await?))
 }
 
 fn shown(run: &run::Run) -> Json<Keeping> {
@@ -102,6 +92,6 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
     };
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
-    let ErasedRuns { erased, at_work, held } = done;
-    Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held) }))
+    let ErasedRuns { erased, at_work, held, failed } = done;
+    Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held), failed: ids(failed) }))
 }

@@ -48,7 +48,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let mut server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
     let at = (&model, &server);
     let (first, question) = asked(at, "customer 7", true).await;
-    let (held, _) = asked(at, "customer 7", true).await;
+    let (held, kept_question) = asked(at, "customer 7", true).await;
     let (other, _) = asked(at, "customer 8", true).await;
     let (waiting, _) = asked(at, "customer 7", false).await;
     let erase = async |body: Value| server.post("/v1/erasures", &body).await;
@@ -80,9 +80,11 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
     assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
     assert_eq!(erase(json!({"run": held})).await.refusal(), (409, "legal_hold"));
+    let answer = server.request(Method::DELETE, &format!("/v1/answers/{kept_question}"));
+    assert_eq!(server.send(answer).await.refusal(), (409, "legal_hold"), "nor one answer of it");
 
     let told = erase(json!({"subject": "customer 7"})).await.ok();
-    assert_eq!(told, json!({"erased": [first], "not_ended": [waiting], "held": [held]}));
+    assert_eq!(told, json!({"erased": [first], "not_ended": [waiting], "held": [held], "failed": []}));
     let run = server.run(&first).await;
     assert_eq!((&run["status"], &run["input"]), (&json!("completed"), &Value::Null), "{run}");
     assert_eq!(server.interrupt(&question).await["resolution"]["outcome"], "answered");
@@ -127,7 +129,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
 async fn runs_are_held_and_erased_in_a_terminal() {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
-    let (run, _) = asked((&model, &server), "customer 7", true).await;
+    let (run, question) = asked((&model, &server), "customer 7", true).await;
     let called = |args: &[&str]| {
         let output = server.client_command().args(args).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -144,4 +146,8 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(code == Some(0) && said.contains("erased"), "{said}");
     let (code, said) = called(&["hold", &run]);
     assert!(code == Some(0) && said.contains("is erased"), "{said}");
+    let (_, said) = called(&["show", &run]);
+    assert!(said.contains("(erased)"), "{said}");
+    let (_, page) = called(&["receipt", &question, "--html"]);
+    assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
 }

@@ -43,8 +43,12 @@ impl Reader {
         interrupt.cover_event(self.sees, event, seq);
     }
 
-    /// What holds what an open one is about.
+    /// What holds what an open one is about. Agents are told by whoever runs them, or when they are refused: why they are
+    /// frozen may be about them.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
+        if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
+            return None;
+        }
         let agent = interrupt.opened.agent.as_deref();
         let (part, freeze) =
             self.system.freezes.holding(run, workflow, agent).filter(|_| interrupt.is_open())?;

@@ -5,6 +5,7 @@ import { text } from "./facts";
 export function taskOf(run: Run): string {
   const task = text(run.input, "task");
   if (task) return task;
-  const input = JSON.stringify(run.input);
-  return input && input !== "{}" ? input : run.workflow;
+  // Nothing is left of the input of a run that was erased.
+  const input = JSON.stringify(run.input ?? {});
+  return input !== "{}" ? input : run.workflow;
 }

@@ -32,6 +32,9 @@ impl Draft<'_> {
             return Ok(());
         }
         answered(&interrupt)?;
+        if self.run.held.is_some() {
+            return Err(Rejection::Held);
+        }
         let mut events: Vec<u64> = interrupt.kept.copies.clone();
         // What the agent was told is a copy of it.
         if let About::Call(call) = &interrupt.opened.about {

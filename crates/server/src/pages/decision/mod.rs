@@ -27,7 +27,7 @@ use minijinja::value::Serde;
 
 use self::card::Card;
 use self::form::{Form, Typed};
-pub(crate) use self::record::record;
+pub(crate) use self::record::{Recorded, record};
 use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
@@ -121,7 +121,8 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),
     };
     let look_alikes = LookAlikes::of(interrupt);
-    let values = context! { headline, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
+    let is_kept = false;
+    let values = context! { headline, is_kept, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
     frame::page(status, headline, "decision.html", values)
 }
 

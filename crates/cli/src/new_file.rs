@@ -1,0 +1,50 @@
+//! A file that is made anew, for its owner alone: what is there is never written over, and what is not whole is not left
+//! behind.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+pub(crate) struct NewFile {
+    path: PathBuf,
+    out: BufWriter<File>,
+    is_whole: bool,
+}
+
+impl NewFile {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+        let created = File::options().write(true).create_new(true).mode(0o600).open(path);
+        let file = created.with_context(|| format!("{} can not be made", path.display()))?;
+        Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
+    }
+
+    /// All of it is written, and is on the disk once this returns.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        let shown = || self.path.display().to_string();
+        self.out.flush().with_context(shown)?;
+        self.out.get_ref().sync_all().with_context(shown)?;
+        self.is_whole = true;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The record of an interrupt as a page to keep, for people: what a receipt proves.
+
+use axum::response::Response;
+use holdshort_core::event::{self, Sealed};
+use holdshort_core::id::InterruptId;
+use holdshort_engine::Error;
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::Answer;
+use holdshort_web::query::Id;
+use holdshort_web::view;
+use holdshort_web::view::assignment::Reader;
+
+use super::evidence::checkpoint;
+use crate::openapi::ReadsOne;
+use crate::pages::decision::{self, Recorded};
+
+/// Read the record of an interrupt as a page to keep.
+///
+/// One HTML file that needs nothing else and can be printed: the card, what happened with who and when, and the checkpoint
+/// that covers it. The receipt proves it.
+#[utoipa::path(
+    get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",
+    params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"), ReadsOne)
+)]
+pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Response> {
+    let app = &caller.app;
+    let asked = caller.interrupt(&id).await?;
+    let (signed, receipt) = app.evidence.receipt(&app.driver, &asked.run, &id).await?;
+    let read = |sealed: &Sealed| -> Result<Recorded, event::Error> {
+        let (event, is_erased) = (view::event::of(sealed)?, event::has_lost_content(sealed)?);
+        Ok(Recorded { event, hash: sealed.hash.to_string(), is_erased })
+    };
+    let events: Result<Vec<_>, _> = receipt.events.iter().map(|proved| read(&proved.event)).collect();
+    let events = events.map_err(|source| Error::Damaged { run: asked.run.to_string(), source })?;
+    let reader = Reader::of(app, &caller.actor).await?;
+    let shown = view::now::interrupt(app, &asked, &reader).await?;
+    let model = decision::model(app, &asked.run).await?;
+    Ok(decision::record(&shown, model.as_deref(), &events, &checkpoint(signed)))
+}
