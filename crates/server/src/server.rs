@@ -352,11 +352,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         reading,
         standing,
         sending,
+        registered,
         certificate,
         checkpoints,
         telling,
         erasing,
-        registered,
     })
 }
 
