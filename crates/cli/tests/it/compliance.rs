@@ -128,6 +128,8 @@ fn what_is_not_released_leaves_no_file() {
     let mut terminal = Terminal::open(&stage.home, &stage.run(&[]), &[]);
     terminal.expect(PROMPT);
     terminal.type_line("reject");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
     terminal.expect("✗ Failed (rejected)");
     let (code, rest) = terminal.end();
     assert_eq!(code, 1, "{rest}");

@@ -18,7 +18,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 12);
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 13);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     let nothing = format!("0:{}", "0".repeat(24));
     assert_eq!(

@@ -89,6 +89,6 @@ fn the_event_has_a_host_and_nothing_that_lets_in() {
     let [event] = &events[..] else { panic!("{events:?}") };
     let (_, facts) = event.fact.encode();
     let members: Vec<&String> = facts["is"].as_object().unwrap().keys().collect();
-    assert_eq!(members, ["active", "host", "kind", "name"]);
+    assert_eq!(members, ["name", "kind", "host", "active"]);
     assert_eq!(event.content, event::Content::none());
 }

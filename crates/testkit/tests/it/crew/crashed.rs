@@ -16,11 +16,11 @@ async fn look(server: &TestServer, task: &RefCell<Option<String>>) -> Option<boo
     let known = task.borrow().clone();
     let Some(id) = known else {
         // Whoever got no answer asks again, under the same key.
-        let begin = server
+        let asked = server
             .request(Method::POST, &format!("{BASE}/crew/run"))
             .header("idempotency-key", "k")
             .json(&body);
-        let begun = server.try_send(begin).await?;
+        let begun = server.try_send(asked).await?;
         let id = begun.body["task_id"].as_str().map(str::to_owned);
         assert!(id.is_some() || begun.status >= 500, "{begun:?}");
         *task.borrow_mut() = id;

@@ -35,11 +35,11 @@ async fn what_is_shown_is_understood_and_is_what_comes() {
     assert_eq!(post(&server, &format!("/webhooks/callback/{id}/links"), link).await.0, 201);
     let service = key(&server, "watcher", "agent").await;
     let path = format!("/crew/pause/{task}");
-    let held = super::ask(&server, &service, reqwest::Method::POST, &path, Some(hold)).await;
-    assert_eq!((held.0, &held.1["success"]), (200, &json!(false)), "it is paused already");
-    let mut decision = decision.clone();
-    decision["reviewer"] = "operator".into();
-    let (_, decided) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
+    let paused = super::ask(&server, &service, reqwest::Method::POST, &path, Some(hold)).await;
+    assert_eq!((paused.0, &paused.1["success"]), (200, &json!(false)), "it is paused already");
+    let mut given = decision.clone();
+    given["reviewer"] = "operator".into();
+    let (_, decided) = post(&server, &format!("/crew/resume/{task}"), &given).await;
 
     let heard = [begun, status, review, decided];
     let shown = examples("## What a client hears");
