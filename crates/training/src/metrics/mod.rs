@@ -152,7 +152,7 @@ named! {
     WeeklyVolume "weekly_volume" (
         "Activities, duration and distance by week and sport.",
         "s, m",
-        "sums of duration and distance by week from Monday (ISO 8601) and sport",
+        "sums of duration and distance by week from Monday (ISO 8601) and sport; no distance where none is known",
         "ISO 8601-1:2019, 3.1.1.23 (calendar week)",
     )
 }
