@@ -35,8 +35,9 @@ async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
     for title in ["One", "Two", "Three"] {
         asked.push(ask(&server, to_legal(&json!({"title": title}))).await);
     }
-    resolve(&server, &asked[1]).await;
     // Ben is told at once.
+    wait_state(&server, "delivered", 3).await;
+    resolve(&server, &asked[1]).await;
     wait_state(&server, "delivered", 4).await;
     // A restart loses nothing of the rest.
     server.restart().await;
