@@ -42,7 +42,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slak, url_file: x}",
             "slak",
-            "expected `webhook`, `slack`, `teams`, `ntfy` or `email`, found `slak` (did you mean `slack`?)",
+            "expected `webhook`, `slack`, `teams`, `ntfy`, `email` or `crew`, found `slak` (did you mean `slack`?)",
         ),
         ("{type: teams}", "{", "one of `url_file`, `url_env` is missing"),
         (
