@@ -26,7 +26,7 @@ use Step::{Breaks, Expands};
 
 /// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
 /// node tells a run that a newer one wrote from a damaged one.
-const MIGRATIONS: [(Step, &str); 11] = [
+const MIGRATIONS: [(Step, &str); 12] = [
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
     (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
@@ -38,6 +38,7 @@ const MIGRATIONS: [(Step, &str); 11] = [
     (Breaks, include_str!("../../migrations/postgres/0009_assigned.sql")),
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
+    (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
 ];
 /// From this version on nodes say what they know.
 const TELLS: u32 = 10;
