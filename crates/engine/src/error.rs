@@ -51,6 +51,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a run, or the workflow that it pins, can not be read: nothing is known of it, and others go on.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
+    }
+
     /// Whether what is there is what was written, and only this binary can not read it. Hashes are compared before
     /// anything is read.
     pub fn is_of_another_version(&self) -> bool {

@@ -1,15 +1,12 @@
 //! The channels that are configured, with their secrets. What is wrong with one is told without them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::channel::{self, Security, Source, Via};
 use holdshort_http::guard::{self, Guard};
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 use lettre::message::Mailbox;
 use reqwest::Url;
 
@@ -19,15 +16,8 @@ use crate::slack::Bot;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("channel `{channel}`: {} can not be read: {source}", path.display())]
-    Unreadable { channel: String, path: PathBuf, source: std::io::Error },
-    #[error(
-        "channel `{channel}`: {} is readable by others (mode {mode:03o}), and it holds a secret: run `chmod 600`",
-        path.display()
-    )]
-    Exposed { channel: String, path: PathBuf, mode: u32 },
-    #[error("channel `{channel}`: {} is empty, or has more than {SECRET_FILE_BYTES} bytes", path.display())]
-    Length { channel: String, path: PathBuf },
+    #[error("channel `{channel}`: {} {source}", path.display())]
+    File { channel: String, path: PathBuf, source: secret_file::Error },
     #[error("channel `{channel}`: the variable {name} of the environment is not there, or empty")]
     NoVariable { channel: String, name: String },
     #[error("channel `{channel}`: secret {number} {source}")]
@@ -240,19 +230,8 @@ fn said(
         }
         Source::File(path) => {
             let path = folder.join(path);
-            let unreadable =
-                |source| Error::Unreadable { channel: channel.clone(), path: path.clone(), source };
-            let file = File::open(&path).map_err(unreadable)?;
-            let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o777;
-            if exposes(&path, mode) {
-                return Err(Error::Exposed { channel, path, mode });
-            }
-            let mut text = String::new();
-            file.take(SECRET_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-            if text.trim().is_empty() || text.len() as u64 > SECRET_FILE_BYTES {
-                return Err(Error::Length { channel, path });
-            }
-            Ok(text.trim().to_owned())
+            secret_file::read_text(&path, SECRET_FILE_BYTES)
+                .map_err(|source| Error::File { channel, path, source })
         }
     }
 }

@@ -149,6 +149,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
+            // Those that are unreadable.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())
