@@ -22,6 +22,8 @@ pub enum Error {
     NoVariable { channel: String, name: String },
     #[error("channel `{channel}`: secret {number} {source}")]
     Secret { channel: String, number: usize, source: SecretError },
+    #[error("channel `{channel}`: the header `{name}` holds more than printable ASCII")]
+    Header { channel: String, name: String },
     #[error("channel `{channel}`: its URL {why}")]
     Url { channel: String, why: &'static str },
     #[error("channel `{channel}`: `from` is no address such as `Holdshort <holdshort@example.org>`: {why}")]
@@ -41,7 +43,7 @@ pub struct Channel {
     pub(crate) smtp: Option<Smtp>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Beside those of the definition: they may be secrets.
+    /// Those of the definition, read, or of one that was registered. They may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
     /// Of the signature of the source system.
     pub(crate) encoding: Encoding,
@@ -158,7 +160,15 @@ impl Channel {
         };
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
-        let (headers, encoding) = (BTreeMap::new(), Encoding::default());
+        let mut headers = BTreeMap::new();
+        for (name, source) in &definition.headers {
+            let value = read(source)?;
+            if value.chars().any(|char| !(' '..='~').contains(&char)) {
+                return Err(Error::Header { channel, name: name.clone() });
+            }
+            headers.insert(name.clone(), value);
+        }
+        let encoding = Encoding::default();
         Ok(Self { definition, url, secrets, token, smtp, slack, guard, headers, encoding })
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::StatusCode;
+use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, WebhookId};
 use holdshort_core::notice::Notice;
@@ -26,12 +27,6 @@ use super::CHANNEL;
 use super::ids::ReviewId;
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
 use crate::who::Guest;
-
-/// Headers that are ours to say.
-const OURS: [&str; 6] =
-    ["content-type", "content-length", "host", "user-agent", "transfer-encoding", "connection"];
-/// And those that begin so.
-const OUR_PREFIXES: [&str; 3] = ["webhook-", "x-webhook-", "x-event-"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,14 +90,13 @@ fn checked(asked: Asked) -> Answer<New> {
         let at = |why: &str| {
             Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why)
         };
-        let lower = name.to_ascii_lowercase();
         let is_token = !name.is_empty()
             && name.len() <= 100
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token {
             return Err(at("is no name of a header"));
         }
-        if OURS.contains(&&*lower) || OUR_PREFIXES.iter().any(|prefix| lower.starts_with(prefix)) {
+        if is_own_header(name) {
             return Err(at("is said by Holdshort"));
         }
         if value.len() > CREW_WEBHOOK_BYTES || value.chars().any(|char| !(' '..='~').contains(&char)) {

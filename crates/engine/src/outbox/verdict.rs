@@ -20,8 +20,8 @@ pub(super) struct Settling {
 /// How long to wait after so many attempts: four times as long each time, and up to a quarter more by `chance`, so that what
 /// failed together does not come back together.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
-    let repeats = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
-    let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(repeats));
+    let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
+    let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(retries));
     let ms = ms.min(u64::try_from(RETRY_WAIT.as_millis()).unwrap_or(u64::MAX));
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
