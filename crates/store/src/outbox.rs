@@ -57,7 +57,7 @@ pub struct Failing {
 /// What is done to deliveries, and to the channels that they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// One that is not being sent is due now, also where it had ended; its channel is tried again.
+    /// One that is not being sent and was not delivered is due now, also where it had ended; its channel is tried again.
     Retry { delivery: DeliveryId, now: Timestamp },
     /// All that wait are not sent any more.
     DropWaiting { why: String, now: Timestamp },

@@ -12,11 +12,11 @@ use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, WebhookId};
 use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
-use holdshort_protocol::Code;
-use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
+use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
+use holdshort_web::deliveries::{known, retry as retry_delivery};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::webhooks::{New, Webhooks};
@@ -231,10 +231,6 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json
     }
 }
 
-async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
-    app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
-}
-
 /// `GET /webhooks/delivery/{delivery_id}`.
 pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
@@ -246,14 +242,7 @@ pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Jso
 pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
-    known(app, &id).await?;
-    let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
-    if app.journal().change_deliveries(change).await? == 0 {
-        return Err(Refused::of(Code::NotRetriable));
-    }
-    tracing::info!(delivery = %id, by = caller.actor.id, "a delivery is retried");
-    let row = known(app, &id).await?;
-    app.driver.ring_outbox();
+    let row = retry_delivery(&caller, &id).await?;
     let mut told = delivery_shown(&row, &app.journal().attempts(&id).await?);
     told["success"] = true.into();
     Ok(Json(told))

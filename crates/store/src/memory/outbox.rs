@@ -68,8 +68,9 @@ impl Deliveries {
     fn change(&mut self, change: DeliveryChange, is_sent: impl Fn(&Delivery) -> bool) -> usize {
         match change {
             DeliveryChange::Retry { delivery, now } => {
-                let found =
-                    self.all.get_mut(&delivery).filter(|each| !each.notice.is_empty() && !is_sent(each));
+                let found = self.all.get_mut(&delivery).filter(|each| {
+                    each.state != DeliveryState::Delivered && !each.notice.is_empty() && !is_sent(each)
+                });
                 let Some(found) = found else { return 0 };
                 found.state = DeliveryState::Waiting;
                 (found.next_at, found.ended_at, found.node) = (Some(now), None, None);

@@ -100,7 +100,8 @@ impl Outbox for Postgres {
                 let sql = format!(
                     "WITH retried AS (
                          UPDATE deliveries SET state = 'waiting', next_at = $2, ended_at = NULL, node = NULL
-                         WHERE delivery = $1 AND notice <> '' AND (node IS NULL OR node <> ALL ({ALIVE}))
+                         WHERE delivery = $1 AND state <> 'delivered' AND notice <> ''
+                             AND (node IS NULL OR node <> ALL ({ALIVE}))
                          RETURNING channel
                      ), enabled AS (DELETE FROM channels c USING retried WHERE c.channel = retried.channel)
                      SELECT FROM retried"

@@ -170,7 +170,9 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
     match change {
         DeliveryChange::Retry { delivery, now } => {
             let found: Option<Delivery> = rows::find(connection, delivery.as_str())?;
-            let found = found.filter(|each| !each.notice.is_empty() && each.node != Some(node));
+            let found = found.filter(|each| {
+                each.state != DeliveryState::Delivered && !each.notice.is_empty() && each.node != Some(node)
+            });
             let Some(mut found) = found else { return Ok(0) };
             found.state = DeliveryState::Waiting;
             (found.next_at, found.ended_at, found.node) = (Some(*now), None, None);

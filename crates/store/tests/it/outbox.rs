@@ -200,6 +200,10 @@ async fn a_channel_that_is_disabled_gets_nothing_until_one_is_retried<S: Subject
     assert_eq!(journal.change_deliveries(sent).await.unwrap(), 0, "it is being sent");
     let unknown = DeliveryChange::Retry { delivery: id(77), now: at(41) };
     assert_eq!(journal.change_deliveries(unknown).await.unwrap(), 0);
+    journal.settle_delivery(tried(&again[1], DeliveryState::Delivered, 42)).await.unwrap();
+    let delivered = DeliveryChange::Retry { delivery: id(1), now: at(43) };
+    assert_eq!(journal.change_deliveries(delivered).await.unwrap(), 0, "it is there");
+    assert_eq!(journal.delivery(&id(1)).await.unwrap().unwrap().state, DeliveryState::Delivered);
 }
 
 /// One that fails once in a while does not fail all the time.
