@@ -240,8 +240,11 @@ fn said(
         }
         Source::File(path) => {
             let path = folder.join(path);
-            secret_file::read_text(&path, SECRET_FILE_BYTES)
-                .map_err(|source| Error::File { channel, path, source })
+            secret_file::read_text(&path, SECRET_FILE_BYTES).map_err(|source| Error::File {
+                channel,
+                path,
+                source,
+            })
         }
     }
 }

@@ -215,6 +215,9 @@ mod tests {
         drop(waiting);
         let mut waiting = Waiting::default();
         let forgotten = waiting.keep_in(folder.path()).unwrap();
-        assert_eq!((forgotten > 0, waiting.len(), lines(folder.path())), (true, TRACES_WAITING, TRACES_WAITING));
+        assert_eq!(
+            (forgotten > 0, waiting.len(), lines(folder.path())),
+            (true, TRACES_WAITING, TRACES_WAITING)
+        );
     }
 }

@@ -83,8 +83,7 @@ impl Outbox for Postgres {
         let at = attempt.as_ref().map(|attempt| attempt.at.as_millis());
         let (node, row) = (big(self.node()?.id), rows::json_of(&delivery));
         let (is_good, is_bad) = (works == Some(true), works == Some(false));
-        let told =
-            self.pool.query(&sql, &[&row, &node, &tried, &is_good, &at, &is_bad, &pause_ms()]).await?;
+        let told = self.pool.query(&sql, &[&row, &node, &tried, &is_good, &at, &is_bad, &pause_ms()]).await?;
         let Some(row) = told.first() else { return Ok(Told::Taken) };
         let failing = match maybe_number(row, 1)? {
             Some(ms) => Some(Failing { since: time(row, 0)?, ms }),

@@ -257,7 +257,8 @@ async fn a_list_without_deliveries_says_whether_there_are_any() {
         (&["deliveries", "list", "--state", "failed"], "No such delivery."),
     ] {
         let listed = server.client_command().args(arguments).output().unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&listed.stdout), String::from_utf8_lossy(&listed.stderr));
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&listed.stdout), String::from_utf8_lossy(&listed.stderr));
         assert!(listed.status.success() && said.contains(wanted), "{said}");
     }
 }

@@ -209,8 +209,7 @@ fn a_header_says_nothing_of_ours_and_no_secret() {
         ("headers", "X A", "x", "`X A` is no name of a header".to_owned()),
         ("headers", "X-A", "\"a\\nb\"", "a header holds printable ASCII alone".to_owned()),
     ] {
-        let channel =
-            format!("{{type: webhook, url_env: U, secret_env: S, {key}: {{{name}: {value}}}}}");
+        let channel = format!("{{type: webhook, url_env: U, secret_env: S, {key}: {{{name}: {value}}}}}");
         let found = problems(&format!("channels:\n  c: {channel}\n"));
         assert!(found[0].ends_with(&wanted), "{channel}: {found:?}");
     }

@@ -34,7 +34,8 @@ async fn a_database_of_a_newer_version() {
 async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
     let url = holdshort_testpg::shared().database();
     let open = short_lived(&url, Duration::from_millis(300)).await;
-    sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'; DELETE FROM meta WHERE name = 'least'").await;
+    sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'; DELETE FROM meta WHERE name = 'least'")
+        .await;
     let error = refused(&url).await;
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
     let failed = tokio::time::timeout(PATIENCE, open.failed()).await.unwrap();
