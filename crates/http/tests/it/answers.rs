@@ -33,7 +33,8 @@ fn a_receiver_says_in_every_form_when_to_come_back() {
 #[tokio::test]
 async fn an_error_says_why_and_not_where() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let client = holdshort_http::client().no_proxy().build().unwrap();
+    let client = holdshort_http::client_to(&format!("http://{free}").parse().unwrap());
+    let client = client.no_proxy().build().unwrap();
     for url in [format!("http://{free}/secret"), "nothing://secret".to_owned()] {
         let why = innermost(&client.get(&url).send().await.unwrap_err());
         assert!(!why.is_empty() && !why.contains("secret"), "{url}: {why}");
