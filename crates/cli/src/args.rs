@@ -7,6 +7,7 @@ mod deliveries;
 mod freeze;
 mod front;
 mod keep_content;
+mod otlp;
 mod people;
 mod transfer;
 
@@ -22,8 +23,9 @@ pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
-pub(crate) use front::{Front, lease, listen, otlp_endpoint, proxy, public_url};
+pub(crate) use front::{Front, lease, listen, proxy, public_url};
 pub(crate) use keep_content::keep_content;
+pub(crate) use otlp::otlp_endpoint;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
 

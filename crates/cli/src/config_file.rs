@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
@@ -423,18 +423,7 @@ fn placed(text: &str, error: &toml::de::Error) -> String {
 /// What a file holds that its owner alone may read, such as the address of a database. `key` names the file.
 fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
-    let file = fs::File::open(path).map_err(|error| usage(format!("`{key}` {shown}: {error}")))?;
-    let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
-    if exposes(path, mode) {
-        return Err(usage(format!(
-            "`{key}` {shown} is readable by others (mode {mode:03o}): run `chmod 600`"
-        )));
-    }
-    let mut text = String::new();
-    file.take(CONFIG_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| usage(format!("`{key}` {shown}: {error}")))?;
-    Ok(text.trim().to_owned())
+    secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
 }
 
 /// A value as the flag of the same name takes it.

@@ -2,12 +2,11 @@
 //! alone. A token goes to the server that gave it out, and to no other.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use holdshort_http::secret_file;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
@@ -35,22 +34,16 @@ fn path(data: &DataDir) -> PathBuf {
 fn read(data: &DataDir) -> anyhow::Result<Kept> {
     let path = path(data);
     let shown = path.display();
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+    let bytes = match secret_file::read(&path, KEPT_LOGINS_BYTES) {
+        Ok(bytes) => bytes,
+        Err(secret_file::Error::Io(error))
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+        {
             return Ok(Kept::new());
         }
-        Err(error) => return Err(error).with_context(|| format!("{shown} can not be read")),
+        Err(error) => return Err(usage(format!("{shown} {error}"))),
     };
-    let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(usage(format!("{shown} is readable by others (mode {mode:03o}): run `chmod 600`")));
-    }
-    let mut text = String::new();
-    file.take(KEPT_LOGINS_BYTES)
-        .read_to_string(&mut text)
-        .with_context(|| format!("{shown} can not be read"))?;
-    serde_json::from_str(&text).with_context(|| format!("{shown} does not hold logins: delete it"))
+    serde_json::from_slice(&bytes).with_context(|| format!("{shown} does not hold logins: delete it"))
 }
 
 fn write(data: &DataDir, kept: &Kept) -> anyhow::Result<()> {

@@ -27,8 +27,8 @@ pub struct Channel {
     /// That sign what is sent, the current one first; the others go on to be valid while receivers change over. Of ntfy: the
     /// token of whoever publishes. Of e-mail: the password.
     pub secrets: Vec<Source>,
-    /// Sent along.
-    pub headers: BTreeMap<String, String>,
+    /// Of a webhook: sent along. Those that let somebody in name where their value is.
+    pub headers: BTreeMap<String, Source>,
     /// Whether the title of what is asked is told. It is content.
     pub title: bool,
     /// Ranges of addresses that are not public and may be reached all the same.
@@ -68,6 +68,25 @@ impl Channel {
         let zone = person.and_then(|person| person.time_zone.as_deref());
         self.hold_of(notice.to.as_ref()).until(written, notice.risk, zone)
     }
+}
+
+/// Whether a header is one that whatever sends says by itself: nobody else names it.
+pub fn is_own_header(name: &str) -> bool {
+    const OWN: [&str; 10] = [
+        "connection",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    ];
+    const PREFIXES: [&str; 3] = ["webhook-", "x-webhook-", "x-event-"];
+    let name = name.to_ascii_lowercase();
+    OWN.contains(&&*name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whom a delivery of a channel is for.

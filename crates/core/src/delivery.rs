@@ -85,6 +85,9 @@ pub struct ChannelState {
     pub channel: String,
     /// The first failure since a delivery came through.
     pub failing_since: Timestamp,
+    /// The last one, and the time from the first to it, of which long pauses count in part.
+    pub failed_at: Timestamp,
+    pub failing_ms: u64,
     /// Nothing is sent to it until a person retries.
     pub disabled_at: Option<Timestamp>,
     pub why: Option<String>,

@@ -28,6 +28,12 @@ pub enum Error {
     /// What a run changed can not be taken back. Nothing was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
+    /// The answer itself is erased, and so is what was reused of it in other runs. Sent again, it erases the rest.
+    #[error(
+        "the answer is erased, but what was reused of it is held from that in {}: lift these holds, and erase it again",
+        listed(.0)
+    )]
+    ReuseHeld(Vec<RunId>),
     /// No run lives that would hear it, and none can begin.
     #[error("nothing can begin in this session")]
     NothingBegins,
@@ -51,6 +57,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a run, or the workflow that it pins, can not be read: nothing is known of it, and others go on.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
+    }
+
     /// Whether what is there is what was written, and only this binary can not read it. Hashes are compared before
     /// anything is read.
     pub fn is_of_another_version(&self) -> bool {
@@ -62,4 +73,13 @@ impl Error {
             _ => false,
         }
     }
+}
+
+/// Some of them, and how many more there are.
+fn listed(runs: &[RunId]) -> String {
+    const LISTED: usize = 10;
+    let more = runs.len().saturating_sub(LISTED);
+    let mut listed: Vec<String> = runs.iter().take(LISTED).map(ToString::to_string).collect();
+    listed.extend((more > 0).then(|| format!("{more} more")));
+    listed.join(", ")
 }

@@ -1,9 +1,11 @@
 //! Where every HTTP client of the project begins: with the one TLS implementation, and the roots of this machine; and the
-//! [guard] over addresses that others name; and who may read the files that hold its [secrets](secret_file).
+//! [guard] over addresses that others name; who may read the files that hold its [secrets](secret_file); and what [answers]
+//! and errors say.
 //!
 //! `reqwest` is built without a TLS implementation of its own and panics where none is installed, so clippy refuses
 //! its constructors everywhere else (`clippy.toml`).
 
+pub mod answers;
 pub mod guard;
 pub mod secret_file;
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use holdshort_http::answers::innermost;
+
 use crate::base_url::BaseUrl;
-use crate::failure::innermost;
 
 /// Until an answer begins. A server on this machine or in this network begins at once.
 const TIMEOUT: Duration = Duration::from_secs(5);

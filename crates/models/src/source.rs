@@ -15,14 +15,11 @@
 //! model, a name that belongs to no provider is an error, and only the absence of any is [`Source::Missing`].
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use genai::adapter::AdapterKind;
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 
 use crate::Model;
 use crate::base_url::BaseUrl;
@@ -132,7 +129,8 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
         let key = match (var(variable), named) {
             (Some(_), Some((file, _))) => return Err(Error::TwoKeys { variable, file }),
             (None, Some((file, path))) => {
-                Some(held(&path).map_err(|why| Error::KeyFile { file, path, why })?)
+                let key = secret_file::read_text(Path::new(&path), KEY_FILE_BYTES);
+                Some(key.map_err(|error| Error::KeyFile { file, path, why: error.to_string() })?)
             }
             (key, None) => key,
         };
@@ -178,24 +176,6 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// The key that a file holds; white space around it is none of it.
-fn held(path: &str) -> Result<String, String> {
-    let io = |error: std::io::Error| format!("can not be read: {error}");
-    let file = File::open(path).map_err(io)?;
-    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
-    if exposes(Path::new(path), mode) {
-        return Err(format!("is readable by others (mode {mode:03o}): run `chmod 600`"));
-    }
-    let mut text = String::new();
-    file.take(KEY_FILE_BYTES + 1).read_to_string(&mut text).map_err(io)?;
-    let key = text.trim();
-    match key.len() as u64 {
-        0 => Err("is empty".to_owned()),
-        1..=KEY_FILE_BYTES => Ok(key.to_owned()),
-        _ => Err(format!("has more than {KEY_FILE_BYTES} bytes")),
-    }
-}
-
 /// Which provider a name without a base URL means; Ollama also where the name says nothing.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
@@ -208,6 +188,8 @@ fn names_ollama(model: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::Description;
 

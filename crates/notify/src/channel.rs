@@ -1,15 +1,12 @@
 //! The channels that are configured, with their secrets. What is wrong with one is told without them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use holdshort_core::channel::{self, Security, Source, Via};
 use holdshort_http::guard::{self, Guard};
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 use lettre::message::Mailbox;
 use reqwest::Url;
 
@@ -19,19 +16,14 @@ use crate::slack::Bot;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("channel `{channel}`: {} can not be read: {source}", path.display())]
-    Unreadable { channel: String, path: PathBuf, source: std::io::Error },
-    #[error(
-        "channel `{channel}`: {} is readable by others (mode {mode:03o}), and it holds a secret: run `chmod 600`",
-        path.display()
-    )]
-    Exposed { channel: String, path: PathBuf, mode: u32 },
-    #[error("channel `{channel}`: {} is empty, or has more than {SECRET_FILE_BYTES} bytes", path.display())]
-    Length { channel: String, path: PathBuf },
+    #[error("channel `{channel}`: {} {source}", path.display())]
+    File { channel: String, path: PathBuf, source: secret_file::Error },
     #[error("channel `{channel}`: the variable {name} of the environment is not there, or empty")]
     NoVariable { channel: String, name: String },
     #[error("channel `{channel}`: secret {number} {source}")]
     Secret { channel: String, number: usize, source: SecretError },
+    #[error("channel `{channel}`: the header `{name}` holds more than printable ASCII")]
+    Header { channel: String, name: String },
     #[error("channel `{channel}`: its URL {why}")]
     Url { channel: String, why: &'static str },
     #[error("channel `{channel}`: `from` is no address such as `Holdshort <holdshort@example.org>`: {why}")]
@@ -51,7 +43,7 @@ pub struct Channel {
     pub(crate) smtp: Option<Smtp>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Beside those of the definition: they may be secrets.
+    /// Those of the definition, read, or of one that was registered. They may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
     /// Of the signature of the source system.
     pub(crate) encoding: Encoding,
@@ -168,7 +160,15 @@ impl Channel {
         };
         let guard = Guard::new(&definition.allow)
             .map_err(|source| Error::Guard { channel: channel.clone(), source })?;
-        let (headers, encoding) = (BTreeMap::new(), Encoding::default());
+        let mut headers = BTreeMap::new();
+        for (name, source) in &definition.headers {
+            let value = read(source)?;
+            if value.chars().any(|char| !(' '..='~').contains(&char)) {
+                return Err(Error::Header { channel, name: name.clone() });
+            }
+            headers.insert(name.clone(), value);
+        }
+        let encoding = Encoding::default();
         Ok(Self { definition, url, secrets, token, smtp, slack, guard, headers, encoding })
     }
 
@@ -240,19 +240,11 @@ fn said(
         }
         Source::File(path) => {
             let path = folder.join(path);
-            let unreadable =
-                |source| Error::Unreadable { channel: channel.clone(), path: path.clone(), source };
-            let file = File::open(&path).map_err(unreadable)?;
-            let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o777;
-            if exposes(&path, mode) {
-                return Err(Error::Exposed { channel, path, mode });
-            }
-            let mut text = String::new();
-            file.take(SECRET_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-            if text.trim().is_empty() || text.len() as u64 > SECRET_FILE_BYTES {
-                return Err(Error::Length { channel, path });
-            }
-            Ok(text.trim().to_owned())
+            secret_file::read_text(&path, SECRET_FILE_BYTES).map_err(|source| Error::File {
+                channel,
+                path,
+                source,
+            })
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
+use holdshort_http::answers::innermost;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
@@ -177,15 +178,9 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Why there was no answer. The URL is left out: it may be a secret.
+/// Why there was no answer.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
-    let mut source = std::error::Error::source(error);
-    let mut why = "the request failed".to_owned();
-    while let Some(error) = source {
-        why = error.to_string();
-        source = error.source();
-    }
-    why.chars().filter(|char| !char.is_control()).take(200).collect()
+    innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }
 
 async fn beginning(response: &mut Response, until: Instant) -> Option<String> {

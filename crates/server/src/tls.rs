@@ -4,13 +4,10 @@
 //! in `GET /v1/info` and to `holdshort doctor`.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use holdshort_core::digest::Digest;
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 use holdshort_web::front::TlsFiles;
 use holdshort_web::limits::{CERTIFICATE_BYTES, CERTIFICATE_TIME};
 use rustls::ServerConfig;
@@ -94,8 +91,11 @@ impl Pair {
     fn read(files: &TlsFiles) -> Result<Self, String> {
         let TlsFiles { certificate, key } = files;
         let (chain_shown, key_shown) = (certificate.display(), key.display());
-        let chain_text = read(certificate, |_, _| false)?;
-        let key_text = read(key, exposes)?;
+        let opened = File::open(certificate).map_err(secret_file::Error::from);
+        let chain_text = opened.and_then(|file| secret_file::bounded(file, CERTIFICATE_BYTES));
+        let chain_text = chain_text.map_err(|error| format!("{chain_shown} {error}"))?;
+        let key_text = secret_file::read(key, CERTIFICATE_BYTES);
+        let key_text = key_text.map_err(|error| format!("{key_shown} {error}"))?;
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} holds no whole certificate in PEM"))?;
@@ -113,21 +113,4 @@ impl Pair {
         let digest = Digest::of_parts(&[b"holdshort certificate\n", &chain_text, b"\n", &key_text]);
         Ok(Self { digest, config: Arc::new(config) })
     }
-}
-
-/// A file, unless others may do with it what they must not.
-fn read(path: &Path, forbidden: fn(&Path, u32) -> bool) -> Result<Vec<u8>, String> {
-    let shown = path.display();
-    let unread = |error: std::io::Error| format!("{shown} can not be read: {error}");
-    let file = File::open(path).map_err(unread)?;
-    let mode = file.metadata().map_err(unread)?.permissions().mode() & 0o777;
-    if forbidden(path, mode) {
-        return Err(format!("{shown} is readable by others (mode {mode:03o}): run `chmod 600`"));
-    }
-    let mut bytes = Vec::new();
-    file.take(CERTIFICATE_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.len() as u64 > CERTIFICATE_BYTES {
-        return Err(format!("{shown} has more than {CERTIFICATE_BYTES} bytes"));
-    }
-    Ok(bytes)
 }

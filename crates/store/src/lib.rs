@@ -30,7 +30,7 @@ pub use log::{
     StreamAppend,
 };
 pub use memory::Memory;
-pub use outbox::{Claim, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+pub use outbox::{CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told};
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};

@@ -4,6 +4,7 @@
 //! Unlike [`Tables`](crate::Tables) it is no projection: it is left alone when rows are rebuilt.
 
 use std::future::Future;
+use std::time::Duration;
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
@@ -39,18 +40,28 @@ pub struct Settled {
 pub enum Told {
     /// Another node has it by now: nothing was written.
     Taken,
-    /// Since when the channel fails; `None`: it works.
-    Written { failing_since: Option<Timestamp> },
+    /// `None`: the channel works, or it was not tried.
+    Written { failing: Option<Failing> },
+}
+
+/// How long every attempt over a channel has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The first of them.
+    pub since: Timestamp,
+    /// From the first to the last. A pause between two of them counts as [`CHANNEL_PAUSE`] at most: while nothing is sent,
+    /// nothing fails.
+    pub ms: u64,
 }
 
 /// What is done to deliveries, and to the channels that they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// One that is not being sent is due now, also where it had ended; its channel is tried again.
+    /// One that is not being sent and was not delivered is due now, also where it had ended; its channel is tried again.
     Retry { delivery: DeliveryId, now: Timestamp },
     /// All that wait are not sent any more.
     DropWaiting { why: String, now: Timestamp },
-    /// Those that wait and were written before this moment have failed: of a channel that is not there any more, or disabled.
+    /// Those that were due before this moment and still wait have failed: of a channel that is not there any more, or disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
     /// Nothing is sent to the channel any more.
     Disable { channel: String, why: String, now: Timestamp },
@@ -103,10 +114,17 @@ pub trait Outbox: Send + Sync + 'static {
 
 /// Forgotten or failed at once: others wait for the writer meanwhile.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
+/// The most that a pause between two failed attempts counts of how long a channel has failed.
+pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
     /// Whether the channel works, as far as this tells.
     pub(crate) fn works(&self) -> Option<bool> {
         self.attempt.as_ref().map(|_| self.delivery.state == DeliveryState::Delivered)
     }
+}
+
+/// [`CHANNEL_PAUSE`] as it stands in a statement.
+pub(crate) fn pause_ms() -> i64 {
+    i64::try_from(CHANNEL_PAUSE.as_millis()).unwrap_or(i64::MAX)
 }

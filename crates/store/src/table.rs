@@ -116,7 +116,7 @@ record!(Attempt in "attempts", Replaced {
     delivery, number, at, took_ms, status, error, digest, answer
 } over this, _there: this);
 record!(ChannelState in "channels", Replaced {
-    channel, failing_since, disabled_at, why
+    channel, failing_since, failed_at, failing_ms, disabled_at, why
 } over this, _there: this);
 
 /// Every table of rows that can be rebuilt.

@@ -1,7 +1,8 @@
 //! One request to a collector, and what its answer means (OTLP 1.9, "OTLP/HTTP Response").
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use holdshort_http::answers::{innermost, retry_after};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -21,8 +22,7 @@ pub(crate) enum Failure {
 /// Answers with how many spans the collector did not take.
 pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result<u64, Failure> {
     let request = http.post(endpoint.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
-    // Without its address, which is in the configuration.
-    let later = |error: reqwest::Error| Failure::Later { why: root(&error.without_url()), after: None };
+    let later = |error: reqwest::Error| Failure::Later { why: innermost(&error), after: None };
     let response = request.send().await.map_err(later)?;
     let status = response.status();
     if status.is_success() {
@@ -41,8 +41,9 @@ pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result
     if !is_passing {
         return Err(Failure::Never(why));
     }
-    let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    Err(Failure::Later { why, after: after.map(Duration::from_secs) })
+    let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let after = after.and_then(|after| retry_after(after, SystemTime::now()));
+    Err(Failure::Later { why, after })
 }
 
 /// As much as is looked at.
@@ -55,13 +56,4 @@ async fn answer(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
         }
     }
     Ok(body)
-}
-
-/// The innermost cause: what a connection failed of.
-fn root(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }

@@ -235,7 +235,62 @@ impl Builder {
                 ];
                 self.end(&key, at, &resolved);
             }
-            _ => {}
+            // Neither a span nor an attribute of one.
+            Fact::RunPaused
+            | Fact::RunResumed
+            | Fact::RunInterrupted
+            | Fact::RunSuspended
+            | Fact::RunUnsuspended
+            | Fact::StepClosed { .. }
+            | Fact::StepRedone { .. }
+            | Fact::StepRetried { .. }
+            | Fact::StepInputReplaced { .. }
+            | Fact::LimitReached { .. }
+            | Fact::LimitLifted { .. }
+            | Fact::EndRefused { .. }
+            | Fact::WindowNarrowed { .. }
+            | Fact::HistorySummarised { .. }
+            | Fact::HistoryElided { .. }
+            | Fact::ReplyResumed { .. }
+            | Fact::TrialLost { .. }
+            | Fact::ToolTried { .. }
+            | Fact::ChangesProposed { .. }
+            | Fact::ChangesKept { .. }
+            | Fact::TrialImpossible { .. }
+            | Fact::CallJudged { .. }
+            | Fact::JudgementUnusable { .. }
+            | Fact::ToolDeferred { .. }
+            | Fact::ToolStopped { .. }
+            | Fact::PlanDrafted { .. }
+            | Fact::PlanUnusable { .. }
+            | Fact::PlanSettled { .. }
+            | Fact::PlanDropped { .. }
+            | Fact::TaskRouted { .. }
+            | Fact::TaskExtended { .. }
+            | Fact::RoundWanted { .. }
+            | Fact::RoundsOver { .. }
+            | Fact::StepJudged { .. }
+            | Fact::OutputReleased { .. }
+            | Fact::DecisionMade { .. }
+            | Fact::VoteWithdrawn { .. }
+            | Fact::InterruptReassigned { .. }
+            | Fact::InterruptDelegated { .. }
+            | Fact::ApprovalUsed { .. }
+            | Fact::InterruptClaimed { .. }
+            | Fact::InterruptTimed { .. }
+            | Fact::InterruptReminded { .. }
+            | Fact::InterruptEscalated { .. }
+            | Fact::InterruptSnoozed { .. }
+            | Fact::InterruptReleased { .. }
+            | Fact::CommentAdded { .. }
+            | Fact::AnswerCorrected { .. }
+            | Fact::AnswerErased { .. }
+            | Fact::ContentErased { .. }
+            | Fact::LegalHoldPlaced
+            | Fact::LegalHoldLifted
+            | Fact::MessageAdded
+            | Fact::ChangesUndone { .. }
+            | Fact::NoteAdded { .. } => {}
         }
     }
 

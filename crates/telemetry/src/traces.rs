@@ -26,7 +26,7 @@ use crate::limits::{
 use crate::otlp;
 use crate::send::{Failure, send};
 use crate::spans::{Builder, Trace};
-use crate::waiting::Waiting;
+use crate::waiting::{Ended, Waiting};
 
 /// Events read at once.
 const PAGE: usize = 500;
@@ -110,7 +110,8 @@ impl Traces {
 
     /// The data folder holds what waits, from here on: once it is this server's alone.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
-        self.waiting().keep_in(folder)?;
+        let forgotten = self.waiting().keep_in(folder)?;
+        self.forget(forgotten);
         self.changed.notify_one();
         Ok(())
     }
@@ -128,24 +129,24 @@ impl Traces {
     ) {
         let mut pause = EXPORT_PAUSE;
         loop {
-            let runs = self.waiting().first(TRACES_AT_ONCE);
-            if runs.is_empty() {
+            let ended = self.waiting().first(TRACES_AT_ONCE);
+            if ended.is_empty() {
                 self.changed.notified().await;
                 continue;
             }
-            let told = Box::pin(self.tell(&*driver, &runs)).await;
+            let told = Box::pin(self.tell(&*driver, &ended)).await;
             self.is_down.store(told.is_err(), Ordering::Release);
             match told {
                 Ok(told) => {
                     self.told.inc_by(told);
                     pause = EXPORT_PAUSE;
-                    self.settled(&runs);
+                    self.settled(&ended);
                 }
                 Err(Failure::Never(why)) => {
-                    tracing::warn!(why, runs = runs.len(), "traces are dropped");
+                    tracing::warn!(why, runs = ended.len(), "traces are dropped");
                     self.failed.inc();
-                    self.drop_some("refused", runs.len());
-                    self.settled(&runs);
+                    self.drop_some("refused", ended.len());
+                    self.settled(&ended);
                 }
                 Err(Failure::Later { why, after }) => {
                     self.failed.inc();
@@ -174,10 +175,10 @@ impl Traces {
     async fn tell<J: Journal, C: Clock, E: Executor>(
         &self,
         driver: &Driver<J, C, E>,
-        runs: &[RunId],
+        ended: &[Ended],
     ) -> Result<u64, Failure> {
         let mut traces = Vec::new();
-        for run in runs {
+        for Ended { run, .. } in ended {
             match read(driver, run).await {
                 Ok(trace) => traces.extend(trace),
                 Err(holdshort_engine::Error::Store(error)) => {
@@ -200,9 +201,15 @@ impl Traces {
         Ok(count)
     }
 
-    fn settled(&self, runs: &[RunId]) {
-        if let Err(error) = self.waiting().settled(runs) {
+    fn settled(&self, told: &[Ended]) {
+        if let Err(error) = self.waiting().settled(told) {
             tracing::warn!(%error, "what was told can not be written down, and is told again after a restart");
+        }
+    }
+
+    fn forget(&self, count: usize) {
+        if count > 0 {
+            self.drop_some("too_many", count);
         }
     }
 
@@ -223,11 +230,13 @@ impl Ends for Traces {
         }
     }
 
+    fn goes_on(&self, run: &RunId) {
+        self.waiting().goes_on(run);
+    }
+
     fn ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
-        if forgotten > 0 {
-            self.drop_some("too_many", forgotten);
-        }
+        self.forget(forgotten);
         self.changed.notify_one();
     }
 }

@@ -19,6 +19,14 @@ const NAME: &str = "traces.waiting";
 /// Lines beyond those that count, before the file is written anew.
 const STALE: usize = 1_000;
 
+/// One that has ended. The same run may be here twice: what was told of the first says nothing of the second.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) run: RunId,
+    /// Of no other one.
+    number: u64,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     /// `None`: in memory alone.
@@ -26,14 +34,15 @@ pub(crate) struct Waiting {
     lines: usize,
     /// About to end.
     ending: BTreeSet<RunId>,
-    /// The oldest first.
-    ended: VecDeque<RunId>,
+    /// The oldest first, by their numbers too.
+    ended: VecDeque<Ended>,
+    next: u64,
 }
 
 impl Waiting {
     /// From here on it is kept in this folder, which nobody else uses. What a process before this one left there is told
-    /// first.
-    pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<()> {
+    /// first. How many of the oldest are forgotten.
+    pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(folder.join(NAME))?;
@@ -41,11 +50,15 @@ impl Waiting {
         file.read_to_string(&mut text)?;
         let mut seen = BTreeSet::new();
         // A line that was cut off is no id.
-        let runs = text.lines().filter_map(|line| line.parse::<RunId>().ok());
-        let before = runs.chain(self.ended.drain(..));
-        self.ended = before.filter(|run| seen.insert(run.clone())).collect();
+        let before = text.lines().filter_map(|line| line.parse::<RunId>().ok());
+        let here: Vec<RunId> = self.ended.drain(..).map(|ended| ended.run).collect();
+        let mut forgotten = 0;
+        for run in before.chain(here).filter(|run| seen.insert(run.clone())) {
+            forgotten += self.add(run);
+        }
         self.file = Some(file);
-        self.rewrite()
+        self.rewrite()?;
+        Ok(forgotten)
     }
 
     /// Before the append that ends it.
@@ -53,20 +66,37 @@ impl Waiting {
         if !self.ending.insert(run.clone()) {
             return Ok(());
         }
+        // Ids sort by their time: of this one nobody said what became of its append.
+        if self.ending.len() > TRACES_WAITING {
+            self.ending.pop_first();
+        }
+        if self.lines >= self.counting() + STALE {
+            return self.rewrite();
+        }
         self.lines += 1;
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
+    }
+
+    /// That append wrote nothing.
+    pub(crate) fn goes_on(&mut self, run: &RunId) {
+        self.ending.remove(run);
     }
 
     /// After that append; how many of the oldest are forgotten for it.
     pub(crate) fn ended(&mut self, run: &RunId) -> usize {
         self.ending.remove(run);
-        self.ended.push_back(run.clone());
+        self.add(run.clone())
+    }
+
+    fn add(&mut self, run: RunId) -> usize {
+        self.ended.push_back(Ended { run, number: self.next });
+        self.next += 1;
         let beyond = self.ended.len().saturating_sub(TRACES_WAITING);
         self.ended.drain(..beyond);
         beyond
     }
 
-    pub(crate) fn first(&self, count: usize) -> Vec<RunId> {
+    pub(crate) fn first(&self, count: usize) -> Vec<Ended> {
         self.ended.iter().take(count).cloned().collect()
     }
 
@@ -74,24 +104,29 @@ impl Waiting {
         self.ended.len()
     }
 
-    /// These are told, or never will be.
-    pub(crate) fn settled(&mut self, runs: &[RunId]) -> io::Result<()> {
-        let settled: BTreeSet<&RunId> = runs.iter().collect();
-        self.ended.retain(|run| !settled.contains(run));
-        let counts = self.ended.len() + self.ending.len();
-        if counts == 0 || self.lines > counts + STALE { self.rewrite() } else { Ok(()) }
+    /// These are told, or never will be. A run that ended while they were read is another entry, and stays.
+    pub(crate) fn settled(&mut self, told: &[Ended]) -> io::Result<()> {
+        let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
+        self.ended.retain(|ended| !told.contains(&ended.number));
+        let counting = self.counting();
+        if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// Written in place: the worst that a crash in between does is to forget traces.
+    /// The lines that the file needs.
+    fn counting(&self) -> usize {
+        self.ended.len() + self.ending.len()
+    }
+
+    /// Those that perhaps never ended are the first that a restart forgets. Written in place: the worst that a crash in between
+    /// does is to forget traces.
     fn rewrite(&mut self) -> io::Result<()> {
+        self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
-        let lines: Vec<String> =
-            self.ended.iter().chain(&self.ending).map(|run| format!("{run}\n")).collect();
+        let runs = self.ending.iter().chain(self.ended.iter().map(|ended| &ended.run));
+        let lines: Vec<String> = runs.map(|run| format!("{run}\n")).collect();
         file.set_len(0)?;
         file.seek(SeekFrom::Start(0))?;
-        file.write_all(lines.concat().as_bytes())?;
-        self.lines = lines.len();
-        Ok(())
+        file.write_all(lines.concat().as_bytes())
     }
 }
 
@@ -105,8 +140,16 @@ mod tests {
         waiting
     }
 
-    fn run(n: u8) -> RunId {
+    fn run(n: usize) -> RunId {
         format!("run_{n:026}").parse().unwrap()
+    }
+
+    fn runs(ended: &[Ended]) -> Vec<RunId> {
+        ended.iter().map(|ended| ended.run.clone()).collect()
+    }
+
+    fn lines(folder: &Path) -> usize {
+        std::fs::read_to_string(folder.join(NAME)).unwrap().lines().count()
     }
 
     #[test]
@@ -118,25 +161,63 @@ mod tests {
         }
         // The third is cut off by a crash: whether it ended is for the journal to say.
         assert_eq!((waiting.ended(&run(2)), waiting.ended(&run(1))), (0, 0));
-        assert_eq!(waiting.first(9), [run(2), run(1)]);
-        waiting.settled(&[run(2)]).unwrap();
+        let first = waiting.first(9);
+        assert_eq!(runs(&first), [run(2), run(1)]);
+        waiting.settled(&first[..1]).unwrap();
         drop(waiting);
         let mut waiting = open(folder.path());
         // One that was told already is told once more, as its line was still there.
-        assert_eq!(waiting.first(9), [run(1), run(2), run(3)]);
-        waiting.settled(&[run(1), run(2), run(3)]).unwrap();
+        assert_eq!(runs(&waiting.first(9)), [run(1), run(2), run(3)]);
+        let all = waiting.first(9);
+        waiting.settled(&all).unwrap();
         drop(waiting);
-        assert_eq!(std::fs::read_to_string(folder.path().join(NAME)).unwrap(), "");
+        assert_eq!(lines(folder.path()), 0);
         assert_eq!(open(folder.path()).len(), 0);
+    }
+
+    /// A crash left a run that had not ended. It is read, and ends before what was read is settled.
+    #[test]
+    fn one_that_ends_while_it_is_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        open(folder.path()).ending(&run(1)).unwrap();
+        let mut waiting = open(folder.path());
+        let read = waiting.first(9);
+        waiting.ending(&run(1)).unwrap();
+        waiting.ended(&run(1));
+        waiting.settled(&read).unwrap();
+        assert_eq!(runs(&waiting.first(9)), [run(1)]);
+        assert_eq!(runs(&open(folder.path()).first(9)), [run(1)]);
     }
 
     #[test]
     fn the_oldest_are_forgotten_where_too_many_wait() {
         let folder = tempfile::tempdir().unwrap();
         let mut waiting = open(folder.path());
-        let all: Vec<RunId> =
-            (0..TRACES_WAITING + 2).map(|n| format!("run_{n:026}").parse().unwrap()).collect();
-        let forgotten: usize = all.iter().map(|run| waiting.ended(run)).sum();
-        assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0]), (2, TRACES_WAITING, &all[2]));
+        let forgotten: usize = (0..TRACES_WAITING + 2).map(|n| waiting.ended(&run(n))).sum();
+        assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
+    }
+
+    /// A collector is down for long, and runs end, or do not after all, or nobody says what became of them.
+    #[test]
+    fn the_file_holds_little_more_than_what_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut waiting = open(folder.path());
+        for n in 0..3 * TRACES_WAITING {
+            waiting.ending(&run(3 * n)).unwrap();
+            waiting.ended(&run(3 * n));
+            waiting.ending(&run(3 * n + 1)).unwrap();
+            waiting.goes_on(&run(3 * n + 1));
+            waiting.ending(&run(3 * n + 2)).unwrap();
+        }
+        assert!(lines(folder.path()) <= 2 * TRACES_WAITING + STALE, "{}", lines(folder.path()));
+        let newest = run(3 * (3 * TRACES_WAITING - 1));
+        assert_eq!(waiting.ended.back().map(|ended| &ended.run), Some(&newest));
+        drop(waiting);
+        let mut waiting = Waiting::default();
+        let forgotten = waiting.keep_in(folder.path()).unwrap();
+        assert_eq!(
+            (forgotten > 0, waiting.len(), lines(folder.path())),
+            (true, TRACES_WAITING, TRACES_WAITING)
+        );
     }
 }

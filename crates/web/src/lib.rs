@@ -10,7 +10,7 @@
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
-//! | channels that were registered over the API | [`webhooks`] |
+//! | channels that were registered over the API; sending a delivery again | [`webhooks`]; [`deliveries`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -25,6 +25,7 @@ pub mod call_claims;
 pub mod connections;
 pub mod cors;
 pub mod decide;
+pub mod deliveries;
 pub mod feed;
 pub mod front;
 pub mod guard;

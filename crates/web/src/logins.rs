@@ -49,6 +49,13 @@ struct Code {
     expires_at: Timestamp,
 }
 
+impl Code {
+    /// Whether it signs nobody in any more, as far as the installation knows.
+    fn is_over(&self, known: &System) -> bool {
+        is_over(known, &self.invited.person, self.since, &self.invited.there)
+    }
+}
+
 /// Whom a code signs in, and how.
 #[derive(Clone, Debug)]
 pub struct Invited {
@@ -96,8 +103,7 @@ pub struct Login {
 impl Login {
     /// Whether they are signed in no more, as far as the installation knows.
     pub fn is_over(&self, known: &System) -> bool {
-        known.people.is_signed_out(&self.person, self.since())
-            || known.signed_out_there.has_ended(&self.there, self.since())
+        is_over(known, &self.person, self.since(), &self.there)
     }
 
     /// When they came in.
@@ -197,8 +203,7 @@ impl Logins {
         drop(codes);
         let counts = |code: &Code| {
             code.expires_at > now
-                && !known.people.is_signed_out(&code.invited.person, code.since)
-                && !known.signed_out_there.has_ended(&code.invited.there, code.since)
+                && !code.is_over(known)
                 && code.invited.bound.is_none_or(|bound| began.contains(&bound))
         };
         let Some(Code { mut invited, .. }) = found.filter(counts) else { return Ok(None) };
@@ -277,7 +282,7 @@ impl Logins {
 
     /// Signs out those who have left, and takes back what they were invited with. Writes only where there is somebody.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
-        lock(&self.codes).retain(|code| !known.people.is_signed_out(&code.invited.person, code.since));
+        lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
         if self.kept.borrow().iter().any(is_out) {
             self.change(|logins| logins.retain(|it| !is_out(it)))
@@ -340,6 +345,11 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
+/// Whether somebody who came in then has left or was signed out since, here or where they signed in.
+fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
+    known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -351,7 +361,10 @@ fn operator() -> String {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
-    use holdshort_core::actor::Role;
+    use holdshort_core::actor::{Actor, Role};
+    use holdshort_core::event::{self, Content, Event};
+    use holdshort_core::id::StreamId;
+    use holdshort_core::system;
     use holdshort_core::system::people::{People, PeopleSource, Person};
 
     use super::*;
@@ -453,6 +466,31 @@ mod tests {
         let redeemed =
             codes.map(|code| logins.redeem(&code, &[], &known(&["anna", "ben"]), NOW).unwrap().is_some());
         assert_eq!(redeemed, [false, true]);
+    }
+
+    /// Where the provider says that they are signed out, what they were invited with by it counts no more.
+    #[test]
+    fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let there = Digest::of(b"a session there");
+        let invite = || {
+            let invited = Invited { there: vec![there], ..Invited::of("anna", 0) };
+            logins.invite_as(invited, NOW, LOGIN_CODE_MS).unwrap().0
+        };
+        let mut since = known(&["anna"]);
+        let fact = system::Fact::SignedOutByProvider { session: there, notice: Digest::of(b"a notice") };
+        since.apply(&Event {
+            stream: StreamId::System,
+            at: NOW,
+            actor: Actor::engine(),
+            fact: event::Fact::System(fact),
+            content: Content::none(),
+        });
+        assert!(logins.redeem(&invite(), &[], &since, NOW).unwrap().is_none());
+        let code = invite();
+        logins.purge(&since).unwrap();
+        assert!(logins.redeem(&code, &[], &known(&["anna"]), NOW).unwrap().is_none(), "it was taken back");
     }
 
     #[test]

@@ -39,12 +39,16 @@ impl Refused {
 
     /// The body does not fit, in these places.
     pub fn invalid(problems: Vec<schema::Problem>) -> Self {
+        Self::at_places(Code::InvalidRequest, problems)
+    }
+
+    fn at_places(code: Code, problems: Vec<schema::Problem>) -> Self {
         let errors: Vec<FieldError> = problems
             .into_iter()
             .map(|problem| FieldError { pointer: problem.pointer, message: problem.message })
             .collect();
         let several = format!("{} places do not fit", errors.len());
-        let mut refused = Self::new(Code::InvalidRequest, one(&errors).unwrap_or(several));
+        let mut refused = Self::new(code, one(&errors).unwrap_or(several));
         refused.0.errors = errors;
         refused
     }
@@ -149,6 +153,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
+            // Those that are unreadable.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())
@@ -162,6 +167,7 @@ impl From<Error> for Refused {
                 Self::new(Code::NothingToUndo, why.to_string())
             }
             Error::Store(error) => error.into(),
+            Error::ReuseHeld(_) => Self::new(Code::LegalHold, error.to_string()),
             Error::NothingBegins => {
                 Self::invalid_at("", "nothing can begin here: the session was opened without a `workflow`")
             }
@@ -275,12 +281,7 @@ impl From<DecisionRefusal> for Refused {
                 refused
             }
             DecisionRefusal::Invalid(problems) => Self::invalid(problems),
-            DecisionRefusal::Withheld(problems) => {
-                let mut refused = Self::invalid(problems);
-                (refused.0.code, refused.0.kind) = (Code::Withheld, Code::Withheld.page());
-                Code::Withheld.title().clone_into(&mut refused.0.title);
-                refused
-            }
+            DecisionRefusal::Withheld(problems) => Self::at_places(Code::Withheld, problems),
         }
     }
 }

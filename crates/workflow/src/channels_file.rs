@@ -25,11 +25,12 @@
 //!
 //! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
 
+mod headers;
 mod hold;
 mod mail;
 mod slack;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use holdshort_core::channel::{Channel, Mail, Rule, SlackApp, Source, To, Via};
 use holdshort_core::interrupt::{Kind, Level};
@@ -37,8 +38,8 @@ use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
 
 use crate::bounds::{
-    CHANNEL_ATTEMPTS, CHANNEL_HEADERS, CHANNEL_RETRY_MS, CHANNEL_SECRETS, CHANNEL_TIMEOUT_MS, CHANNELS,
-    CHANNELS_BYTES, LINE, LIST, NAME, NODES,
+    CHANNEL_ATTEMPTS, CHANNEL_RETRY_MS, CHANNEL_SECRETS, CHANNEL_TIMEOUT_MS, CHANNELS, CHANNELS_BYTES, LINE,
+    LIST, NAME, NODES,
 };
 use crate::duration;
 use crate::item::{Fields, Item, Keys};
@@ -56,6 +57,7 @@ const CHANNEL: Keys = Keys {
         "secret_files",
         "secret_env",
         "headers",
+        "header_files",
         "events",
         "kinds",
         "people",
@@ -88,9 +90,6 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Headers that are ours to say.
-const OURS: [&str; 5] = ["content-type", "content-length", "host", "user-agent", "transfer-encoding"];
-
 /// Where nothing is said: seven hours and a half, from the first attempt to the last.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
@@ -161,7 +160,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         (ms("retry_delay", RETRY_MS, CHANNEL_RETRY_MS), ms("timeout", TIMEOUT_MS, CHANNEL_TIMEOUT_MS));
     let attempts = fields.find("attempts").and_then(|item| item.count(CHANNEL_ATTEMPTS, problems));
     let title = fields.find("title").and_then(|item| item.flag(problems)).unwrap_or_default();
-    let headers = headers(&fields, problems);
+    let headers = headers::read(via, &fields, problems);
     let allow = allow(&fields, problems);
     let has_people = reached.as_ref().is_none_or(|reached| reached.to == To::People);
     let (hold, personal) = hold::read(via, has_people, &fields, problems);
@@ -321,35 +320,6 @@ fn names(key: &str, fields: &Fields<'_>, problems: &mut Problems) -> BTreeSet<St
         problems.at(item, "names nobody; leave the key out to be told of everything");
     }
     list.into_iter().map(|(name, _)| name).collect()
-}
-
-fn headers(fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
-    let mut headers = BTreeMap::new();
-    let Some(item) = fields.find("headers") else { return headers };
-    let entries = item.entries(problems).unwrap_or_default();
-    if entries.len() > CHANNEL_HEADERS {
-        problems.at(item, format!("{} headers; at most {CHANNEL_HEADERS} are allowed", entries.len()));
-    }
-    for (name, key, value) in entries {
-        let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-        if !is_token || name.len() > NAME {
-            problems.at(&key, format!("`{name}` is no name of a header"));
-        }
-        let lower = name.to_ascii_lowercase();
-        if OURS.contains(&&*lower) || lower.starts_with("webhook-") {
-            problems.at(&key, format!("`{name}` is said by Holdshort"));
-        }
-        if lower == "authorization" || lower == "cookie" {
-            problems.at(&key, format!("`{name}` would be a secret, and this file holds none"));
-        }
-        if let Some(text) = value.text(LINE, problems) {
-            if text.chars().any(|char| !(' '..='~').contains(&char)) {
-                problems.at(&value, "a header holds printable ASCII alone");
-            }
-            headers.insert(name.to_owned(), text);
-        }
-    }
-    headers
 }
 
 fn allow(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {

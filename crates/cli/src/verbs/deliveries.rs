@@ -1,6 +1,6 @@
 //! `deliveries` and `channels`: what people are told, and over what.
 
-use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, plain};
+use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, Occasion, plain};
 use serde_json::Value;
 
 use super::Scene;
@@ -38,7 +38,7 @@ async fn list(scene: &Scene, channel: Option<&str>, state: Option<&str>) -> anyh
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("No such delivery.");
+        tell(if query.is_empty() { "Nothing was told over a channel so far." } else { "No such delivery." });
     } else {
         tell(&paint.dim(&format!("{} deliveries show ID · retry ID{}", holdshort(), client.words())));
     }
@@ -68,7 +68,7 @@ fn shown(scene: &Scene, item: Value) -> anyhow::Result<Exit> {
 fn lines(delivery: &Delivery, paint: Paint) -> Vec<String> {
     let Delivery { id, channel, event, interrupt, state, attempts, error, created_at, next_at, .. } =
         delivery;
-    let event = format!("{event:?}").to_lowercase();
+    let event = wire_name(*event);
     let state = match state {
         DeliveryState::Waiting if delivery.sending => paint.yellow("being sent"),
         DeliveryState::Waiting if *attempts > 0 => paint.yellow("retrying"),
@@ -86,6 +86,11 @@ fn lines(delivery: &Delivery, paint: Paint) -> Vec<String> {
         lines.push(format!("    {}", plain::line(error)));
     }
     lines
+}
+
+fn wire_name(event: Occasion) -> String {
+    let name = serde_json::to_value(event).ok();
+    name.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 fn tried(attempt: &Attempt) -> String {

@@ -22,6 +22,7 @@ mod journal;
 mod keeping;
 mod keys;
 mod links;
+mod made_folders;
 mod nodes;
 mod people;
 mod plan;

@@ -12,7 +12,8 @@ use holdshort_protocol::{Info, Run, RunConfig, StartRun, Status, plain};
 use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use serde_json::{Value, json};
 
-use super::{Scene, coach, compliance, folder, system};
+use super::made_folders::MadeFolders;
+use super::{Scene, coach, compliance, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
@@ -99,7 +100,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
 }
 
 /// And where its files go, of a coach's or a compliance crew's, with the folders that were made for them.
-fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, folder::Made)> {
+fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, MadeFolders)> {
     let (input, config, files, made) = if let Some((prepared, made)) = coach::prepared(args)? {
         let workspace = workspace(Some(&prepared.data))?;
         let config = prepared.config(workspace);
@@ -107,10 +108,10 @@ fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, 
     } else if let Some(prepared) = compliance::prepared(args)? {
         let workspace = workspace(Some(&prepared.case))?;
         let config = RunConfig { workspace, ..RunConfig::default() };
-        (prepared.input, config, Some(prepared.output), folder::Made::default())
+        (prepared.input, config, Some(prepared.output), MadeFolders::default())
     } else {
         let workspace = workspace(args.workspace.as_deref())?;
-        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, folder::Made::default())
+        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, MadeFolders::default())
     };
     let config = RunConfig { unattended: args.unattended, ..config };
     let (workflow, session) = (args.workflow.clone(), args.session.clone());
@@ -120,7 +121,7 @@ fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, 
 async fn started(
     embedded: &Embedded,
     scene: &Scene,
-    (start, made): (StartRun, folder::Made),
+    (start, made): (StartRun, MadeFolders),
     again: &str,
     files: Option<&Path>,
 ) -> anyhow::Result<Exit> {
@@ -138,7 +139,7 @@ async fn on_server(
     args: &crate::args::Run,
     mut start: StartRun,
     files: Option<&Path>,
-    made: folder::Made,
+    made: MadeFolders,
 ) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     if args.model.base_url.is_some() {

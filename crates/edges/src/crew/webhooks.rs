@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::StatusCode;
+use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, WebhookId};
 use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
-use holdshort_protocol::Code;
-use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
+use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
+use holdshort_web::deliveries::{known, retry as retry_delivery};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::webhooks::{New, Webhooks};
@@ -26,12 +27,6 @@ use super::CHANNEL;
 use super::ids::ReviewId;
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
 use crate::who::Guest;
-
-/// Headers that are ours to say.
-const OURS: [&str; 6] =
-    ["content-type", "content-length", "host", "user-agent", "transfer-encoding", "connection"];
-/// And those that begin so.
-const OUR_PREFIXES: [&str; 3] = ["webhook-", "x-webhook-", "x-event-"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,14 +90,13 @@ fn checked(asked: Asked) -> Answer<New> {
         let at = |why: &str| {
             Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why)
         };
-        let lower = name.to_ascii_lowercase();
         let is_token = !name.is_empty()
             && name.len() <= 100
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token {
             return Err(at("is no name of a header"));
         }
-        if OURS.contains(&&*lower) || OUR_PREFIXES.iter().any(|prefix| lower.starts_with(prefix)) {
+        if is_own_header(name) {
             return Err(at("is said by Holdshort"));
         }
         if value.len() > CREW_WEBHOOK_BYTES || value.chars().any(|char| !(' '..='~').contains(&char)) {
@@ -237,10 +231,6 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json
     }
 }
 
-async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
-    app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
-}
-
 /// `GET /webhooks/delivery/{delivery_id}`.
 pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
@@ -252,14 +242,7 @@ pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Jso
 pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
-    known(app, &id).await?;
-    let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
-    if app.journal().change_deliveries(change).await? == 0 {
-        return Err(Refused::of(Code::NotRetriable));
-    }
-    tracing::info!(delivery = %id, by = caller.actor.id, "a delivery is retried");
-    let row = known(app, &id).await?;
-    app.driver.ring_outbox();
+    let row = retry_delivery(&caller, &id).await?;
     let mut told = delivery_shown(&row, &app.journal().attempts(&id).await?);
     told["success"] = true.into();
     Ok(Json(told))

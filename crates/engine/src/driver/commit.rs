@@ -258,9 +258,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.forget(&StreamId::System);
             // Of the others it is not known whether they wrote: what is read next will tell.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
-            // Whether it ended is looked up.
-            if let (Some(ends), false) = (ends, wrote_nothing) {
-                ends.ended(&run.id);
+            match ends {
+                Some(ends) if wrote_nothing => ends.goes_on(&run.id),
+                // Whether it ended is looked up.
+                Some(ends) => ends.ended(&run.id),
+                None => {}
             }
             if wrote_nothing {
                 loaded.claimed.retain(|action, _| !begun.contains(action));

@@ -138,10 +138,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         for earlier in before.by_ref().take(EARLIER_RUNS) {
             let turn = match self.now(earlier).await {
                 Ok(run) => Turn::of(&run, session),
-                Err(
-                    error
-                    @ (Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. }),
-                ) => {
+                Err(error) if error.is_unreadable() => {
                     tracing::error!(run = %earlier, %error, "what was said in a run can not be told");
                     Turn::unreadable()
                 }

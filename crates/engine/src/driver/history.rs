@@ -112,7 +112,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Changes what is kept of an answer. What was reused of it without asking goes with it where it is erased.
+    /// Changes what is kept of an answer. What was reused of it without asking goes with it where it is erased. One run that
+    /// is held, or can not be read, keeps no other.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -120,6 +121,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: Input,
         actor: Actor,
     ) -> Result<(), Error> {
+        let (mut held, mut failed) = (Vec::new(), None);
         if matches!(input, Input::EraseAnswer { .. }) {
             let reused = AnswerFilter { source: Some(id.clone()), ..AnswerFilter::default() };
             let mut after = None;
@@ -127,7 +129,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let page = self.journal().answers(&reused, after.as_ref(), history::COMPARED).await?;
                 for row in page.items.into_iter().filter(|row| row.reused && !row.erased) {
                     let input = Input::EraseAnswer { interrupt: row.interrupt };
-                    self.send(&row.run, input, actor.clone()).await?;
+                    match self.send(&row.run, input, actor.clone()).await {
+                        Ok(_) => {}
+                        Err(Error::Rejected(Rejection::Held)) => held.push(row.run),
+                        Err(Error::Store(error)) => return Err(error.into()),
+                        Err(error) => {
+                            tracing::error!(run = %row.run, %error, "what was reused of an answer can not be erased");
+                            failed = Some(error);
+                        }
+                    }
                 }
                 after = page.next;
                 if after.is_none() {
@@ -135,7 +145,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 }
             }
         }
-        self.send(run, input, actor).await.map(drop)
+        self.send(run, input, actor).await?;
+        match failed {
+            Some(error) => Err(error),
+            None if held.is_empty() => Ok(()),
+            None => Err(Error::ReuseHeld(held)),
+        }
     }
 }
 

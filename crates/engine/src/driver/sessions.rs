@@ -222,11 +222,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
-                    Err(
-                        error @ (Error::Damaged { .. }
-                        | Error::NoDefinition { .. }
-                        | Error::NewDefinition { .. }),
-                    ) => {
+                    Err(error) if error.is_unreadable() => {
                         tracing::error!(%run, %error, "a run can not follow its session");
                     }
                     Err(error) => return Err(error),

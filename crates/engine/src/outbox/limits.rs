@@ -12,9 +12,10 @@ pub const UPDATED: usize = 100;
 pub const RECIPIENTS: usize = 200;
 /// The longest wait between two attempts, before what is drawn at random.
 pub const RETRY_WAIT: Duration = Duration::from_hours(6);
-/// How long a channel may fail before nothing is sent to it any more.
+/// How long every attempt over a channel fails before nothing is sent to it any more. Pauses count in part
+/// ([`holdshort_store::CHANNEL_PAUSE`]).
 pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
-/// How long a delivery may wait: of a channel that is disabled, or not configured any more.
+/// How long a delivery that is due may wait: of a channel that is disabled, or not configured any more.
 pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
 /// How long the notice of a delivery, and what was answered, are kept (contract D1).
 pub const DELIVERY_BODIES: Duration = Duration::from_hours(720);

@@ -247,7 +247,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     let outcome = verdict::outcome(&settled);
     let name = &channel.definition().name;
     let told = driver.journal().settle_delivery(settled).await?;
-    let Told::Written { failing_since } = told else {
+    let Told::Written { failing } = told else {
         tracing::debug!(delivery = %id, "another node has it by now");
         return Ok(());
     };
@@ -255,7 +255,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == holdshort_core::delivery::DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
-    if let Some(why) = verdict::judge_channel(driver, name, failing_since, is_gone).await? {
+    if let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await? {
         pages.disabled(name, why).await;
     }
     Ok(())

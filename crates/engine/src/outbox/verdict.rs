@@ -6,7 +6,7 @@ use holdshort_core::channel::Channel;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Sent, Verdict};
-use holdshort_store::{DeliveryChange, Journal, Settled};
+use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 
 use super::limits::{CHANNEL_FAILS, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
@@ -20,8 +20,8 @@ pub(super) struct Settling {
 /// How long to wait after so many attempts: four times as long each time, and up to a quarter more by `chance`, so that what
 /// failed together does not come back together.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
-    let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX).min(30);
-    let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(doublings));
+    let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
+    let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(retries));
     let ms = ms.min(u64::try_from(RETRY_WAIT.as_millis()).unwrap_or(u64::MAX));
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
@@ -91,23 +91,16 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel that wants nothing more, or has failed for too long. Told as an error: a person has to look.
-/// Disables a channel that is gone, or that nothing has come through for too long; why, where it was not before.
+/// Disables a channel for which there is a reason, which is returned where it was not disabled before. Told as an error: a
+/// person has to look.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
-    failing_since: Option<Timestamp>,
+    failing: Option<Failing>,
     is_gone: bool,
 ) -> Result<Option<String>, Error> {
+    let Some(why) = why_disabled(failing, is_gone) else { return Ok(None) };
     let now = driver.clock().now();
-    let failed_for = failing_since.map_or(0, |since| now.ms_since(since));
-    let why = if is_gone {
-        "it answered 410: it wants nothing more".to_owned()
-    } else if u128::from(failed_for) >= CHANNEL_FAILS.as_millis() {
-        format!("nothing came through since {}", failing_since.unwrap_or(now))
-    } else {
-        return Ok(None);
-    };
     let change = DeliveryChange::Disable { channel: channel.to_owned(), why: why.clone(), now };
     if driver.journal().change_deliveries(change).await? == 0 {
         return Ok(None);
@@ -119,4 +112,29 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
         "the channel is disabled: nobody is told over it until a delivery is retried"
     );
     Ok(Some(why))
+}
+
+/// `failing`: by the last attempt, where it failed.
+fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
+    if is_gone {
+        return Some("it answered 410: it wants nothing more".to_owned());
+    }
+    let failing = failing.filter(|failing| u128::from(failing.ms) >= CHANNEL_FAILS.as_millis())?;
+    Some(format!("nothing came through since {}", failing.since))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long it fails is counted from attempt to attempt: what it was long ago disables nothing.
+    #[test]
+    fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
+        let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);
+        let since = Timestamp::from_millis(0);
+        let why = |ms, is_gone| why_disabled(Some(Failing { since, ms }), is_gone);
+        assert_eq!((why(0, false), why(long - 1, false), why_disabled(None, false)), (None, None, None));
+        assert_eq!(why(long, false), Some(format!("nothing came through since {since}")));
+        assert_eq!(why(0, true), Some("it answered 410: it wants nothing more".to_owned()));
+    }
 }

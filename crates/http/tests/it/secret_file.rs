@@ -1,9 +1,11 @@
-//! Which files of secrets others may read.
+//! Which files of secrets others may read, and what is read of the others.
 
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use holdshort_http::secret_file::exposes_in;
+use holdshort_http::secret_file::{exposes_in, read, read_text};
 
 #[test]
 fn the_owner_alone_may_read_and_of_a_credential_whom_its_list_names() {
@@ -26,4 +28,30 @@ fn the_owner_alone_may_read_and_of_a_credential_whom_its_list_names() {
         let told = exposes_in(Path::new(path), *mode, credentials.map(OsStr::new));
         assert_eq!(told, *exposed, "{path} {mode:03o} {credentials:?}");
     }
+}
+
+#[test]
+fn a_secret_is_read_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret");
+    // What it holds, its mode, and what comes of that with a limit of four bytes.
+    let table: &[(&[u8], u32, Result<&str, &str>)] = &[
+        (b"abcd", 0o600, Ok("abcd")),
+        (b" ab\n", 0o400, Ok("ab")),
+        (b"abcde", 0o600, Err("has more than 4 bytes")),
+        (b"ab", 0o640, Err("is readable by others (mode 640): run `chmod 600`")),
+        (b" \n", 0o600, Err("is empty")),
+        (b"\xff", 0o600, Err("holds no text")),
+    ];
+    for (held, mode, wanted) in table {
+        let _ = fs::remove_file(&path);
+        fs::write(&path, held).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(*mode)).unwrap();
+        let text = read_text(&path, 4).map_err(|error| error.to_string());
+        assert_eq!(text.as_deref().map_err(String::as_str), *wanted);
+        let is_read = held.len() <= 4 && *mode != 0o640;
+        assert_eq!(read(&path, 4).ok().as_deref(), is_read.then_some(*held));
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(read(&path, 4).unwrap_err().to_string().starts_with("can not be read: "));
 }

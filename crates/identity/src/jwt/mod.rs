@@ -8,9 +8,6 @@ mod jwks;
 mod verifier;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -19,7 +16,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::json;
 use holdshort_core::name::is_name;
 use holdshort_core::time::Timestamp;
-use holdshort_http::secret_file::exposes;
+use holdshort_http::secret_file;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
@@ -362,14 +359,7 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
 
 /// What a file holds that its owner alone may read; a line break at its end is none of it.
 pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
-    let io = |error: std::io::Error| format!("can not be read: {error}");
-    let file = File::open(path).map_err(io)?;
-    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
-    if exposes(path, mode) {
-        return Err(format!("is readable by others (mode {mode:03o}): run `chmod 600`"));
-    }
-    let mut bytes = Vec::new();
-    file.take(SECRET_FILE_BYTES).read_to_end(&mut bytes).map_err(io)?;
+    let mut bytes = secret_file::read(path, SECRET_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     }

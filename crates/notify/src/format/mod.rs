@@ -69,12 +69,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
 
 /// Those that are the same for everything that is sent.
 fn headers(channel: &Channel) -> Vec<(String, String)> {
-    let said = channel
-        .definition
-        .headers
-        .iter()
-        .chain(&channel.headers)
-        .map(|(name, value)| (name.clone(), value.clone()));
+    let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }

@@ -25,7 +25,7 @@ pub(crate) fn definition(via: Via, url: &str) -> channel::Channel {
         mail: None,
         slack: None,
         secrets,
-        headers: BTreeMap::from([("X-Team".to_owned(), "risk".to_owned())]),
+        headers: BTreeMap::from([("X-Team".to_owned(), Source::Plain("risk".to_owned()))]),
         title: true,
         allow: vec!["127.0.0.0/8".to_owned()],
         attempts: 3,
@@ -117,5 +117,25 @@ fn secrets_are_read_from_files_of_their_owner_and_from_the_environment() {
     from(Source::Env("THERE".to_owned())).unwrap();
     let missing = from(Source::Env("MISSING".to_owned())).unwrap_err().to_string();
     assert!(missing.contains("the variable MISSING"), "{missing}");
-    assert!(matches!(from(Source::File("gone".to_owned())), Err(Error::Unreadable { .. })));
+    assert!(matches!(from(Source::File("gone".to_owned())), Err(Error::File { .. })));
+}
+
+#[test]
+fn a_header_that_is_a_secret_is_read_from_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    let opened = |held: &str, mode: u32| {
+        let _ = std::fs::remove_file(&file);
+        std::fs::write(&file, held).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let headers = BTreeMap::from([("X-Api-Key".to_owned(), Source::File("key".to_owned()))]);
+        let definition = channel::Channel { headers, ..definition(Via::Webhook, "https://example.org") };
+        let opened = Channels::open(vec![definition], folder.path(), &|_| None);
+        opened.map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(opened("k-1\n", 0o600), Ok(()));
+    let exposed = opened("k-1", 0o644).unwrap_err();
+    assert!(exposed.contains("key is readable by others (mode 644)"), "{exposed}");
+    let wrong = opened("k-1\nX: y", 0o600).unwrap_err();
+    assert_eq!(wrong, "channel `tested`: the header `X-Api-Key` holds more than printable ASCII");
 }

@@ -1,13 +1,13 @@
 //! What people are told over channels: list it, look at one, retry one.
 
 use axum::Json;
-use holdshort_core::delivery::{ChannelState, Delivery as Row};
+use holdshort_core::delivery::ChannelState;
 use holdshort_core::id::DeliveryId;
-use holdshort_protocol::{Channel, Code, Delivery, List};
-use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
-use holdshort_web::app::App;
+use holdshort_protocol::{Channel, Delivery, List};
+use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::auth::Caller;
-use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::deliveries::{known, retry as retry_delivery};
+use holdshort_web::problem::Answer;
 use holdshort_web::query::{DeliveriesQuery, Id, Params, id, limit};
 use holdshort_web::view;
 
@@ -47,23 +47,15 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<
 /// Send a delivery again, now.
 ///
 /// It has the same id as before, and is tried once, or as often as it would have been. A channel that was disabled is tried
-/// again from here on.
+/// again from here on. One that was delivered is not sent again.
 #[utoipa::path(
     post, path = "/v1/deliveries/{id}/retry", tag = "channels", operation_id = "retry_delivery",
     params(("id" = String, Path, example = "dlv_01k6f0000000000000000000dd")),
     responses((status = 200, description = "The delivery, as it waits", body = Delivery), RetriesDelivery)
 )]
 pub(crate) async fn retry(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<Delivery>> {
-    let app = &caller.app;
-    known(app, &id).await?;
-    let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
-    if app.journal().change_deliveries(change).await? == 0 {
-        return Err(Refused::of(Code::NotRetriable));
-    }
-    tracing::info!(delivery = %id, by = caller.actor.id, "a delivery is retried");
-    let row = known(app, &id).await?;
-    app.driver.ring_outbox();
-    Ok(Json(view::delivery::delivery(&row, &app.journal().attempts(&id).await?)))
+    let row = retry_delivery(&caller, &id).await?;
+    Ok(Json(view::delivery::delivery(&row, &caller.app.journal().attempts(&id).await?)))
 }
 
 /// List the channels of this server, and how they work.
@@ -77,8 +69,4 @@ pub(crate) async fn channels(caller: Caller) -> Answer<Json<List<Channel>>> {
     let channels = caller.app.driver.channels();
     let items = channels.iter().map(|channel| view::delivery::channel(channel, of(&channel.name)));
     Ok(Json(List { items: items.collect(), next_cursor: None }))
-}
-
-async fn known(app: &App, id: &DeliveryId) -> Answer<Row> {
-    app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }

@@ -10,7 +10,9 @@ use holdshort_core::time::Timestamp;
 use super::Memory;
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
-use crate::outbox::{Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::outbox::{
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+};
 use crate::tables::{Cursor, Page};
 
 #[derive(Debug, Default)]
@@ -31,29 +33,44 @@ impl Deliveries {
 
     fn settle(&mut self, settled: Settled) -> Told {
         let (works, channel) = (settled.works(), settled.delivery.channel.clone());
+        let mut failing = None;
         if let Some(attempt) = settled.attempt {
-            let failing = ChannelState {
-                channel: channel.clone(),
-                failing_since: attempt.at,
-                disabled_at: None,
-                why: None,
-            };
             match works {
                 Some(true) if !self.is_disabled(&channel) => drop(self.channels.remove(&channel)),
-                Some(false) => drop(self.channels.entry(channel.clone()).or_insert(failing)),
+                Some(false) => failing = Some(self.fail(&channel, attempt.at)),
                 Some(true) | None => {}
             }
             self.attempts.insert((attempt.delivery.clone(), attempt.number), attempt);
         }
         self.all.insert(settled.delivery.delivery.clone(), settled.delivery);
-        Told::Written { failing_since: self.channels.get(&channel).map(|state| state.failing_since) }
+        Told::Written { failing }
+    }
+
+    fn fail(&mut self, channel: &str, at: Timestamp) -> Failing {
+        let state = self.state_of(channel, at);
+        let pause = at.ms_since(state.failed_at);
+        state.failing_ms += pause.min(u64::try_from(pause_ms()).unwrap_or(u64::MAX));
+        state.failed_at = state.failed_at.max(at);
+        Failing { since: state.failing_since, ms: state.failing_ms }
+    }
+
+    fn state_of(&mut self, channel: &str, now: Timestamp) -> &mut ChannelState {
+        self.channels.entry(channel.to_owned()).or_insert_with(|| ChannelState {
+            channel: channel.to_owned(),
+            failing_since: now,
+            failed_at: now,
+            failing_ms: 0,
+            disabled_at: None,
+            why: None,
+        })
     }
 
     fn change(&mut self, change: DeliveryChange, is_sent: impl Fn(&Delivery) -> bool) -> usize {
         match change {
             DeliveryChange::Retry { delivery, now } => {
-                let found =
-                    self.all.get_mut(&delivery).filter(|each| !each.notice.is_empty() && !is_sent(each));
+                let found = self.all.get_mut(&delivery).filter(|each| {
+                    each.state != DeliveryState::Delivered && !each.notice.is_empty() && !is_sent(each)
+                });
                 let Some(found) = found else { return 0 };
                 found.state = DeliveryState::Waiting;
                 (found.next_at, found.ended_at, found.node) = (Some(now), None, None);
@@ -65,16 +82,11 @@ impl Deliveries {
             }
             DeliveryChange::FailOld { before, why, now } => {
                 self.end(DeliveryState::Failed, &why, now, DELIVERIES_AT_ONCE, |each| {
-                    each.created_at < before && !is_sent(each)
+                    each.next_at.is_some_and(|at| at < before) && !is_sent(each)
                 })
             }
             DeliveryChange::Disable { channel, why, now } => {
-                let state = self.channels.entry(channel.clone()).or_insert(ChannelState {
-                    channel,
-                    failing_since: now,
-                    disabled_at: None,
-                    why: None,
-                });
+                let state = self.state_of(&channel, now);
                 if state.disabled_at.is_some() {
                     return 0;
                 }

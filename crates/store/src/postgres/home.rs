@@ -6,8 +6,9 @@
 //! made has others.
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::types::FromSqlOwned;
 
-use super::column::number;
+use super::column::get;
 use super::pool::Pool;
 use crate::journal::Error;
 
@@ -24,15 +25,12 @@ const DATABASE: &str = "database";
 impl Home {
     pub(super) async fn of(pool: &Pool) -> Result<Self, Error> {
         // Whoever runs PostgreSQL may not want everybody to know it.
-        let told = pool.read("SELECT system_identifier FROM pg_control_system()", &[]).await;
-        let cluster = match told.as_deref() {
-            Ok([row]) => super::column::get(row, 0)?,
-            Ok(_) | Err(_) => 0,
-        };
+        let is_told: bool =
+            one(pool, "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").await?;
+        let cluster =
+            if is_told { one(pool, "SELECT system_identifier FROM pg_control_system()").await? } else { 0 };
         let sql = "SELECT oid::bigint FROM pg_database WHERE datname = current_database()";
-        let rows = pool.read(sql, &[]).await?;
-        let database = number(rows.first().ok_or(Error::Closed)?, 0)?.cast_signed();
-        Ok(Self { cluster, database })
+        Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
     /// Whether the journal was written in another database so far. One that does not say is at home here.
@@ -40,7 +38,7 @@ impl Home {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
             match transaction.query_opt(sql, &[&name]).await? {
-                Some(row) if here != 0 && super::column::get::<i64>(&row, 0)? != here => return Ok(true),
+                Some(row) if here != 0 && get::<i64>(&row, 0)? != here => return Ok(true),
                 Some(_) => {}
                 None => self.write(transaction, name, here).await?,
             }
@@ -66,4 +64,9 @@ impl Home {
         }
         Ok(transaction.commit().await?)
     }
+}
+
+/// The first column of the first row.
+async fn one<T: FromSqlOwned>(pool: &Pool, sql: &str) -> Result<T, Error> {
+    get(pool.read(sql, &[]).await?.first().ok_or(Error::Closed)?, 0)
 }

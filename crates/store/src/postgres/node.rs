@@ -38,8 +38,8 @@ pub(super) struct Node {
     known: u32,
     /// The version of the schema, as it was looked at last.
     found: AtomicU32,
-    /// Once the database is one that this binary can not work with.
-    shut_out: watch::Sender<Option<Found>>,
+    /// Once the database is one that this binary can not work with: the version of its schema.
+    shut_out: watch::Sender<Option<u32>>,
     /// Runs that this node can not read: they are for others.
     unreadable: Mutex<BTreeSet<RunId>>,
 }
@@ -79,7 +79,7 @@ impl Node {
 
     async fn says_what_it_knows(&self, pool: &Pool) -> Result<(), Error> {
         let found = self.look(pool).await?;
-        if found.least > 0 {
+        if found.tells() {
             let sql = "UPDATE nodes SET knows = $2 WHERE node = $1";
             pool.query(sql, &[&big(self.id), &i64::from(self.known)]).await?;
         }
@@ -102,7 +102,7 @@ impl Node {
     pub(super) async fn is_shut_out(&self) -> Error {
         let mut shut_out = self.shut_out.subscribe();
         match shut_out.wait_for(Option::is_some).await.ok().and_then(|found| *found) {
-            Some(Found { version: found, .. }) => Error::FromTheFuture { found, known: self.known },
+            Some(found) => Error::FromTheFuture { found, known: self.known },
             None => std::future::pending().await,
         }
     }
@@ -110,7 +110,7 @@ impl Node {
     /// Whether appends are refused, and why.
     pub(super) fn check(&self) -> Result<(), Error> {
         match *self.shut_out.borrow() {
-            Some(Found { version: found, .. }) => Err(Error::FromTheFuture { found, known: self.known }),
+            Some(found) => Err(Error::FromTheFuture { found, known: self.known }),
             None => Ok(()),
         }
     }
@@ -163,7 +163,7 @@ impl Node {
                         "this binary is too old for the database by now"
                     );
                     self.held_until.store(0, Ordering::Release);
-                    self.shut_out.send_replace(Some(Found { version: found, least: found }));
+                    self.shut_out.send_replace(Some(found));
                     return;
                 }
                 Ok(Err(error)) => {

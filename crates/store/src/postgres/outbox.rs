@@ -7,11 +7,13 @@ use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::id::DeliveryId;
 use holdshort_core::time::Timestamp;
 
-use super::column::{at_most, big, get};
+use super::column::{at_most, big, get, maybe_number, time};
 use super::{Postgres, list, rows};
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
-use crate::outbox::{Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::outbox::{
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+};
 use crate::table::Record;
 use crate::tables::{Cursor, Page};
 
@@ -66,12 +68,14 @@ impl Outbox for Postgres {
                  DELETE FROM channels c USING settled
                  WHERE c.channel = settled.channel AND c.disabled_at IS NULL AND $4
              ), failing AS (
-                 INSERT INTO channels AS c (channel, failing_since) SELECT channel, $5 FROM settled WHERE $6
-                 ON CONFLICT DO NOTHING
+                 INSERT INTO channels AS c (channel, failing_since, failed_at)
+                 SELECT channel, $5::bigint, $5::bigint FROM settled WHERE $6
+                 ON CONFLICT (channel) DO UPDATE SET
+                     failing_ms = c.failing_ms + least(greatest(excluded.failed_at - c.failed_at, 0), $7::bigint),
+                     failed_at = greatest(c.failed_at, excluded.failed_at)
+                 RETURNING failing_since, failing_ms
              )
-             SELECT (SELECT CASE WHEN $4 AND c.disabled_at IS NULL THEN NULL ELSE coalesce(c.failing_since, $5) END
-                     FROM settled LEFT JOIN channels c USING (channel))
-             FROM settled",
+             SELECT failing_since, failing_ms FROM settled LEFT JOIN failing ON true",
             set = set.join(", "),
             list = Attempt::TABLE.list,
         );
@@ -79,10 +83,13 @@ impl Outbox for Postgres {
         let at = attempt.as_ref().map(|attempt| attempt.at.as_millis());
         let (node, row) = (big(self.node()?.id), rows::json_of(&delivery));
         let (is_good, is_bad) = (works == Some(true), works == Some(false));
-        let told = self.pool.query(&sql, &[&row, &node, &tried, &is_good, &at, &is_bad]).await?;
+        let told = self.pool.query(&sql, &[&row, &node, &tried, &is_good, &at, &is_bad, &pause_ms()]).await?;
         let Some(row) = told.first() else { return Ok(Told::Taken) };
-        let since: Option<i64> = get(row, 0)?;
-        Ok(Told::Written { failing_since: since.map(Timestamp::from_millis) })
+        let failing = match maybe_number(row, 1)? {
+            Some(ms) => Some(Failing { since: time(row, 0)?, ms }),
+            None => None,
+        };
+        Ok(Told::Written { failing })
     }
 
     async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
@@ -92,7 +99,8 @@ impl Outbox for Postgres {
                 let sql = format!(
                     "WITH retried AS (
                          UPDATE deliveries SET state = 'waiting', next_at = $2, ended_at = NULL, node = NULL
-                         WHERE delivery = $1 AND notice <> '' AND (node IS NULL OR node <> ALL ({ALIVE}))
+                         WHERE delivery = $1 AND state <> 'delivered' AND notice <> ''
+                             AND (node IS NULL OR node <> ALL ({ALIVE}))
                          RETURNING channel
                      ), enabled AS (DELETE FROM channels c USING retried WHERE c.channel = retried.channel)
                      SELECT FROM retried"
@@ -106,20 +114,21 @@ impl Outbox for Postgres {
                 self.pool.query(sql, &[&why, &now.as_millis()]).await?
             }
             DeliveryChange::FailOld { before, why, now } => {
+                // Nothing is due before it is written: the index has these and few more.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2
                      WHERE delivery IN (
                          SELECT delivery FROM deliveries
-                         WHERE next_at IS NOT NULL AND created_at < $3 AND (node IS NULL OR node <> ALL ({ALIVE}))
+                         WHERE created_at < $3 AND next_at < $3 AND (node IS NULL OR node <> ALL ({ALIVE}))
                          LIMIT $4 FOR UPDATE SKIP LOCKED)
                      RETURNING 1"
                 );
                 self.pool.query(&sql, &[&why, &now.as_millis(), &before.as_millis(), &most]).await?
             }
             DeliveryChange::Disable { channel, why, now } => {
-                let sql = "INSERT INTO channels AS c (channel, failing_since, disabled_at, why)
-                           VALUES ($1, $2, $2, $3)
+                let sql = "INSERT INTO channels AS c (channel, failing_since, failed_at, disabled_at, why)
+                           VALUES ($1, $2, $2, $2, $3)
                            ON CONFLICT (channel) DO UPDATE SET disabled_at = excluded.disabled_at, why = excluded.why
                            WHERE c.disabled_at IS NULL RETURNING 1";
                 self.pool.query(sql, &[&channel, &now.as_millis(), &why]).await?

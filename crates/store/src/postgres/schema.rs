@@ -6,8 +6,9 @@
 //! versions can work with it, and a node never makes a database that another one, which lives, can not work with.
 
 use deadpool_postgres::Transaction;
+use tokio_postgres::Row;
 
-use super::column::{get, number};
+use super::column::{get, maybe_number, number};
 use super::error::Unsupported;
 use super::home::Home;
 use super::pool::Pool;
@@ -26,7 +27,7 @@ use Step::{Breaks, Expands};
 
 /// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
 /// node tells a run that a newer one wrote from a damaged one.
-const MIGRATIONS: [(Step, &str); 11] = [
+const MIGRATIONS: [(Step, &str); 12] = [
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
     (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
@@ -38,6 +39,7 @@ const MIGRATIONS: [(Step, &str); 11] = [
     (Breaks, include_str!("../../migrations/postgres/0009_assigned.sql")),
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
+    (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
 ];
 /// From this version on nodes say what they know.
 const TELLS: u32 = 10;
@@ -85,7 +87,26 @@ pub(super) struct Found {
     pub(super) least: u32,
 }
 
+/// Of a database with a journal: its version, and the oldest one whose binaries can work with it.
+const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON l.name = 'least'
+                        WHERE v.name = 'version'";
+
 impl Found {
+    /// What stands in a row of [`VERSIONS`]. A database that does not say its version is damaged. One that says nothing of
+    /// older binaries has none that could work with it.
+    fn read(row: Option<&Row>) -> Result<Self, Error> {
+        let no_version = || Error::Corrupt("it does not say which version its schema has".to_owned());
+        let row = row.ok_or_else(no_version)?;
+        let version = |value| u32::try_from(value).unwrap_or(u32::MAX);
+        let found = version(number(row, 0)?);
+        Ok(Self { version: found, least: maybe_number(row, 1)?.map_or(found, version) })
+    }
+
+    /// Whether nodes say there what they know.
+    pub(super) fn tells(self) -> bool {
+        self.version >= TELLS
+    }
+
     /// Whether a binary that knows this can work with it.
     pub(super) fn admits(self, known: u32) -> Result<(), Error> {
         if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
@@ -154,16 +175,7 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
 
 /// What the database tells now, as a node that is open looks at it.
 pub(super) async fn look(pool: &Pool) -> Result<Found, Error> {
-    let sql = "SELECT name, value FROM meta WHERE name IN ('version', 'least')";
-    let mut found = Found { version: 0, least: 0 };
-    for row in pool.query(sql, &[]).await? {
-        let value = u32::try_from(number(&row, 1)?).unwrap_or(u32::MAX);
-        match get::<&str>(&row, 0)? {
-            "version" => found.version = value,
-            _ => found.least = value,
-        }
-    }
-    Ok(found)
+    Found::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
 /// Whether the journal can be read as it is. Changes nothing.
@@ -197,17 +209,13 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
 }
 
-/// The versions of the schema in the database; 0 in an empty one. One that says nothing of older binaries breaks all.
+/// The same in a transaction, and of a database that may be empty: its version is 0.
 async fn found(transaction: &Transaction<'_>) -> Result<Found, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {
         return Ok(Found { version: 0, least: 0 });
     }
-    let sql = "SELECT v.value, coalesce(l.value, v.value) FROM meta v LEFT JOIN meta l ON l.name = 'least'
-               WHERE v.name = 'version'";
-    let row = transaction.query_one(sql, &[]).await?;
-    let version = |column| Ok::<_, Error>(u32::try_from(number(&row, column)?).unwrap_or(u32::MAX));
-    Ok(Found { version: version(0)?, least: version(1)? })
+    Found::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
 /// By how much the positions that there are exceed those that the transactions of this cluster give.

@@ -13,7 +13,9 @@ use super::writer::Job;
 use super::{Sqlite, list, rows};
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
-use crate::outbox::{Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::outbox::{
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+};
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
@@ -142,27 +144,35 @@ fn settle(connection: &Connection, node: u64, settled: &Settled) -> Result<Told,
     rows::put_one(connection, delivery)?;
     if let Some(attempt) = attempt {
         rows::insert(connection, attempt)?;
-        let (sql, at) = if settled.works() == Some(true) {
-            ("DELETE FROM channels WHERE channel = ?1 AND disabled_at IS NULL AND ?2 IS NOT NULL", attempt.at)
-        } else {
-            (
-                "INSERT INTO channels (channel, failing_since) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                attempt.at,
-            )
-        };
-        connection.prepare_cached(sql)?.execute(params![delivery.channel, Time(at)])?;
+        if settled.works() == Some(false) {
+            let failing = Some(fail(connection, &delivery.channel, attempt.at)?);
+            return Ok(Told::Written { failing });
+        }
+        let sql = "DELETE FROM channels WHERE channel = ?1 AND disabled_at IS NULL";
+        connection.prepare_cached(sql)?.execute([&delivery.channel])?;
     }
-    let sql = "SELECT failing_since FROM channels WHERE channel = ?1";
-    let since: Option<i64> =
-        connection.prepare_cached(sql)?.query_row([&delivery.channel], |row| row.get(0)).optional()?;
-    Ok(Told::Written { failing_since: since.map(Timestamp::from_millis) })
+    Ok(Told::Written { failing: None })
+}
+
+fn fail(connection: &Connection, channel: &str, at: Timestamp) -> Result<Failing, Error> {
+    let sql = "INSERT INTO channels (channel, failing_since, failed_at) VALUES (?1, ?2, ?2)
+               ON CONFLICT (channel) DO UPDATE SET
+                   failing_ms = failing_ms + min(max(excluded.failed_at - failed_at, 0), ?3),
+                   failed_at = max(failed_at, excluded.failed_at)
+               RETURNING failing_since, failing_ms";
+    let (since, Number(ms)) = connection
+        .prepare_cached(sql)?
+        .query_row(params![channel, Time(at), pause_ms()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Failing { since: Timestamp::from_millis(since), ms })
 }
 
 fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result<usize, Error> {
     match change {
         DeliveryChange::Retry { delivery, now } => {
             let found: Option<Delivery> = rows::find(connection, delivery.as_str())?;
-            let found = found.filter(|each| !each.notice.is_empty() && each.node != Some(node));
+            let found = found.filter(|each| {
+                each.state != DeliveryState::Delivered && !each.notice.is_empty() && each.node != Some(node)
+            });
             let Some(mut found) = found else { return Ok(0) };
             found.state = DeliveryState::Waiting;
             (found.next_at, found.ended_at, found.node) = (Some(*now), None, None);
@@ -177,16 +187,18 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
             Ok(connection.execute(sql, params![why, Time(*now)])?)
         }
         DeliveryChange::FailOld { before, why, now } => {
+            // Nothing is due before it is written: the index has these and few more.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (
                            SELECT delivery FROM deliveries INDEXED BY deliveries_waiting
-                           WHERE next_at IS NOT NULL AND created_at < ?3 AND node IS NOT ?4 LIMIT ?5)";
+                           WHERE created_at < ?3 AND next_at < ?3 AND node IS NOT ?4 LIMIT ?5)";
             let most = at_most(DELIVERIES_AT_ONCE);
             Ok(connection.execute(sql, params![why, Time(*now), Time(*before), Number(node), most])?)
         }
         DeliveryChange::Disable { channel, why, now } => {
-            let sql = "INSERT INTO channels (channel, failing_since, disabled_at, why) VALUES (?1, ?2, ?2, ?3)
+            let sql = "INSERT INTO channels (channel, failing_since, failed_at, disabled_at, why)
+                       VALUES (?1, ?2, ?2, ?2, ?3)
                        ON CONFLICT (channel) DO UPDATE SET disabled_at = excluded.disabled_at, why = excluded.why
                        WHERE channels.disabled_at IS NULL";
             Ok(connection.execute(sql, params![channel, Time(*now), why])?)

@@ -12,7 +12,7 @@ use super::column::Number;
 use super::upgrade;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("../../migrations/sqlite/0010_answers.sql"),
     include_str!("../../migrations/sqlite/0011_assigned.sql"),
     include_str!("../../migrations/sqlite/0012_outbox.sql"),
+    include_str!("../../migrations/sqlite/0013_failing.sql"),
 ];
 /// The migrations that need more than SQL.
 const CHAIN: u32 = 5;

@@ -7,7 +7,8 @@ use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId, RunId};
 use holdshort_core::notice::Occasion;
 use holdshort_store::{
-    Append, AppendError, Claim, DeliveryChange, DeliveryFilter, Journal, Log, Outbox, Settled, Tables, Told,
+    Append, AppendError, CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Journal, Log, Outbox,
+    Settled, Tables, Told,
 };
 
 use crate::conformance::{on_every_store, on_stores};
@@ -19,6 +20,8 @@ on_every_store! {
     they_are_claimed_when_they_are_due_and_settled_once,
     what_a_process_left_claimed_is_claimed_again,
     a_channel_that_is_disabled_gets_nothing_until_one_is_retried,
+    a_pause_counts_in_part_of_how_long_a_channel_fails,
+    one_that_is_retried_waits_from_then_on,
     what_waits_too_long_fails_and_what_is_old_is_forgotten,
     deliveries_are_listed_newest_first,
     what_is_rebuilt_leaves_them_alone,
@@ -91,6 +94,10 @@ fn tried(delivery: &Delivery, state: DeliveryState, now: u64) -> Settled {
     Settled { delivery, attempt: Some(attempt) }
 }
 
+fn failing(since: u64, ms: u64) -> Told {
+    Told::Written { failing: Some(Failing { since: at(since), ms }) }
+}
+
 async fn claimed(journal: &impl Journal, channel: &str, now: u64) -> Vec<Delivery> {
     journal.claim_deliveries(claim(channel, now, 100)).await.unwrap()
 }
@@ -129,7 +136,7 @@ async fn they_are_claimed_when_they_are_due_and_settled_once<S: Subject>() {
 
     let retried = tried(&first[0], DeliveryState::Waiting, 50);
     let told = journal.settle_delivery(retried.clone()).await.unwrap();
-    assert_eq!(told, Told::Written { failing_since: Some(at(50)) });
+    assert_eq!(told, failing(50, 0));
     assert_eq!(journal.delivery(&id(1)).await.unwrap(), Some(retried.delivery.clone()));
     assert_eq!(
         journal.attempts(&id(1)).await.unwrap(),
@@ -138,14 +145,14 @@ async fn they_are_claimed_when_they_are_due_and_settled_once<S: Subject>() {
     assert_eq!(journal.settle_delivery(retried.clone()).await.unwrap(), Told::Taken, "it is not claimed");
     let failed = tried(&first[1], DeliveryState::Failed, 60);
     let told = journal.settle_delivery(failed).await.unwrap();
-    assert_eq!(told, Told::Written { failing_since: Some(at(50)) }, "the first failure counts");
+    assert_eq!(told, failing(50, 10), "from the first failure to the last");
 
     let again = journal.claim_deliveries(Claim { sending, ..claim("odd", 150, 1) }).await.unwrap();
     assert_eq!(ids(&again), [id(5)], "the longest due first");
     let due = journal.claim_deliveries(claim("odd", 150, 100)).await.unwrap();
     assert_eq!(ids(&due), [id(5), id(7), id(9), id(1)]);
     let delivered = tried(&due[3], DeliveryState::Delivered, 160);
-    assert_eq!(journal.settle_delivery(delivered).await.unwrap(), Told::Written { failing_since: None });
+    assert_eq!(journal.settle_delivery(delivered).await.unwrap(), Told::Written { failing: None });
     assert_eq!(journal.channel_states().await.unwrap(), []);
     assert_eq!(journal.attempts(&id(1)).await.unwrap().len(), 2);
 }
@@ -193,6 +200,46 @@ async fn a_channel_that_is_disabled_gets_nothing_until_one_is_retried<S: Subject
     assert_eq!(journal.change_deliveries(sent).await.unwrap(), 0, "it is being sent");
     let unknown = DeliveryChange::Retry { delivery: id(77), now: at(41) };
     assert_eq!(journal.change_deliveries(unknown).await.unwrap(), 0);
+    journal.settle_delivery(tried(&again[1], DeliveryState::Delivered, 42)).await.unwrap();
+    let delivered = DeliveryChange::Retry { delivery: id(1), now: at(43) };
+    assert_eq!(journal.change_deliveries(delivered).await.unwrap(), 0, "it is there");
+    assert_eq!(journal.delivery(&id(1)).await.unwrap().unwrap().state, DeliveryState::Delivered);
+}
+
+/// One that fails once in a while does not fail all the time.
+async fn a_pause_counts_in_part_of_how_long_a_channel_fails<S: Subject>() {
+    let store = S::open().await;
+    let journal = store.journal();
+    journal.append(telling(0, (0..8).map(|n| delivery(2 * n + 1)).collect())).await.unwrap();
+    let day = u64::try_from(CHANNEL_PAUSE.as_millis()).unwrap();
+    // When the next one is tried, what becomes of it, and what is told of the channel then.
+    let story = [
+        (100, DeliveryState::Waiting, failing(100, 0)),
+        (150, DeliveryState::Failed, failing(100, 50)),
+        // It was begun before the one before, and ended after it.
+        (140, DeliveryState::Waiting, failing(100, 50)),
+        (9 * day, DeliveryState::Waiting, failing(100, 50 + day)),
+        (9 * day + 7, DeliveryState::Failed, failing(100, 57 + day)),
+        (30 * day, DeliveryState::Failed, failing(100, 57 + 2 * day)),
+        (31 * day, DeliveryState::Delivered, Told::Written { failing: None }),
+        (40 * day, DeliveryState::Waiting, failing(40 * day, 0)),
+    ];
+    for (one, (now, state, wanted)) in claimed(&**journal, "odd", 100).await.iter().zip(story) {
+        assert_eq!(journal.settle_delivery(tried(one, state, now)).await.unwrap(), wanted, "at {now}");
+    }
+}
+
+async fn one_that_is_retried_waits_from_then_on<S: Subject>() {
+    let store = S::open().await;
+    let journal = store.journal();
+    journal.append(telling(0, vec![delivery(1), delivery(3)])).await.unwrap();
+    let fail = |now| DeliveryChange::FailOld { before: at(now), why: "it waited".to_owned(), now: at(now) };
+    assert_eq!(journal.change_deliveries(fail(10)).await.unwrap(), 2);
+    let retry = DeliveryChange::Retry { delivery: id(1), now: at(20) };
+    assert_eq!(journal.change_deliveries(retry).await.unwrap(), 1);
+    assert_eq!(journal.change_deliveries(fail(20)).await.unwrap(), 0);
+    assert_eq!(journal.delivery(&id(1)).await.unwrap().unwrap().state, DeliveryState::Waiting);
+    assert_eq!(journal.change_deliveries(fail(21)).await.unwrap(), 1);
 }
 
 async fn what_waits_too_long_fails_and_what_is_old_is_forgotten<S: Subject>() {
@@ -292,7 +339,7 @@ async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {
                 for each in &claimed {
                     let told =
                         node.settle_delivery(tried(each, DeliveryState::Delivered, 2_000)).await.unwrap();
-                    assert_eq!(told, Told::Written { failing_since: None });
+                    assert_eq!(told, Told::Written { failing: None });
                 }
             }
         }));

@@ -481,10 +481,7 @@ impl Deed {
                 Error::Store(_) | Error::Busy if patient => {
                     node.driver.clock().sleep(Duration::from_secs(1)).await;
                 }
-                Error::Damaged { .. }
-                | Error::NoDefinition { .. }
-                | Error::NewDefinition { .. }
-                | Error::Internal(_) => {
+                error if error.is_unreadable() || matches!(error, Error::Internal(_)) => {
                     lock(&site).witness.note(Err(format!("a driver answers: {error}")));
                     return;
                 }

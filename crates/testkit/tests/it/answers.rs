@@ -195,6 +195,39 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
+/// One run that is held keeps what it reused, and no other does.
+#[tokio::test]
+async fn an_answer_is_erased_wherever_it_was_reused_but_where_it_is_held() {
+    let (model, server) = server().await;
+    let first = start((&model, &server), "again", "athlete-7", "Which shoe size?").await;
+    let source = answer(&server, &first, "43").await;
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let run = start((&model, &server), "again", "athlete-7", "Which shoe size?").await;
+        server.wait_status(&run, &["completed"]).await;
+        runs.push(run);
+    }
+    let hold = format!("/v1/runs/{}/hold", runs[1]);
+    server.post(&hold, &json!({"reason": "Case 114 is open."})).await.ok();
+
+    let path = format!("/v1/answers/{}", source["id"].as_str().unwrap());
+    let refused = server.send(server.request(Method::DELETE, &path)).await;
+    assert_eq!(refused.refusal(), (409, "legal_hold"));
+    let detail = refused.body["detail"].as_str().unwrap();
+    assert!(runs.iter().map(|run| detail.contains(run)).eq([false, true, false]), "{detail}");
+    let left = async || -> Vec<Value> {
+        let kept = kept(&server, "?subject=athlete-7").await;
+        kept.iter().filter(|each| each["erased"] != true).map(|each| each["run"].clone()).collect()
+    };
+    assert_eq!(left().await, [json!(runs[1])]);
+
+    server.send(server.request(Method::DELETE, &hold)).await.ok();
+    let erased = server.send(server.request(Method::DELETE, &path)).await.ok();
+    assert_eq!(erased["erased"], true);
+    assert_eq!(left().await, [Value::Null; 0]);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
 #[tokio::test]
 async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     const SECRET: &str = "a sore left knee";

@@ -22,7 +22,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of command lines", &["command/src/limits.rs"]),
     ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
     ("Of tokens of issuers", &["identity/src/limits.rs"]),
-    ("Of channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs"]),
+    ("Of channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
     ("Of the terminal", &["cli/src/limits.rs"]),
     ("Of training data", &["training/src/limits.rs"]),

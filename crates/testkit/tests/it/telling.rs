@@ -236,6 +236,31 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     assert!(channels.contains("hook  webhook  works"), "{channels}");
     let unknown = server.post("/v1/deliveries/dlv_01k6f0000000000000000000dd/retry", &json!({})).await;
     assert_eq!(unknown.refusal(), (404, "not_found"));
+    // It is there: nobody is told twice.
+    let told = sink.received().len();
+    let twice = server.client_command().args(["deliveries", "retry", id]).output().unwrap();
+    let said = String::from_utf8(twice.stderr).unwrap();
+    assert!(!twice.status.success() && said.contains("it was delivered, and is not sent twice"), "{said}");
+    let twice = server.post(&format!("/v1/deliveries/{id}/retry"), &json!({})).await;
+    assert_eq!(twice.refusal(), (409, "not_retriable"));
+    assert_eq!(sink.received().len(), told);
+    let shown = server.client_command().args(["deliveries", "show", id]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("hook  opened"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_without_deliveries_says_whether_there_are_any() {
+    let server = TestServer::setup().channels("channels: {}\n").start().await;
+    for (arguments, wanted) in [
+        (&["deliveries"][..], "Nothing was told over a channel so far."),
+        (&["deliveries", "list", "--state", "failed"], "No such delivery."),
+    ] {
+        let listed = server.client_command().args(arguments).output().unwrap();
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&listed.stdout), String::from_utf8_lossy(&listed.stderr));
+        assert!(listed.status.success() && said.contains(wanted), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use holdshort_core::tool::{Inspection, Outcome};
 use holdshort_core::web::Target;
+use holdshort_http::answers::innermost;
 use holdshort_http::guard::{self, Guard};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
@@ -151,12 +152,7 @@ async fn get(guard: &Guard, target: &Target) -> Result<Response, Refusal> {
 }
 
 fn not_reached(target: &Target, error: &reqwest::Error) -> Refusal {
-    let mut why = String::new();
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        why = error.to_string();
-        source = error.source();
-    }
+    let why = innermost(error);
     let code = if error.is_timeout() { "timed_out" } else { "not_reached" };
     Refusal::new(code, format!("`{}` gave no answer: {why}", target.origin()))
 }

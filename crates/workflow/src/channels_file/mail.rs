@@ -12,8 +12,7 @@ use crate::yaml::Value;
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
 /// That an e-mail channel has none of.
-const OF_OTHERS: [&str; 7] =
-    ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
+const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];
 const PEOPLE: &str = "people";

@@ -1,5 +1,7 @@
 //! The channels file: what it says, and where it is wrong.
 
+use std::collections::BTreeMap;
+
 use holdshort_core::channel::{Security, Source, To, Via};
 use holdshort_core::interrupt::Level;
 use holdshort_workflow::channels_file::parse;
@@ -19,6 +21,7 @@ channels:
     url: https://siem.example.org/hook
     secret_files: [new, old]
     headers: {X-Team: risk}
+    header_files: {X-Api-Key: secrets/key}
     attempts: 3
     retry_delay: 1m
     allow: [10.0.0.0/8]
@@ -28,7 +31,12 @@ channels:
     assert_eq!((legal.via, &legal.url), (Via::Slack, &Source::File("secrets/slack".to_owned())));
     assert_eq!((legal.rule.occasions.len(), legal.rule.risk, legal.attempts), (2, Some(Level::High), 8));
     assert_eq!((siem.secrets.len(), siem.retry_ms, siem.attempts, siem.timeout_ms), (2, 60_000, 3, 10_000));
-    assert!(!siem.title && siem.headers["X-Team"] == "risk");
+    assert!(!siem.title);
+    let wanted = [
+        ("X-Api-Key".to_owned(), Source::File("secrets/key".to_owned())),
+        ("X-Team".to_owned(), Source::Plain("risk".to_owned())),
+    ];
+    assert_eq!(siem.headers, BTreeMap::from(wanted));
 }
 
 #[test]
@@ -152,19 +160,19 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         ("{type: teams, url_env: U, channel: C1}", "C1", "`channel` is for channels of the type `slack`"),
         (
-            "{type: ntfy, url: https://ntfy.sh/t, headers: {Cookie: x}}",
-            "Cookie",
-            "`Cookie` would be a secret",
+            "{type: ntfy, url: https://ntfy.sh/t, headers: {X-A: b}}",
+            "{X-A",
+            "`headers` is for channels of the type `webhook`",
         ),
         (
-            "{type: ntfy, url: https://ntfy.sh/t, headers: {webhook-id: x}}",
-            "webhook-id",
-            "`webhook-id` is said by Holdshort",
+            "{type: teams, url_env: U, header_files: {X-A: b}}",
+            "{X-A",
+            "`header_files` is for channels of the type `webhook`",
         ),
         (
-            "{type: ntfy, url: https://ntfy.sh/t, headers: {X-A: \"a\\nb\"}}",
-            "\"a",
-            "a header holds printable ASCII alone",
+            "{type: email, server: a.example, from: h@b.example, headers: {X-A: b}}",
+            "{X-A",
+            "`headers` is for channels of the type `webhook`",
         ),
     ] {
         let line = format!("  c: {channel}");
@@ -178,6 +186,46 @@ fn what_is_wrong_is_told_with_its_place() {
         problems("channel: {}\n")[0],
         "channels.yaml:1:1: unknown key `channel` (did you mean `channels`?)"
     );
+}
+
+#[test]
+fn a_header_says_nothing_of_ours_and_no_secret() {
+    let secret = |name: &str| {
+        format!("`{name}` would be a secret, and this file holds none: name a file in `header_files`")
+    };
+    for (key, name, value, wanted) in [
+        ("headers", "Cookie", "x", secret("Cookie")),
+        ("headers", "Authorization", "x", secret("Authorization")),
+        ("headers", "Proxy-Authorization", "x", secret("Proxy-Authorization")),
+        ("headers", "X-Api-Key", "x", secret("X-Api-Key")),
+        ("headers", "x_auth_token", "x", secret("x_auth_token")),
+        ("headers", "ApiKey", "x", secret("ApiKey")),
+        ("headers", "webhook-id", "x", "`webhook-id` is said by Holdshort".to_owned()),
+        ("headers", "X-Webhook-Signature", "x", "`X-Webhook-Signature` is said by Holdshort".to_owned()),
+        ("headers", "X-Event-Type", "x", "`X-Event-Type` is said by Holdshort".to_owned()),
+        ("headers", "User-Agent", "x", "`User-Agent` is said by Holdshort".to_owned()),
+        ("header_files", "Host", "x", "`Host` is said by Holdshort".to_owned()),
+        ("header_files", "Content-Type", "x", "`Content-Type` is said by Holdshort".to_owned()),
+        ("headers", "X A", "x", "`X A` is no name of a header".to_owned()),
+        ("headers", "X-A", "\"a\\nb\"", "a header holds printable ASCII alone".to_owned()),
+    ] {
+        let channel = format!("{{type: webhook, url_env: U, secret_env: S, {key}: {{{name}: {value}}}}}");
+        let found = problems(&format!("channels:\n  c: {channel}\n"));
+        assert!(found[0].ends_with(&wanted), "{channel}: {found:?}");
+    }
+    let twice = "channels:
+  c: {type: webhook, url_env: U, secret_env: S, headers: {X-A: b}, header_files: {x-a: f}}
+";
+    assert!(problems(twice)[0].ends_with("`x-a` is named twice"));
+    let others = "channels:
+  c:
+    type: webhook
+    url_env: U
+    secret_env: S
+    headers: {X-Team: a, X-Tenant-Id: b, X-Keyboard: c}
+    header_files: {Authorization: secrets/siem}
+";
+    assert_eq!(parse("channels.yaml", others).unwrap()[0].headers.len(), 4);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 use self::config::Config;
 pub(super) use self::config::Prepared;
-use super::folder::Made;
+use super::made_folders::MadeFolders;
 use crate::args;
 use crate::called::holdshort;
 use crate::client::Client;
@@ -30,7 +30,7 @@ const PLOTS: &str = "plot_series";
 const TEMPLATE: &str = include_str!("template.yaml");
 
 /// What the configuration says, where there is one, and the folders that were made for it.
-pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<(Prepared, Made)>> {
+pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<(Prepared, MadeFolders)>> {
     let Some(path) = &args.config else { return Ok(None) };
     if args.workflow != WORKFLOW {
         return Err(usage(format!("--config is of the workflow `{WORKFLOW}`; `{}` has none", args.workflow)));
@@ -43,7 +43,7 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<(Prepared, Mad
     let prepared = config.prepare(&beside, output.as_deref(), today);
     prepared.check().map_err(usage)?;
     save::check(&prepared.output).map_err(usage)?;
-    let mut made = Made::default();
+    let mut made = MadeFolders::default();
     for folder in [&prepared.data, &prepared.output] {
         made.make(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     }

@@ -33,8 +33,8 @@ pub struct Covered {
 /// What stands in a text for words that are withheld.
 const IN_TEXT: &str = "[withheld]";
 
-/// What is in no card of a run's own that something is withheld of, unless it is one of these. All others are made of what
-/// is withheld, or may be.
+/// The keys that are shown of a card that a run made itself and of which something is withheld. Every other key is left out:
+/// it is made of what is withheld, or may be.
 const SHOWN: [&str; 32] = [
     "arguments",
     "asker",
@@ -70,7 +70,7 @@ const SHOWN: [&str; 32] = [
     "workspace",
 ];
 
-/// What the gates add to the card of a call that another agent named.
+/// The keys that are left out of the card of a call that another agent named: the gates add them.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {

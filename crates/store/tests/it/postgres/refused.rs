@@ -1,11 +1,13 @@
 //! Databases that the store refuses, and what it says of them: never a password.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use holdshort_store::postgres::{Config, Unsupported};
 use holdshort_store::{Error, Postgres};
 
-use super::{node, sql};
+use super::{node, short_lived, sql};
+use crate::fixture::PATIENCE;
 
 async fn refused(url: &str) -> Error {
     Postgres::open(Config::new(url, "test")).await.expect_err("it is refused")
@@ -25,6 +27,48 @@ async fn a_database_of_a_newer_version() {
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'least'").await;
     let error = refused(&url).await;
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
+}
+
+/// Whether it is opened or open already.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
+    let url = holdshort_testpg::shared().database();
+    let open = short_lived(&url, Duration::from_millis(300)).await;
+    sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'; DELETE FROM meta WHERE name = 'least'")
+        .await;
+    let error = refused(&url).await;
+    assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
+    let failed = tokio::time::timeout(PATIENCE, open.failed()).await.unwrap();
+    assert!(failed.contains("schema version 99"), "{failed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_does_not_say_its_version() {
+    let url = holdshort_testpg::shared().database();
+    node(&url).await.close().await.unwrap();
+    sql(&url, "DELETE FROM meta WHERE name = 'version'").await;
+    let error = refused(&url).await;
+    assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+}
+
+/// Who may not ask which cluster it is goes without; an error is no answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_which_nobody_can_tell_where_it_is() {
+    let server = holdshort_testpg::shared();
+    let url = server.database();
+    let name = url.rsplit('/').next().unwrap();
+    sql(
+        &url,
+        &format!(
+            "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE of_{name} LOGIN;
+             ALTER DATABASE {name} OWNER TO of_{name}"
+        ),
+    )
+    .await;
+    node(&url.replace("postgres@", &format!("of_{name}@"))).await.close().await.unwrap();
+    sql(&url, "ALTER FUNCTION pg_control_system() RENAME TO pg_control_gone").await;
+    let error = refused(&url).await;
+    assert!(matches!(error, Error::Io(_)), "{error:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

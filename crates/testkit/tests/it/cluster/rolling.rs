@@ -17,9 +17,9 @@ use super::{database, setup, sql};
 use crate::play::{ask, done, one};
 
 /// The version of this binary, and the next one.
-const THIS: &str = "11";
-const NEXT: &str = "12";
-const BREAKS: &str = "12 breaks";
+const THIS: &str = "12";
+const NEXT: &str = "13";
+const BREAKS: &str = "13 breaks";
 
 fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
     setup(model).database(url, name).lease(Duration::from_secs(2))
@@ -93,7 +93,7 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     // There is no way back from here but a backup.
     older.try_start().await.unwrap_err();
     let said = older.stderr();
-    assert!(said.contains("schema version 12; this binary knows 11: update it"), "{said}");
+    assert!(said.contains("schema version 13; this binary knows 12: update it"), "{said}");
 }
 
 /// It was taken for gone while the database was changed.
@@ -115,7 +115,7 @@ async fn an_older_node_that_wakes_up_too_late_ends() {
     older.signal("CONT");
     assert!(!older.wait_until_ended().await.success());
     let said = older.stderr();
-    assert!(said.contains("schema version 12; this binary knows 11: update it"), "{said}");
+    assert!(said.contains("schema version 13; this binary knows 12: update it"), "{said}");
     answer(&newer, &run).await;
     assert_eq!(newer.get("/v1/audit/verify").await.ok()["intact"], true);
 }
@@ -151,7 +151,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let run = older.start_run("solo", "wait").await;
     older.wait_one(&run).await;
     let config =
-        || Config { played: Some(Played { knows: 12, breaks: false }), ..Config::new(&url, "newer") };
+        || Config { played: Some(Played { knows: 13, breaks: false }), ..Config::new(&url, "newer") };
     let newer = Postgres::open(config()).await.unwrap();
     let id: RunId = run.parse().unwrap();
     append_unknown(&newer, &id).await;

@@ -1,0 +1,84 @@
+//! The keys of what a webhook is sent along: `headers`, which hold no secret, and `header_files`, whose files do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::channel::{Source, Via, is_own_header};
+
+use crate::bounds::{CHANNEL_HEADERS, LINE, NAME};
+use crate::item::{Fields, Item};
+use crate::problem::Problems;
+
+const PLAIN: &str = "headers";
+const FILES: &str = "header_files";
+/// The words in the name of a header that lets somebody in.
+const SECRET: [&str; 13] = [
+    "apikey",
+    "auth",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "jwt",
+    "key",
+    "password",
+    "secret",
+    "signature",
+    "token",
+];
+
+pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BTreeMap<String, Source> {
+    let found: Vec<_> = [PLAIN, FILES].iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
+    let (mut headers, mut names) = (BTreeMap::new(), BTreeSet::new());
+    for (key, item) in found {
+        if !matches!(via, Via::Webhook | Via::Crew) {
+            problems.at(item, format!("`{key}` is for channels of the type `{}`", Via::Webhook.as_str()));
+            continue;
+        }
+        for (name, at, value) in item.entries(problems).unwrap_or_default() {
+            if let Some(why) = refused(key, name) {
+                problems.at(&at, why);
+            }
+            if !names.insert(name.to_ascii_lowercase()) {
+                problems.at(&at, format!("`{name}` is named twice"));
+            }
+            if let Some(source) = source(key, &value, problems) {
+                headers.insert(name.to_owned(), source);
+            }
+        }
+        if names.len() > CHANNEL_HEADERS {
+            problems.at(item, format!("{} headers; at most {CHANNEL_HEADERS} are allowed", names.len()));
+        }
+    }
+    headers
+}
+
+/// Why a header of this name is not taken.
+fn refused(key: &str, name: &str) -> Option<String> {
+    let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if name.is_empty() || !is_token || name.len() > NAME {
+        Some(format!("`{name}` is no name of a header"))
+    } else if is_own_header(name) {
+        Some(format!("`{name}` is said by Holdshort"))
+    } else if key == PLAIN && is_secret(name) {
+        Some(format!("`{name}` would be a secret, and this file holds none: name a file in `{FILES}`"))
+    } else {
+        None
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.split(['-', '_']).any(|word| SECRET.contains(&word))
+}
+
+fn source(key: &str, value: &Item<'_>, problems: &mut Problems) -> Option<Source> {
+    let text = value.text(LINE, problems)?;
+    if key == FILES {
+        return Some(Source::File(text));
+    }
+    if text.chars().any(|char| !(' '..='~').contains(&char)) {
+        problems.at(value, "a header holds printable ASCII alone");
+    }
+    Some(Source::Plain(text))
+}
