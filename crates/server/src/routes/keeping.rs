@@ -11,6 +11,7 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
+use holdshort_web::view::erased;
 
 use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 
@@ -58,7 +59,12 @@ fn shown(run: &run::Run) -> Json<Keeping> {
         at: hold.at.to_string(),
         reason: hold.reason.clone(),
     };
-    Json(Keeping { run: run.id.to_string(), hold: run.held.as_ref().map(hold), erased_to: run.erased_to })
+    Json(Keeping {
+        run: run.id.to_string(),
+        hold: run.held.as_ref().map(hold),
+        erased_to: run.erased_to,
+        erased: run.erased.as_ref().map(erased::of),
+    })
 }
 
 /// Erase what a run said, or what all runs about a subject said.
