@@ -37,6 +37,16 @@ pub struct ErasedContent {
     pub because: String,
 }
 
+impl ErasedContent {
+    /// By whom, or why nobody had to ask for it.
+    pub fn why(&self) -> String {
+        match &*self.because {
+            "retention" => "kept as long as this installation keeps it".to_owned(),
+            _ => format!("by {}", self.by),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Hold {
     pub by: String,

@@ -117,7 +117,7 @@ impl IntoResponse for Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotFound => Self::of(Code::NotFound),
+            Error::NotFound => Self::new(Code::NotFound, "what is named is not there"),
             Error::Rejected(rejection) => rejection.into(),
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
                 Self::of(Code::ForbiddenRole)

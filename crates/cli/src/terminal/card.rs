@@ -212,6 +212,10 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         let words = plain::line(&frozen.words(interrupt.origin)).into_owned();
         out.extend(fact("frozen", &paint.yellow(&words), paint));
     }
+    if let Some(erased) = &interrupt.erased {
+        let words = format!("what its run said, {} ({})", time::ago(&erased.at), erased.why());
+        out.extend(fact("erased", &paint.yellow(&plain::line(&words)), paint));
+    }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         out.extend(fact("withheld", &paint.yellow(&plain::line(&words)), paint));
     }

@@ -22,6 +22,7 @@ use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
     responses((status = 200, description = "Whether somebody holds it, and what is erased", body = Keeping), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
+    caller.run(&id).await?;
     Ok(shown(&*caller.app.driver.load(&id).await?))
 }
 
@@ -50,6 +51,7 @@ pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 }
 
 async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
+    caller.run(&id).await?;
     Ok(shown(&*caller.app.send(&id, input, caller.actor).await?))
 }
 
@@ -78,11 +80,13 @@ fn shown(run: &run::Run) -> Json<Keeping> {
     responses((status = 200, description = "What came of it", body = Erasure), Erases)
 )]
 pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
-    let Caller { app, actor, .. } = caller;
-    let driver = app.driver.clone();
+    let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let done = match body.json().await? {
         Erase { run: Some(run), subject: None } => {
             let id: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
+            if caller.app.journal().run(&id).await?.is_none() {
+                return Err(Refused::not_found(&format!("run: {id}")));
+            }
             let run = id.clone();
             detached(async move { driver.erase_run(&run, Erased::Request, &actor).await }).await?;
             ErasedRuns { erased: vec![id], ..ErasedRuns::default() }

@@ -64,7 +64,7 @@ async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
         wire::FreezeOf { run: Some(run), workflow: None, agent: None } => {
-            let id: RunId = run.parse().map_err(|_| Refused::of(Code::NotFound))?;
+            let id: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
             caller.run(&id).await?;
             Part::Run(id)
         }
