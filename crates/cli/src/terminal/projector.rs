@@ -200,6 +200,12 @@ impl Projector {
                 let name = self.name(string("call"));
                 vec![format!("  {} {name}: a crash left it in doubt", paint.yellow("!"))]
             }
+            "result_held" => {
+                self.activity.clear();
+                let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
+                let title = if title.is_empty() { self.name(string("call")) } else { plain::line(title).into_owned() };
+                vec![format!("  {} held back the result: {title}", paint.yellow("!"))]
+            }
             "output_released" => {
                 let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
                 vec![format!("  {} released: {}", paint.green("✓"), plain::line(title))]

@@ -101,7 +101,9 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         "option",
         "outcome",
         "kind",
+        "level",
         "reason",
+        "because",
         "limit",
         "why",
         "code",
@@ -114,7 +116,9 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
     if let Some(call) = string("call") {
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
-    let text = data.pointer("/content/text").or_else(|| data.pointer("/content/data/title"));
+    let (text, title) = (data.pointer("/content/text"), data.pointer("/content/data/title"));
+    // The text of a result that is held is all of it.
+    let text = if event.kind == "result_held" { title.or(text) } else { text.or(title) };
     let text = text.and_then(serde_json::Value::as_str);
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         facts.push(format!("“{}”", text.trim().lines().next().unwrap_or_default()));
