@@ -96,7 +96,22 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await assertSound(operator, "a run that is frozen");
 
   const question = open.find(({ kind }) => kind === "question");
+  // Each row of the inbox says it, and the card as soon as it is there: nothing moves away from under a click.
+  await operator.goto("/");
+  const rows = inbox(operator).locator('a[href^="/inbox/"]');
+  await rows.first().waitFor();
+  assert.equal(await rows.getByText(text("card.frozen"), { exact: true }).count(), await rows.count());
+  await operator.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      const shown = document.querySelector("article");
+      if (!shown) return;
+      observer.disconnect();
+      requestAnimationFrame(() => (document.documentElement.dataset.first = shown.innerText));
+    }).observe(document, { childList: true, subtree: true });
+  });
   await visitCard(operator, question);
+  const first = await eventually("the card to be drawn", () => operator.evaluate(() => document.documentElement.dataset.first));
+  assert.match(first, /it reads too much|not this week/);
   await card(operator).getByText("it reads too much").waitFor();
   await card(operator).getByText("not this week").waitFor();
   await assertSound(operator, "a card that is frozen");

@@ -81,7 +81,7 @@ pub(crate) async fn list(
 /// One that is misspelt would find nothing, and nobody would know why.
 fn known(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
-    let known = event::types();
+    let known = event::types().concat();
     if known.iter().any(|each| each == kind) {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::{self, Erased, Input};
 use holdshort_engine::ErasedRuns;
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold};
+use holdshort_store::Tables;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
