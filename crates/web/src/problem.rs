@@ -158,9 +158,12 @@ impl From<Error> for Refused {
             Error::Undo(why @ NotUndone::NoCommonApprover) => {
                 Self::new(Code::NoCommonApprover, why.to_string())
             }
-            Error::Undo(why @ (NotUndone::Nothing | NotUndone::TakenBack | NotUndone::NoWorkspace(_))) => {
-                Self::new(Code::NothingToUndo, why.to_string())
-            }
+            Error::Undo(
+                why @ (NotUndone::Nothing
+                | NotUndone::Erased
+                | NotUndone::TakenBack
+                | NotUndone::NoWorkspace(_)),
+            ) => Self::new(Code::NothingToUndo, why.to_string()),
             Error::Store(error) => error.into(),
             Error::NothingBegins => {
                 Self::invalid_at("", "nothing can begin here: the session was opened without a `workflow`")

@@ -130,9 +130,10 @@ fn an_export_that_nobody_reads_on_ends_quietly() {
     let home = Home::new();
     let serving = home.serve(&[]);
     // More than a pipe holds.
-    for n in 0..40 {
-        home.json(&["freeze", "--reason", &format!("{n} {}", "x".repeat(1_900))]);
-        home.json(&["unfreeze"]);
+    let reason = "x".repeat(1_900);
+    for n in 0..48 {
+        let name = format!("agent-{n}");
+        assert_eq!(home.run(&["freeze", "--agent", &name, "--reason", &reason]).code, 0);
     }
     let shell = "set -o pipefail; holdshort audit export | head -1";
     let output = home.command("bash").args(["-c", shell]).output().unwrap();

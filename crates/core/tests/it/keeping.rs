@@ -59,7 +59,9 @@ fn the_types_of_all_events_are_known() {
         ["frozen", "unfrozen", "policy_set", "frozen"],
     ]) {
         assert!(some.iter().all(|some| known.iter().any(|known| known == some)), "{some:?}: {known:?}");
-        assert!(known.iter().all(|known| known.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+        assert!(
+            known.iter().all(|known| known.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+        );
     }
     let mut world = World::started(definition(), vec![says("Done.")]);
     world.work();

@@ -139,7 +139,10 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     assert_eq!((&again["status"], &again["erased"]), (&json!("completed"), &run["erased"]));
     assert_eq!(server.interrupt(&question).await["erased"], run["erased"]);
     let listed = server.get("/v1/runs?limit=200").await.ok();
-    assert!(listed["items"].as_array().unwrap().iter().all(|run| run["erased"]["by"] == "operator"), "{listed}");
+    assert!(
+        listed["items"].as_array().unwrap().iter().all(|run| run["erased"]["by"] == "operator"),
+        "{listed}"
+    );
 }
 
 #[tokio::test]

@@ -58,14 +58,19 @@ fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     if !is_of_a_call && !is("result_held") {
         return None;
     }
-    let is_edited = interrupt.resolution.as_ref().and_then(|end| end.effect.as_deref()) == Some("proceed_with_edit");
+    let is_edited =
+        interrupt.resolution.as_ref().and_then(|end| end.effect.as_deref()) == Some("proceed_with_edit");
     events.iter().rev().find_map(|Recorded { event, .. }| {
         let end = event.data.get("end").and_then(Value::as_str).unwrap_or_default();
         Some(match (event.kind.as_str(), end) {
-            ("tool_finished", "done") if is("changes_kept") => "A part of its changes was kept, and carried out.",
+            ("tool_finished", "done") if is("changes_kept") => {
+                "A part of its changes was kept, and carried out."
+            }
             ("tool_finished", "done") if is_edited => "It was carried out as it was edited.",
             ("tool_finished", "done") => "It was carried out.",
-            ("tool_finished", _) if is("result_held") => "It was carried out, and its result was not released.",
+            ("tool_finished", _) if is("result_held") => {
+                "It was carried out, and its result was not released."
+            }
             ("tool_finished", "failed") if is("tool_started") => "It began, and failed.",
             ("tool_finished", "failed") => "It failed before it began.",
             ("tool_finished", "refused") => "It was not carried out: it was refused.",
