@@ -139,6 +139,18 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await card(operator).getByText("it invents tools").waitFor({ state: "detached" });
 });
 
+test("a card says where a part of it did not load", async (t) => {
+  const server = await serve(t, { workflows: { tour: TOUR } });
+  const { id, open } = await startTour(server);
+  await server.api("POST", "/v1/system/freeze", { run: id, reason: "it reads too much" });
+  const page = await visit(t, server);
+  await page.route(/\/Rare\.js$/, (route) => route.abort());
+  await page.goto(await server.loginLink());
+  await page.getByRole("navigation", { name: text("app.navigation") }).waitFor();
+  await visitCard(page, open.find(({ kind }) => kind === "question"));
+  await card(page).getByText(text("app.part")).waitFor();
+});
+
 test("an admin makes, rotates and revokes keys; a secret is shown once and stays nowhere", async (t) => {
   const server = await serve(t);
   await set(server, "olga", ["operator"]);
