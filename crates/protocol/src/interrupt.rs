@@ -119,7 +119,7 @@ pub struct Interrupt {
     pub withheld: Vec<String>,
     /// Nothing of what its run said is kept: no title, message or payload, and nothing of the decision but who made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub erased: Option<ErasedContent>,
+    pub erased: Option<Box<ErasedContent>>,
     /// Who is at it. That keeps nobody from deciding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,

@@ -8,7 +8,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{self, Input};
 use holdshort_protocol as wire;
-use holdshort_protocol::{Code, Info, List, Model, Node, System};
+use holdshort_protocol::{Info, List, Model, Node, System};
 use holdshort_store::Leases;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;

@@ -1,7 +1,7 @@
 //! Who erased what a run said, and when.
 
 use holdshort_core::event;
-use holdshort_core::id::StreamId;
+use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use holdshort_core::run::{Erasure, Fact};
 use holdshort_protocol as wire;
@@ -9,6 +9,11 @@ use holdshort_protocol as wire;
 use super::word;
 use crate::app::App;
 use crate::problem::Answer;
+
+/// Of the run of an interrupt that says nothing any more.
+pub(super) async fn of_id(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
+    of_row(app, &app.run_row(id).await?).await
+}
 
 /// Of a run that is not loaded, of which something is not kept: mostly its last event says it.
 pub(super) async fn of_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {

@@ -38,7 +38,8 @@ pub async fn of_page(
     let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_deref());
     shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.content.is_null() {
-        shown.erased = erased::of_row(app, &app.run_row(&row.run).await?).await?;
+        // On the heap, for it is rare.
+        shown.erased = Box::pin(erased::of_id(app, &row.run)).await?.map(Box::new);
     }
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
@@ -51,7 +52,7 @@ pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Inte
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
     let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.starter());
-    shown.erased = run.erased.as_ref().map(erased::of);
+    shown.erased = run.erased.as_ref().map(erased::of).map(Box::new);
     if interrupt.is_open() {
         tell_what_became(&ends(run), &mut shown.payload);
     }

@@ -31,7 +31,7 @@ pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let (end_message, result) = ended.map(end).unwrap_or_default();
     let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
     // Each run begins with an input.
-    let erased = if first.content.is_empty() { erased::of_row(app, row).await? } else { None };
+    let erased = if first.content.is_empty() { Box::pin(erased::of_row(app, row)).await? } else { None };
     Ok(wire::Run { erased, ..shown })
 }
 
