@@ -4,6 +4,8 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [svelte()],
+  // Files name each other by their place beside one another: the server gives them out under the name of their build.
+  base: "./",
   build: {
     target: "es2023",
     // Scripts and styles come from our own server, on the same machine or behind one name: no preload helpers.

@@ -96,7 +96,22 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await assertSound(operator, "a run that is frozen");
 
   const question = open.find(({ kind }) => kind === "question");
+  // Each row of the inbox says it, and the card as soon as it is there: nothing moves away from under a click.
+  await operator.goto("/");
+  const rows = inbox(operator).locator('a[href^="/inbox/"]');
+  await rows.first().waitFor();
+  assert.equal(await rows.getByText(text("card.frozen"), { exact: true }).count(), await rows.count());
+  await operator.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      const shown = document.querySelector("article");
+      if (!shown) return;
+      observer.disconnect();
+      requestAnimationFrame(() => (document.documentElement.dataset.first = shown.innerText));
+    }).observe(document, { childList: true, subtree: true });
+  });
   await visitCard(operator, question);
+  const first = await eventually("the card to be drawn", () => operator.evaluate(() => document.documentElement.dataset.first));
+  assert.match(first, /it reads too much|not this week/);
   await card(operator).getByText("it reads too much").waitFor();
   await card(operator).getByText("not this week").waitFor();
   await assertSound(operator, "a card that is frozen");
@@ -122,6 +137,18 @@ test("parts are frozen from the page of a run and from the list, and said where 
   // From elsewhere, without a reload.
   await server.api("POST", "/v1/system/unfreeze", { agent: "guide" });
   await card(operator).getByText("it invents tools").waitFor({ state: "detached" });
+});
+
+test("a card says where a part of it did not load", async (t) => {
+  const server = await serve(t, { workflows: { tour: TOUR } });
+  const { id, open } = await startTour(server);
+  await server.api("POST", "/v1/system/freeze", { run: id, reason: "it reads too much" });
+  const page = await visit(t, server);
+  await page.route(/\/Rare\.js$/, (route) => route.abort());
+  await page.goto(await server.loginLink());
+  await page.getByRole("navigation", { name: text("app.navigation") }).waitFor();
+  await visitCard(page, open.find(({ kind }) => kind === "question"));
+  await card(page).getByText(text("app.part")).waitFor();
 });
 
 test("an admin makes, rotates and revokes keys; a secret is shown once and stays nowhere", async (t) => {

@@ -72,6 +72,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await shoot(page, "undo-sure");
   await page.getByRole("dialog").getByRole("button", { name: "Undo the changes" }).click();
   await outcome(page, /approved/).waitFor();
+  assert.equal(await trial.getByText(text("trial.undo.released")).count(), 0, "it has been decided");
   // They are written one after the other.
   await eventually("the files to be as before", () => !existsSync(at("notes")) && readFileSync(at("three.txt"), "utf8") === "old\n");
   assert.equal(readFileSync(at("two.txt"), "utf8"), "mine\n");

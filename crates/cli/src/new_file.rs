@@ -2,11 +2,13 @@
 //! behind.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+
+use crate::exit::usage;
 
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -17,6 +19,12 @@ pub(crate) struct NewFile {
 impl NewFile {
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         let created = File::options().write(true).create_new(true).mode(0o600).open(path);
+        if created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+            return Err(usage(format!(
+                "{} is there already, and nothing is written over: name another file, or take it away first",
+                path.display()
+            )));
+        }
         let file = created.with_context(|| format!("{} can not be made", path.display()))?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }

@@ -5,8 +5,9 @@
 //! `hash = SHA-256(prev ‖ head)`. Bytes are RFC 8785 JSON, verified as stored, never re-encoded.
 //! `apply` may keep content but never branches on it, so erasure keeps replay and chain.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::actor::Actor;
 use crate::digest::Digest;
@@ -228,6 +229,17 @@ impl SealedContent {
     fn digest(&self) -> Digest {
         Digest::of_parts(&[&self.salt, &self.bytes])
     }
+}
+
+/// The types of all events: of runs, of sessions, of the installation. Serde names them to whoever asks for none of them.
+pub fn types() -> [Vec<String>; 3] {
+    fn of<T: DeserializeOwned>() -> Vec<String> {
+        let refused = serde_json::from_value::<T>(json!({ "type": "" })).err();
+        let said = refused.map(|refused| refused.to_string()).unwrap_or_default();
+        // "unknown variant ``, expected one of `run_started`, `adopted`, …"
+        said.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    }
+    [of::<run::Fact>(), of::<session::Fact>(), of::<system::Fact>()]
 }
 
 impl Fact {

@@ -32,6 +32,7 @@ pub struct RunRow {
     /// Replies of models without a price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
+    /// When it ended, or its last event until then. What happens after the end, such as a hold, changes nothing of it.
     pub updated_at: Timestamp,
 }
 
@@ -60,7 +61,7 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     pub cost: u64,
     pub unpriced: u64,
-    /// From the start of each run to its last event.
+    /// From the start of each run to its end, or to its last event until then.
     pub duration_ms: u64,
 }
 

@@ -8,6 +8,7 @@ use crate::answer::Suggestion;
 use crate::approval::Approval;
 use crate::assignment::{AskAssignment, Assignment, Vote, You};
 use crate::effect::CommandEffect;
+use crate::keeping::ErasedContent;
 use crate::policy::ForeignCall;
 use crate::system::Frozen;
 use crate::timing::{AskEscalation, AskReminders, NextEscalation};
@@ -116,6 +117,9 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
+    /// Nothing of what its run said is kept: no title, message or payload, and nothing of the decision but who made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased: Option<Box<ErasedContent>>,
     /// Who is at it. That keeps nobody from deciding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,

@@ -21,6 +21,30 @@ pub struct Keeping {
     pub hold: Option<Hold>,
     /// The last event of which nothing that it said is kept; 0: everything is.
     pub erased_to: u64,
+    /// Once nothing of all that it said is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased: Option<ErasedContent>,
+}
+
+/// Nothing of what a run said is kept: no input, texts, arguments, results. That they were, when and by whom stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"by": "anna", "at": "2026-02-28T09:30:00.000Z", "because": "request"}))]
+pub struct ErasedContent {
+    pub by: String,
+    #[schema(format = DateTime)]
+    pub at: String,
+    /// `request`: somebody asked for it; `retention`: it was kept as long as the installation keeps it.
+    pub because: String,
+}
+
+impl ErasedContent {
+    /// By whom, or why nobody had to ask for it.
+    pub fn why(&self) -> String {
+        match &*self.because {
+            "retention" => "kept as long as this installation keeps it".to_owned(),
+            _ => format!("by {}", self.by),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -61,7 +61,7 @@ pub use interrupt::{
     Policy, Reason, Resolution, Risk,
 };
 pub use judged::{JudgedCall, OF_CALLS};
-pub use keeping::{Erase, Erasure, Hold, Keeping, PlaceHold};
+pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
 pub use login::{

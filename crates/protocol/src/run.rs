@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::keeping::ErasedContent;
 use crate::usage::{Cost, Usage};
 
 /// One journalled execution.
@@ -51,11 +52,15 @@ pub struct Run {
     /// Where the workflow names prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// From its start to its last event, the time in which it waited for people included.
+    /// Nothing of what it said is kept; absent while that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased: Option<ErasedContent>,
+    /// From its start to its end, or to its last event until then; the time in which it waited for people included.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// When it ended, or its last event until then.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }

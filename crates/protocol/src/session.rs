@@ -42,7 +42,7 @@ pub struct Session {
     /// Of those whose workflow names prices, one for each currency.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
-    /// Of all its runs together, each from its start to its last event.
+    /// Of all its runs together, each from its start to its end, or to its last event until then.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]

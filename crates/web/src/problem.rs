@@ -121,7 +121,7 @@ impl IntoResponse for Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotFound => Self::of(Code::NotFound),
+            Error::NotFound => Self::new(Code::NotFound, "what is named is not there"),
             Error::Rejected(rejection) => rejection.into(),
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
                 Self::of(Code::ForbiddenRole)
@@ -163,9 +163,12 @@ impl From<Error> for Refused {
             Error::Undo(why @ NotUndone::NoCommonApprover) => {
                 Self::new(Code::NoCommonApprover, why.to_string())
             }
-            Error::Undo(why @ (NotUndone::Nothing | NotUndone::TakenBack | NotUndone::NoWorkspace(_))) => {
-                Self::new(Code::NothingToUndo, why.to_string())
-            }
+            Error::Undo(
+                why @ (NotUndone::Nothing
+                | NotUndone::Erased
+                | NotUndone::TakenBack
+                | NotUndone::NoWorkspace(_)),
+            ) => Self::new(Code::NothingToUndo, why.to_string()),
             Error::Store(error) => error.into(),
             Error::ReuseHeld(_) => Self::new(Code::LegalHold, error.to_string()),
             Error::NothingBegins => {

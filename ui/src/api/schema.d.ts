@@ -2413,6 +2413,13 @@ export interface components {
             /** @description As `input.subject` of the runs names it. */
             subject?: string | null;
         };
+        ErasedContent: {
+            /** Format: date-time */
+            at: string;
+            /** @description `request`: somebody asked for it; `retention`: it was kept as long as the installation keeps it. */
+            because: string;
+            by: string;
+        };
         /** @description What came of it. The subject is named nowhere in the journal. */
         Erasure: {
             /** @description Runs of which nothing is kept now but that things happened. */
@@ -2806,6 +2813,7 @@ export interface components {
             escalates?: components["schemas"]["NextEscalation"] | null;
             /** Format: date-time */
             expires_at?: string | null;
+            erased?: components["schemas"]["ErasedContent"] | null;
             frozen?: components["schemas"]["Frozen"] | null;
             id: string;
             /** @description What it would change, as far as the tool can tell. */
@@ -2900,6 +2908,7 @@ export interface components {
              * @description The last event of which nothing that it said is kept; 0: everything is.
              */
             erased_to: number;
+            erased?: components["schemas"]["ErasedContent"] | null;
             hold?: components["schemas"]["Hold"] | null;
             run: string;
         };
@@ -3184,7 +3193,8 @@ export interface components {
                 escalates?: components["schemas"]["NextEscalation"] | null;
                 /** Format: date-time */
                 expires_at?: string | null;
-                frozen?: components["schemas"]["Frozen"] | null;
+                erased?: components["schemas"]["ErasedContent"] | null;
+            frozen?: components["schemas"]["Frozen"] | null;
                 id: string;
                 /** @description What it would change, as far as the tool can tell. */
                 impact?: unknown;
@@ -3437,6 +3447,7 @@ export interface components {
                  * @description From its start to its last event, the time in which it waited for people included.
                  */
                 duration_ms?: number;
+                erased?: components["schemas"]["ErasedContent"] | null;
                 /** @description What went wrong, or why somebody cancelled it. */
                 end_message?: string | null;
                 /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
@@ -4213,6 +4224,7 @@ export interface components {
              * @description From its start to its last event, the time in which it waited for people included.
              */
             duration_ms?: number;
+            erased?: components["schemas"]["ErasedContent"] | null;
             /** @description What went wrong, or why somebody cancelled it. */
             end_message?: string | null;
             /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */

@@ -20,6 +20,7 @@ export type Event = Schemas["Event"];
 export type Grant = Schemas["Grant"];
 export type Info = Schemas["Info"];
 export type Interrupt = Schemas["Interrupt"];
+export type Erased = Schemas["ErasedContent"];
 export type Frozen = Schemas["Frozen"];
 export type JournalHead = Schemas["JournalHead"];
 export type Key = Schemas["Key"];

@@ -18,6 +18,7 @@ export const en = {
   "app.nowhere": "There is nothing at this address.",
   "app.loading": "Loading",
   "app.reload": "Load the page again",
+  "app.part": "A part of this did not load. Load the page again.",
 
   "nav.inbox": "Inbox",
   "nav.sessions": "Conversations",
@@ -115,6 +116,7 @@ export const en = {
   "card.all.long": "Show all of it",
   "card.less": "Show less",
 
+  "card.frozen": "Frozen",
   "card.warnings": "Not what it looks like",
   "card.warning.hidden_characters": "Characters that hide what you see; they are marked.",
   "card.warning.look_alike": "“{text}” is not “{like}”: it borrows letters of other scripts.",
@@ -242,16 +244,6 @@ export const en = {
 
   "card.outcome": "Decided",
   "card.outcome.by": "by {who}",
-  "card.outcome.cause.expiry": "nobody decided in time",
-  "card.outcome.cause.grant": "covered by what was allowed for the session",
-  "card.outcome.cause.superseded": "another took its place, or none was needed",
-  "card.outcome.cause.rule": "by a rule of the installation",
-  "card.outcome.cause.withdrawn": "withdrawn by the agent that asked",
-  "card.outcome.cause.run_ended": "the run ended",
-  "card.approval.used": "Used",
-  "card.approval.unused": "Not used yet",
-  "card.approval.until": "; it can be used until {at}",
   "card.outcome.late": "Somebody was faster.",
   "card.outcome.expired": "The time was over before your decision arrived.",
-  "card.outcome.edit": "Changed before it went on",
 };

@@ -1,5 +1,7 @@
 // What is not part of the first load: each is a chunk of its own, fetched when nothing else is to do.
 
+let rare: Promise<typeof import("./card/Rare.svelte")>;
+
 export const later = {
   login: () => import("./Login.svelte"),
   runs: () => import("./Runs.svelte"),
@@ -9,7 +11,8 @@ export const later = {
   people: () => import("./people/People.svelte"),
   system: () => import("./system/System.svelte"),
   halt: () => import("./system/Halt.svelte"),
-  held: () => import("./system/Held.svelte"),
+  // Asked for once: what is there already is drawn with its card, and not behind it.
+  rare: () => (rare ??= import("./card/Rare.svelte")),
   which: () => import("./people/Which.svelte"),
   assigned: () => import("./card/assigned/Assigned.svelte"),
   asked: () => import("./card/assigned/Asked.svelte"),

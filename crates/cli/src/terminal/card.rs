@@ -212,6 +212,10 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         let words = plain::line(&frozen.words(interrupt.origin)).into_owned();
         out.extend(fact("frozen", &paint.yellow(&words), paint));
     }
+    if let Some(erased) = &interrupt.erased {
+        let words = format!("what its run said, {} ({})", time::ago(&erased.at), erased.why());
+        out.extend(fact("erased", &paint.yellow(&plain::line(&words)), paint));
+    }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         out.extend(fact("withheld", &paint.yellow(&plain::line(&words)), paint));
     }
@@ -349,7 +353,7 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     } else if let Some(trial) = TrialCard::of(payload) {
         out.push(String::new());
         out.extend(tried(trial, cap, paint));
-        out.extend(note(payload, paint));
+        out.extend(note(interrupt, paint));
     } else {
         let arguments = payload.get("arguments").unwrap_or(&Value::Null);
         out.extend(quote(&readable(arguments), "  arguments", cap, paint));
@@ -410,13 +414,14 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
         out.push(format!("  {}{more}", paint.bold(&plain::line(script.path))));
         out.extend(quote(script.text.unwrap_or("(no text)"), "  ", cap, paint));
     }
-    out.extend(note(payload, paint));
+    out.extend(note(interrupt, paint));
     out
 }
 
-/// What a decision means here, after an empty line.
-fn note(payload: &Value, paint: Paint) -> Vec<String> {
-    let Some(note) = payload.get("note").and_then(Value::as_str) else { return Vec::new() };
+/// What a decision means here, after an empty line; nothing once there is one.
+fn note(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let note = interrupt.payload.get("note").and_then(Value::as_str);
+    let Some(note) = note.filter(|_| interrupt.resolution.is_none()) else { return Vec::new() };
     let lines =
         textwrap::wrap(note, paint.width - 4).into_iter().map(|line| format!("  {}", paint.dim(&line)));
     std::iter::once(String::new()).chain(lines).collect()

@@ -98,6 +98,8 @@ impl Projector {
         let data = &event.data;
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let text = data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
+        let title = || plain::line(title);
         let note = |text: String| vec![format!("  {}", paint.dim(&text))];
         match event.kind.as_str() {
             "step_started" => self.started(data),
@@ -200,10 +202,8 @@ impl Projector {
                 let name = self.name(string("call"));
                 vec![format!("  {} {name}: a crash left it in doubt", paint.yellow("!"))]
             }
-            "output_released" => {
-                let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
-                vec![format!("  {} released: {}", paint.green("✓"), plain::line(title))]
-            }
+            "result_held" => vec![format!("  {} held back the result: {}", paint.yellow("!"), title())],
+            "output_released" => vec![format!("  {} released: {}", paint.green("✓"), title())],
             "interrupt_opened" => {
                 self.activity.clear();
                 self.asked.insert(string("interrupt").to_owned(), Asked::of(data));
@@ -491,6 +491,12 @@ mod tests {
             // What it is stands there in any case, with a few letters of why.
             assert!(widest <= Some(width.max(60)), "{width}: {lines:?}");
         }
+    }
+
+    #[test]
+    fn a_result_that_is_held_back_is_told_by_its_title() {
+        let held = event("result_held", &json!({"content": {"text": "all", "data": {"title": "Report"}}}));
+        assert_eq!(Projector::new(Paint::plain(), "").project(&held), ["  ! held back the result: Report"]);
     }
 
     #[test]

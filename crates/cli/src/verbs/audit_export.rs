@@ -19,14 +19,22 @@ const COLUMNS: [&str; 11] =
 pub(super) async fn export(scene: &Scene, args: &AuditExport) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let Some(path) = &args.out else {
-        pages(&client, args, &mut io::stdout().lock()).await?;
-        return Ok(Exit::Ok);
+        return match pages(&client, args, &mut io::stdout().lock()).await {
+            // Whoever read it has read enough.
+            Err(error) if is_broken_pipe(&error) => Ok(Exit::Ok),
+            Err(error) => Err(error),
+            Ok(_) => Ok(Exit::Ok),
+        };
     };
     let mut file = NewFile::create(path)?;
     let events = pages(&client, args, &mut file).await?;
     file.finish()?;
     say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
     Ok(Exit::Ok)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Writes page after page. How many events that were.

@@ -1,8 +1,8 @@
-//! `events`: a run's events, as they stand and as they come.
+//! `events`: a run's events, as they stand, also after its end; or as they come, to its end.
 
 use std::collections::HashMap;
 
-use holdshort_protocol::{Event, Run, plain};
+use holdshort_protocol::{Event, List, Run, plain};
 
 use super::Scene;
 use crate::client::{Client, id_of};
@@ -13,32 +13,42 @@ use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
+/// Events of a page.
+const PAGE: usize = 200;
+
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let run: Run = client.get(&format!("/v1/runs/{}", id_of(run, "run")?)).await?;
-    if !follow && run.seq <= since {
-        return Ok(Exit::Ok);
+    let mut printer = Printer { json: scene.json, paint: Paint::stdout(), calls: HashMap::new() };
+    if follow && !run.status.is_terminal() {
+        return followed(&client, &run, since, &mut printer).await;
     }
-    let until = if follow { u64::MAX } else { run.seq };
-    let status = print(&client, &run, since, until, scene.json).await?;
-    Ok(if follow { status } else { Exit::Ok })
+    let mut since = since.to_string();
+    loop {
+        let path = format!("/v1/runs/{}/events?limit={PAGE}&since={since}", run.id);
+        let page: List<Event> = client.get(&path).await?;
+        for event in &page.items {
+            printer.print(event, &serde_json::to_string(event)?);
+            // What came after the end, such as a hold, is nothing that was followed.
+            if follow && ends(event) {
+                return Ok(of_status(run.status));
+            }
+        }
+        match page.next_cursor {
+            Some(next) => since = next,
+            None => return Ok(if follow { of_status(run.status) } else { Exit::Ok }),
+        }
+    }
 }
 
-/// Prints events up to `until`, or to the end of the run.
-async fn print(client: &Client, run: &Run, since: u64, until: u64, json: bool) -> anyhow::Result<Exit> {
-    let paint = Paint::stdout();
+/// Prints events as they come, to the end of the run.
+async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut events = Events::follow(client, &run.id, since, Watched::now());
-    let mut calls = HashMap::new();
     while let Some(item) = events.next().await {
         match item {
             Item::Event(event, line) => {
-                if json {
-                    say(&line);
-                } else {
-                    say(&brief(&event, &mut calls, paint));
-                }
-                let ends = matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled");
-                if ends || event.seq >= until {
+                printer.print(&event, &line);
+                if ends(&event) {
                     let run: Run = client.get(&format!("/v1/runs/{}", run.id)).await?;
                     return Ok(of_status(run.status));
                 }
@@ -50,6 +60,27 @@ async fn print(client: &Client, run: &Run, since: u64, until: u64, json: bool) -
         }
     }
     Ok(Exit::Failed)
+}
+
+fn ends(event: &Event) -> bool {
+    matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
+}
+
+struct Printer {
+    json: bool,
+    paint: Paint,
+    /// Tools of the calls so far.
+    calls: HashMap<String, String>,
+}
+
+impl Printer {
+    fn print(&mut self, event: &Event, line: &str) {
+        if self.json {
+            say(line);
+        } else {
+            say(&brief(event, &mut self.calls, self.paint));
+        }
+    }
 }
 
 /// One event on one line: when, who, what, and the facts that fit.
@@ -70,7 +101,9 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         "option",
         "outcome",
         "kind",
+        "level",
         "reason",
+        "because",
         "limit",
         "why",
         "code",
@@ -83,7 +116,9 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
     if let Some(call) = string("call") {
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
-    let text = data.pointer("/content/text").or_else(|| data.pointer("/content/data/title"));
+    let (text, title) = (data.pointer("/content/text"), data.pointer("/content/data/title"));
+    // The text of a result that is held is all of it.
+    let text = if event.kind == "result_held" { title.or(text) } else { text.or(title) };
     let text = text.and_then(serde_json::Value::as_str);
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         facts.push(format!("“{}”", text.trim().lines().next().unwrap_or_default()));

@@ -40,7 +40,10 @@ pub(super) async fn hold(
         }
         None => "Nobody holds it.".to_owned(),
     });
-    if kept.erased_to > 0 {
+    if let Some(erased) = &kept.erased {
+        let why = erased.why();
+        say(&format!("All that it said is erased, {} ({}).", time::ago(&erased.at), plain::line(&why)));
+    } else if kept.erased_to > 0 {
         say(&format!("What its events up to {} said is erased.", kept.erased_to));
     }
     Ok(Exit::Ok)

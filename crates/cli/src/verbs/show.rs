@@ -116,6 +116,9 @@ fn run(run: &Run, paint: Paint) {
     // Every run begins with an input.
     let input = if run.input.is_null() { "(erased)".to_owned() } else { run.input.to_string() };
     line("input", &plain::line(task.unwrap_or(&input)));
+    if let Some(erased) = &run.erased {
+        line("erased", &plain::line(&format!("{} ({})", time::ago(&erased.at), erased.why())));
+    }
     line("started", &time::ago(&run.created_at));
     line("last", &format!("{} ({} events)", time::ago(&run.updated_at), run.seq));
     for open in &run.open_interrupts {

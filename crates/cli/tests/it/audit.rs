@@ -107,7 +107,8 @@ fn the_events_of_the_journal_are_a_table_for_others() {
     assert!(lines[1].contains(",sys,1,frozen,operator,operator,cli,,,,\"{"), "{table}");
     assert!(lines[1].contains("=HYPERLINK") && !lines[1].contains(",=HYPERLINK"), "{table}");
     let again = home.run(&["audit", "export", "--out", out]);
-    assert_eq!(again.code, 1, "nothing that is there is written over: {again:?}");
+    assert_eq!(again.code, 2, "nothing that is there is written over: {again:?}");
+    assert!(again.err.contains("is there already") && again.err.contains("name another file"), "{again:?}");
     let told = home.run(&["audit", "export", "--actor", "operator"]);
     let types: Vec<_> = told
         .out
@@ -117,5 +118,26 @@ fn the_events_of_the_journal_are_a_table_for_others() {
     assert_eq!(types, [json!("unfrozen"), json!("frozen")], "{told:?}");
     let wrong = home.run(&["audit", "export", "--from", "yesterday"]);
     assert!(wrong.code == 2 && wrong.err.contains("from"), "{wrong:?}");
+    let wrong = home.run(&["audit", "export", "--type", "nonsense"]);
+    assert!(wrong.code == 2 && wrong.out.is_empty(), "{wrong:?}");
+    assert!(wrong.err.contains("known: ") && wrong.err.contains("run_started"), "{wrong:?}");
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// A reader that goes away, as `| head -1` does, is no error.
+#[test]
+fn an_export_that_nobody_reads_on_ends_quietly() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    // More than a pipe holds.
+    let reason = "x".repeat(1_900);
+    for n in 0..48 {
+        let name = format!("agent-{n}");
+        assert_eq!(home.run(&["freeze", "--agent", &name, "--reason", &reason]).code, 0);
+    }
+    let shell = "set -o pipefail; holdshort audit export | head -1";
+    let output = home.command("bash").args(["-c", shell]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
     assert_eq!(serving.stop().0, 0);
 }

@@ -283,12 +283,19 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let told = home.run(&["receipt", id, "--html", "--out", page.to_str().unwrap()]);
     assert_eq!((told.code, told.out.starts_with("A page in")), (0, true), "{told:?}");
     let page = fs::read_to_string(page).unwrap();
-    for part in
-        ["one.txt", "Approved", "decision made", "tool finished", "operator", "<style>", "holdshort&#x2f;"]
-    {
+    for part in [
+        "one.txt",
+        "Approved",
+        "It was carried out.",
+        "decision made",
+        "tool finished",
+        "operator",
+        "<style>",
+        "holdshort&#x2f;",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    for part in ["src=", "href=", "<script", "<form", "can be closed"] {
+    for part in ["src=", "href=", "<script", "<form", "can be closed", "happened yet"] {
         assert!(!page.contains(part), "{part}: {page}");
     }
 }

@@ -530,7 +530,9 @@ impl Run {
             | Fact::AnswerCorrected { interrupt: id }
             | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
-            Fact::ContentErased { to, .. } => self.content_erased(*to),
+            Fact::ContentErased { from, to, because } => {
+                self.content_erased(event, *from, *to, *because);
+            }
             Fact::LegalHoldPlaced => self.legal_hold_placed(event),
             Fact::LegalHoldLifted => self.held = None,
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
@@ -562,6 +564,7 @@ impl Run {
             status,
             reason: reason.to_owned(),
             seq: self.seq,
+            at: event.at,
             told: self.seq,
             text: event.content.text.clone(),
             result: event.content.data.clone(),

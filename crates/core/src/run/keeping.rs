@@ -20,6 +20,14 @@ pub enum Erased {
     Retention,
 }
 
+/// Nothing of what a run said is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    pub by: String,
+    pub at: Timestamp,
+    pub because: Erased,
+}
+
 /// Somebody holds what a run said from being erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegalHold {
@@ -82,8 +90,11 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// The event itself says nothing that could be erased.
-    pub(super) fn content_erased(&mut self, to: u64) {
+    /// The event itself says nothing that could be erased. The first event of a run is erased last.
+    pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: Erased) {
+        if from == 1 {
+            self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
+        }
         self.erased_to = self.erased_to.max(to);
         if self.erased_to + 1 == self.seq {
             self.erased_to = self.seq;

@@ -72,7 +72,7 @@ pub use fact::Fact;
 pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
 pub use history::{History, SUMMARISER, Summary};
 pub use input::{Ask, Begin, Context, FrontStart, Hold, Input, Rejection, Start};
-pub use keeping::{Erased, LegalHold};
+pub use keeping::{Erased, Erasure, LegalHold};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use phase::Called;
@@ -147,6 +147,8 @@ pub struct Run {
     pub earlier: Option<Arc<str>>,
     /// Up to here nothing of what its events said is kept.
     pub erased_to: u64,
+    /// Nothing of what it said is kept.
+    pub erased: Option<Erasure>,
     /// Nothing of what it said may be erased.
     pub held: Option<LegalHold>,
 }
@@ -168,6 +170,7 @@ pub struct Ended {
     pub status: Status,
     pub reason: String,
     pub seq: u64,
+    pub at: Timestamp,
     /// The event that holds how: that one, or one that erased an answer from it.
     pub told: u64,
     pub text: Option<String>,
@@ -203,6 +206,7 @@ impl Run {
             undone: BTreeMap::new(),
             earlier: None,
             erased_to: 0,
+            erased: None,
             held: None,
         }
     }

@@ -144,14 +144,15 @@ impl Run {
             currency: self.currency().map(str::to_owned),
             unpriced: Some(self.spent.unpriced),
             created_at: started.at,
-            updated_at: self.last_at,
+            updated_at: self.ended.as_ref().map_or(self.last_at, |ended| ended.at),
         })
     }
 
     /// What the run says of its session; `None` before its first event. Its end matters to a session that `expires`.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
-        let last_at = if expires && self.ended.is_some() { self.last_at } else { started.at };
+        let ended = self.ended.as_ref().filter(|_| expires);
+        let last_at = ended.map_or(started.at, |ended| ended.at);
         Some(SessionRow::of_run(started.session.clone(), started.at, last_at))
     }
 

@@ -92,6 +92,8 @@ pub enum NotUndone {
     AtWork,
     #[error("the run has changed nothing since that can be taken back")]
     Nothing,
+    #[error("what the run has changed is erased: nobody can tell any more what to take back")]
+    Erased,
     #[error("nothing of what the run has changed since is as it left it: it was taken back already")]
     TakenBack,
     #[error("nobody may release all of it: its phases name other approvers; undo a part of it, with `to`")]
@@ -119,7 +121,8 @@ impl Run {
         let commits: Vec<_> = done.iter().filter_map(|(_, found)| found.changeset.as_deref()).collect();
         let Composed { changeset, mixed } = Changeset::undoing(&commits);
         if changeset.is_empty() {
-            return Err(NotUndone::Nothing);
+            let is_erased = !done.is_empty() && self.erased.is_some();
+            return Err(if is_erased { NotUndone::Erased } else { NotUndone::Nothing });
         }
         let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
         let phases: Option<BTreeSet<String>> = done.iter().map(|(call, _)| phase(call)).collect();

@@ -31,6 +31,7 @@ mod holds;
 mod hours;
 mod interruptions;
 mod journals;
+mod keeping;
 mod keys;
 mod kinds;
 mod layers;

@@ -115,7 +115,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             let page = self.journal().runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
             for row in page.items {
-                if row.status.is_terminal() && row.updated_at < before && !self.is_erased(&row).await? {
+                if row.status.is_terminal() && row.updated_at < before && self.is_due(&row, before).await? {
                     match self.erase_run(&row.run, Erased::Retention, &Actor::engine()).await {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
@@ -134,11 +134,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Whether the last event of a run says that all before it is erased.
-    async fn is_erased(&self, row: &RunRow) -> Result<bool, Error> {
+    /// Whether the last event of a run is that old, and does not say that all before it is erased.
+    async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
-        let fact = last.first().and_then(|sealed| event::decode(sealed).ok()).map(|event| event.fact);
-        Ok(matches!(fact, Some(event::Fact::Run(Fact::ContentErased { from: 1, .. }))))
+        // One that can not be read is told where the run is.
+        let Some(last) = last.first().and_then(|sealed| event::decode(sealed).ok()) else { return Ok(true) };
+        let is_erased = matches!(last.fact, event::Fact::Run(Fact::ContentErased { from: 1, .. }));
+        Ok(last.at < before && !is_erased)
     }
 }

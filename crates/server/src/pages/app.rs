@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use holdshort_core::digest::Digest;
 use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
@@ -43,13 +44,36 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html";
 
-static FILES: LazyLock<BTreeMap<Cow<'static, str>, File>> = LazyLock::new(|| {
-    let file = |path: Cow<'static, str>| {
-        let asset = holdshort_ui::asset(&path)?;
-        Some((path, File { asset, gzip: OnceLock::new() }))
+const PAGE: &str = "index.html";
+/// Where the build has what the page loads.
+const ASSETS: &str = "assets/";
+
+/// By the path that each is given out at. What the page loads stands under the name of its build: it never changes there,
+/// and a page of another build loads nothing of this one.
+static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
+    let all: BTreeMap<Cow<'static, str>, Asset> =
+        holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
+    let tags: Vec<&[u8]> =
+        all.iter().flat_map(|(path, asset)| [path.as_bytes(), asset.etag.as_bytes()]).collect();
+    let build = Digest::of_parts(&tags).to_string();
+    let here = format!("{ASSETS}{}/", &build[..BUILD_CHARS]);
+    let file = |(path, mut asset): (Cow<'static, str>, Asset)| {
+        if path == PAGE {
+            let page = String::from_utf8_lossy(&asset.bytes);
+            let page = page.replace("\"./assets/", &format!("\"/{here}")).replace("\"./", "\"/");
+            asset = Asset { bytes: page.into_bytes().into(), etag: format!("\"{build}\""), ..asset };
+        }
+        let path = match path.strip_prefix(ASSETS) {
+            Some(name) => format!("{here}{name}"),
+            None => path.into_owned(),
+        };
+        (path, File { asset, gzip: OnceLock::new() })
     };
-    holdshort_ui::paths().filter_map(file).collect()
+    all.into_iter().map(file).collect()
 });
+
+/// Enough to tell builds apart.
+const BUILD_CHARS: usize = 16;
 
 struct File {
     asset: Asset,
@@ -59,7 +83,7 @@ struct File {
 
 /// The app's page.
 pub(super) async fn page(headers: HeaderMap) -> Answer<Response> {
-    give("index.html", &headers)
+    give(PAGE, &headers)
 }
 
 /// A file that the page loads.
@@ -76,8 +100,9 @@ fn give(path: &str, headers: &HeaderMap) -> Answer<Response> {
         None => file.asset.etag.clone(),
     };
     let known = is_known(headers, &etag);
+    let is_fixed = path.starts_with(ASSETS);
     let always = [
-        (CACHE_CONTROL, "no-cache"),
+        (CACHE_CONTROL, if is_fixed { "public, max-age=31536000, immutable" } else { "no-cache" }),
         (VARY, "accept-encoding"),
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "same-origin"),

@@ -5,7 +5,7 @@
 
 use axum::Json;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::event::{self, Sealed};
 use holdshort_core::id::StreamId;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::{AuditRecord, Code, Event, List};
@@ -34,6 +34,7 @@ pub(crate) async fn list(
 ) -> Answer<Json<List<Event>>> {
     let journal = caller.app.journal();
     let stream: Option<StreamId> = id("stream", query.stream.as_deref())?;
+    known(query.kind.as_deref())?;
     let wanted = Wanted {
         kind: query.kind,
         actor: query.actor,
@@ -75,6 +76,18 @@ pub(crate) async fn list(
         }
     }
     Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
+}
+
+/// One that is misspelt would find nothing, and nobody would know why.
+fn known(kind: Option<&str>) -> Answer<()> {
+    let Some(kind) = kind else { return Ok(()) };
+    let known = event::types().concat();
+    if known.iter().any(|each| each == kind) {
+        return Ok(());
+    }
+    let mut refused = Refused::new(Code::InvalidQuery, "type: is the type of no event");
+    refused.0.known = known;
+    Err(refused)
 }
 
 /// Read an event as it is stored.

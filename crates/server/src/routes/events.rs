@@ -21,7 +21,8 @@ pub(super) const STREAM: &str = "text/event-stream";
 /// id, so a client that connects again gets what follows without gap or duplicate, also after a restart of the
 /// server. Between them come previews (event name `preview`, no id, schema `Preview`), and where an event can not
 /// be read the reason (event name `problem`, schema `Problem`). The stream ends after the event that ends the
-/// run; 204 says that everything has been read.
+/// run; 204 says that everything has been read. What happens to a run after its end, such as
+/// a hold, is in pages alone.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(

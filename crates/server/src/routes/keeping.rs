@@ -6,11 +6,13 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::{self, Erased, Input};
 use holdshort_engine::ErasedRuns;
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold};
+use holdshort_store::Tables;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
+use holdshort_web::view::erased;
 
 use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 
@@ -21,6 +23,7 @@ use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
     responses((status = 200, description = "Whether somebody holds it, and what is erased", body = Keeping), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
+    caller.run(&id).await?;
     Ok(shown(&*caller.app.driver.load(&id).await?))
 }
 
@@ -49,6 +52,7 @@ pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 }
 
 async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
+    caller.run(&id).await?;
     Ok(shown(&*caller.app.send(&id, input, caller.actor).await?))
 }
 
@@ -58,7 +62,12 @@ fn shown(run: &run::Run) -> Json<Keeping> {
         at: hold.at.to_string(),
         reason: hold.reason.clone(),
     };
-    Json(Keeping { run: run.id.to_string(), hold: run.held.as_ref().map(hold), erased_to: run.erased_to })
+    Json(Keeping {
+        run: run.id.to_string(),
+        hold: run.held.as_ref().map(hold),
+        erased_to: run.erased_to,
+        erased: run.erased.as_ref().map(erased::of),
+    })
 }
 
 /// Erase what a run said, or what all runs about a subject said.
@@ -72,11 +81,13 @@ fn shown(run: &run::Run) -> Json<Keeping> {
     responses((status = 200, description = "What came of it", body = Erasure), Erases)
 )]
 pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
-    let Caller { app, actor, .. } = caller;
-    let driver = app.driver.clone();
+    let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let done = match body.json().await? {
         Erase { run: Some(run), subject: None } => {
             let id: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
+            if caller.app.journal().run(&id).await?.is_none() {
+                return Err(Refused::not_found(&format!("run: {id}")));
+            }
             let run = id.clone();
             detached(async move { driver.erase_run(&run, Erased::Request, &actor).await }).await?;
             ErasedRuns { erased: vec![id], ..ErasedRuns::default() }

@@ -8,7 +8,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{self, Input};
 use holdshort_protocol as wire;
-use holdshort_protocol::{Code, Info, List, Model, Node, System};
+use holdshort_protocol::{Info, List, Model, Node, System};
 use holdshort_store::Leases;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
@@ -64,7 +64,7 @@ async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
         wire::FreezeOf { run: Some(run), workflow: None, agent: None } => {
-            let id: RunId = run.parse().map_err(|_| Refused::of(Code::NotFound))?;
+            let id: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
             caller.run(&id).await?;
             Part::Run(id)
         }

@@ -71,18 +71,37 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
             .filter(|part| part.starts_with("/assets/") || *part == "/favicon.svg")
             .map(str::to_owned),
     );
+    let paths: Vec<String> = paths.collect();
+    assert!(paths.iter().filter(|path| path.starts_with("/assets/")).count() >= 2, "{}", page.text);
+    assert!(!page.text.contains("\"./"), "an address that depends on the place: {}", page.text);
     for path in paths {
         let file = get(&served, &path, &[]).await;
         let etag = file.header("etag");
+        // What stands under the name of its build never changes there.
+        let cached =
+            if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
         assert_eq!(
             (file.status, file.header("cache-control"), file.header("vary")),
-            (200, "no-cache", "accept-encoding")
+            (200, cached, "accept-encoding"),
+            "{path}"
         );
         for known in [etag.to_owned(), format!("W/{etag}"), format!("\"a\", {etag}"), "*".to_owned()] {
             let again = get(&served, &path, &[("if-none-match", &known)]).await;
             assert_eq!((again.status, &*again.text, again.header("etag")), (304, "", etag), "{path} {known}");
         }
         assert_eq!(get(&served, &path, &[("if-none-match", "\"other\"")]).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_build_loads_nothing_of_this_one() {
+    let served = Served::new().await;
+    let page = get(&served, "/", &[]).await;
+    let entry = page.text.split('"').find(|part| part.ends_with("/index.js")).unwrap();
+    let build = entry.trim_start_matches("/assets/").trim_end_matches("/index.js");
+    assert!(build.len() == 16 && build.chars().all(|char| char.is_ascii_hexdigit()), "{entry}");
+    for other in ["/assets/index.js".to_owned(), entry.replace(build, "0123456789abcdef")] {
+        assert_eq!(get(&served, &other, &[]).await.status, 404, "{other}");
     }
 }
 

@@ -40,9 +40,16 @@ async fn events_are_found_the_newest_first_and_each_is_shown_as_it_is_stored() {
     assert_eq!(list("&type=decision_made&actor=engine").await.len(), 0);
     assert_eq!(list("&from=2999-01-01T00:00:00Z").await.len(), 0);
     assert_eq!(list("&to=2999-01-01T00:00:00Z").await.len(), all.len());
-    for wrong in ["stream=x", "from=yesterday", "cursor=7", "limit=0", "kind=frozen"] {
+    for wrong in ["stream=x", "from=yesterday", "cursor=7", "limit=0", "kind=frozen", "type=nonsense"] {
         let refused = operator.get(&format!("/v1/audit/events?{wrong}")).await;
         assert_eq!((refused.0, text(&refused.1, "code")), (400, "invalid_query"), "{wrong}");
+    }
+
+    // A type that is misspelt would find nothing.
+    let (_, refused) = operator.get("/v1/audit/events?type=nonsense").await;
+    let known = refused["known"].as_array().unwrap();
+    for kind in ["run_started", "grant_added", "unfrozen"] {
+        assert!(known.contains(&json!(kind)), "{kind}: {known:?}");
     }
 
     let record = async |seq: u64| ok(operator.get(&format!("/v1/audit/events/sys/{seq}")).await);

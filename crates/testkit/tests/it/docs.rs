@@ -138,3 +138,14 @@ fn examples_in_the_documents_are_valid() {
     }
     assert!(checked >= 2, "only {checked} examples were checked");
 }
+
+/// The timeline of a run names each of its events in words.
+#[test]
+fn every_event_of_a_run_has_a_label_in_the_browser() {
+    let texts = std::fs::read_to_string(root().join("ui/src/texts/en-later.ts")).expect("the words");
+    let [of_runs, ..] = holdshort_core::event::types();
+    assert!(of_runs.len() > 80, "{of_runs:?}");
+    let missing: Vec<_> =
+        of_runs.into_iter().filter(|kind| !texts.contains(&format!("\"run.event.{kind}\": "))).collect();
+    assert!(missing.is_empty(), "no `run.event.…` for {missing:?}");
+}

@@ -70,6 +70,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let agent = server.agent_request(Method::POST, "/v1/erasures").json(&json!({"run": first}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
 
+    let ended = server.run(&held).await;
     let path = format!("/v1/runs/{held}/hold");
     assert_eq!(server.post(&path, &json!({"reason": " "})).await.status, 422);
     let told = server.post(&path, &json!({"reason": "Case 114 is open."})).await.ok();
@@ -79,6 +80,10 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     );
     let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
     assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
+    let held_now = server.run(&held).await;
+    for what in ["updated_at", "duration_ms"] {
+        assert_eq!(held_now[what], ended[what], "it ended where it ended");
+    }
     assert_eq!(erase(json!({"run": held})).await.refusal(), (409, "legal_hold"));
     let answer = server.request(Method::DELETE, &format!("/v1/answers/{kept_question}"));
     assert_eq!(server.send(answer).await.refusal(), (409, "legal_hold"), "nor one answer of it");
@@ -87,6 +92,14 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     assert_eq!(told, json!({"erased": [first], "not_ended": [waiting], "held": [held], "failed": []}));
     let run = server.run(&first).await;
     assert_eq!((&run["status"], &run["input"]), (&json!("completed"), &Value::Null), "{run}");
+    assert_eq!(
+        (&run["erased"]["by"], &run["erased"]["because"]),
+        (&json!("operator"), &json!("request")),
+        "{run}"
+    );
+    assert!(run["updated_at"].as_str() < run["erased"]["at"].as_str(), "{run}");
+    assert_eq!(server.interrupt(&question).await["erased"], run["erased"]);
+    assert!(held_now.get("erased").is_none(), "{held_now}");
     assert_eq!(server.interrupt(&question).await["resolution"]["outcome"], "answered");
     let kept = server.get("/v1/answers?subject=customer%207").await.ok();
     let kept: Vec<_> = kept["items"].as_array().unwrap().iter().map(|each| each["erased"] == true).collect();
@@ -122,7 +135,14 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     assert!(rebuilt.status.success(), "{rebuilt:?}");
     server.start().await;
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
-    assert_eq!(server.run(&first).await["status"], "completed");
+    let again = server.run(&first).await;
+    assert_eq!((&again["status"], &again["erased"]), (&json!("completed"), &run["erased"]));
+    assert_eq!(server.interrupt(&question).await["erased"], run["erased"]);
+    let listed = server.get("/v1/runs?limit=200").await.ok();
+    assert!(
+        listed["items"].as_array().unwrap().iter().all(|run| run["erased"]["by"] == "operator"),
+        "{listed}"
+    );
 }
 
 #[tokio::test]
@@ -147,7 +167,20 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     let (code, said) = called(&["hold", &run]);
     assert!(code == Some(0) && said.contains("is erased"), "{said}");
     let (_, said) = called(&["show", &run]);
-    assert!(said.contains("(erased)"), "{said}");
+    assert!(said.contains("(erased)") && said.contains("by operator"), "{said}");
+    let (_, said) = called(&["show", &question]);
+    assert!(said.contains("erased") && said.contains("by operator"), "{said}");
+    // What came after the end is there, and no part of following it.
+    let (code, said) = called(&["events", &run]);
+    let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));
+    assert_eq!(code, Some(0));
+    assert!(at("run_completed") < at("legal_hold_placed") && at("legal_hold_lifted") < at("content_erased"));
+    let (code, said) = called(&["events", &run, "--follow"]);
+    assert_eq!(code, Some(0));
+    assert!(said.trim_end().lines().last().unwrap().contains("run_completed"), "{said}");
+    let (_, said) = called(&["events", &run, "--json"]);
+    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["data"]["because"]), (&json!("content_erased"), &json!("request")));
     let (_, page) = called(&["receipt", &question, "--html"]);
     assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
 }

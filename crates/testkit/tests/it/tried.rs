@@ -80,6 +80,16 @@ async fn of_two_commands_that_write_two_files_both_stay_released() {
         server.choose(&card, "approve").await;
     }
     server.wait_status(&run, &["completed"]).await;
+    // The record of a decided call says what was carried out, and nothing of what is still to come.
+    for opened in server.events_of(&run, "interrupt_opened").await {
+        let id = opened["data"]["interrupt"].as_str().unwrap();
+        let page = server.request(Method::GET, &format!("/v1/receipts/{id}/page"));
+        let page = page.send().await.unwrap().text().await.unwrap();
+        assert!(page.contains("It was carried out.") && !page.contains("happened yet"), "{page}");
+        let shown = server.client_command().args(["show", id]).output().unwrap();
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(shown.contains("echo") && !shown.contains("happened yet"), "{shown}");
+    }
     let workspace = server.workspace();
     let written = ["one.txt", "two.txt"].map(|name| content(&workspace, name));
     assert_eq!(written, ["one\n", "two\n"]);

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::assignment::{self, Reader};
 use super::subject::{self, Subject};
-use super::word;
+use super::{erased, word};
 use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::{Answer, Refused};
@@ -37,6 +37,10 @@ pub async fn of_page(
     let subject = subject::of(app, &row.run).await?;
     let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_deref());
     shown.claimed_by.clone_from(&row.claimed_by);
+    if interrupt.content.is_null() {
+        // On the heap, for it is rare.
+        shown.erased = Box::pin(erased::of_id(app, &row.run)).await?.map(Box::new);
+    }
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }
@@ -48,6 +52,7 @@ pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Inte
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
     let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.starter());
+    shown.erased = run.erased.as_ref().map(erased::of).map(Box::new);
     if interrupt.is_open() {
         tell_what_became(&ends(run), &mut shown.payload);
     }
@@ -326,6 +331,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         suggestions_from_history: Vec::new(),
         warnings: Vec::new(),
         withheld: Vec::new(),
+        erased: None,
         claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
         version: *version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod assignment;
 pub mod conversation;
 pub mod delivery;
+pub mod erased;
 pub mod event;
 pub mod freeze;
 pub mod group;

@@ -13,7 +13,7 @@ use holdshort_store::{InterruptFilter, Tables};
 use serde_json::Value;
 
 use super::subject::Subject;
-use super::usage;
+use super::{erased, usage};
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
@@ -29,7 +29,10 @@ pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     };
     let open_interrupts = if row.status.is_terminal() { Vec::new() } else { open(app, row).await? };
     let (end_message, result) = ended.map(end).unwrap_or_default();
-    Ok(show(row, config, &first.content.data, open_interrupts, end_message, result))
+    let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
+    // Each run begins with an input.
+    let erased = if first.content.is_empty() { Box::pin(erased::of_row(app, row)).await? } else { None };
+    Ok(wire::Run { erased, ..shown })
 }
 
 pub fn of_run(run: &Run) -> Answer<wire::Run> {
@@ -37,7 +40,8 @@ pub fn of_run(run: &Run) -> Answer<wire::Run> {
     let open = run.open_interrupts().map(|(id, _)| id.to_string()).collect();
     let (end_message, result) =
         run.ended.as_ref().map(|ended| (ended.text.clone(), ended.result.clone())).unwrap_or_default();
-    Ok(show(&row, &started.config, &started.input, open, end_message, result))
+    let shown = show(&row, &started.config, &started.input, open, end_message, result);
+    Ok(wire::Run { erased: run.erased.as_ref().map(erased::of), ..shown })
 }
 
 /// How the run ended, if it has.
@@ -96,6 +100,7 @@ fn show(
         open_interrupts,
         usage: usage::of_row(row),
         cost: usage::cost_of_row(row),
+        erased: None,
         duration_ms: row.updated_at.ms_since(row.created_at),
         created_at: row.created_at.to_string(),
         updated_at: row.updated_at.to_string(),

@@ -53,6 +53,8 @@ export function after(call: Call, { type, data, at: when }: Event): Call | undef
       return { ...call, stage: "allowed", release: at(data, "by", "gate") };
     case "tool_started":
       return { ...call, stage: "running", isTried: false, startedAt: when, isWriting: at(data, "changeset") !== undefined };
+    case "result_held":
+      return { ...call, stage: "allowed", endedAt: when, held: text(content, "title") };
     case "tool_finished":
       return {
         ...call,

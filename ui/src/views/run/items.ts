@@ -77,6 +77,8 @@ export interface Call extends Told {
   release?: unknown;
   asks: Ask[];
   plan?: unknown[];
+  /** What its result was called while it was held back. */
+  held?: string;
   released?: { title: string; content: string; edited: boolean };
   startedAt?: string;
   endedAt?: string;

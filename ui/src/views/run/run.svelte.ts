@@ -1,6 +1,7 @@
 // One run as it is now: read once, then told by its events. What arrives in a burst is shown at once.
 import { get, Problem, query } from "../../api/client";
 import type { Event, Interrupt, List, Preview, Run, Status } from "../../api/types";
+import { whenInboxChanges } from "../../state/inbox.svelte";
 import { live } from "../../state/session.svelte";
 import type { Call, Item } from "./items";
 import { type Arriving, Previews } from "./previews";
@@ -11,6 +12,7 @@ const DRAW_MS = 40;
 const READ_MS = 120;
 /** After these the server says anew how the run stands; the others change nothing about it. */
 const MOVES = /^(run_|interrupt_|decision_made|vote_withdrawn|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
+const ENDS = /^run_(completed|failed|cancelled)$/;
 const OVER: Status[] = ["completed", "failed", "cancelled"];
 
 /** What a person interrupted has come to its end: the run may wait for nothing but them now. */
@@ -40,6 +42,7 @@ export class Following {
   readonly #story = new Story();
   readonly #previews = new Previews();
   #seq = 0;
+  #hasEnded = false;
   #reading = 0;
   #fresh: Event[] = [];
   #draw: ReturnType<typeof setTimeout> | undefined;
@@ -65,8 +68,12 @@ export class Following {
         this.#soon();
       },
     });
+    const stopHearing = whenInboxChanges(({ type }) => {
+      if (type.endsWith("frozen") && this.open.length > 0) this.#soon();
+    });
     return () => {
       stop();
+      stopHearing();
       clearTimeout(this.#draw);
       clearTimeout(this.#read);
     };
@@ -86,9 +93,21 @@ export class Following {
       this.take(run);
       this.open = open.items;
       this.problem = undefined;
+      void this.#readLater();
     } catch (problem) {
       const isAway = problem instanceof Problem && problem.code === "unreachable";
       if (!this.run && !isAway) this.problem = problem;
+    }
+  }
+
+  /** What came after the end of the run, such as a hold, is in no stream: read once all before it was told. */
+  async #readLater(): Promise<void> {
+    while (this.isOver && this.#hasEnded && this.run && this.#seq < this.run.seq) {
+      const since = this.#seq;
+      const path = `/v1/runs/${encodeURIComponent(this.id)}/events${query({ since, limit: 200 })}`;
+      const page = await get<List<Event>>(path).catch(() => undefined);
+      page?.items.forEach((event) => this.#event(event));
+      if (this.#seq === since) return;
     }
   }
 
@@ -103,6 +122,10 @@ export class Following {
     this.#story.tell(event);
     this.#fresh.push(event);
     this.#settle(event);
+    if (ENDS.test(event.type)) {
+      this.#hasEnded = true;
+      void this.#readLater();
+    }
     if (moves(event) && event.seq > (this.run?.seq ?? 0)) this.#soon();
     this.#drawSoon();
   }

@@ -50,8 +50,12 @@ function told(type: string, data: unknown): string {
       return t("run.plan.subtasks", { n: number(data, "subtasks") ?? 0 });
     case "plan_drafted":
       return t("run.plan.subtasks", { n: list(data, "subtasks").length });
+    case "result_held":
+      return [text(content, "title"), word("risk", text(data, "level"))].filter(Boolean).join(DOT);
     case "output_released":
       return text(content, "title");
+    case "content_erased":
+      return t("run.event.erased.part", { from: number(data, "from") ?? 0, to: number(data, "to") ?? 0, because: word("run.erased.because", text(data, "because")) });
     default:
       return said;
   }

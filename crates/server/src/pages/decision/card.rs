@@ -21,6 +21,8 @@ pub(super) struct Card<'a> {
     said: &'a str,
     parts: Vec<Part<'a>>,
     end: Option<End<'a>>,
+    /// What was carried out of it, where that is known.
+    pub(super) became: Option<&'static str>,
 }
 
 /// Something that the runtime knows.
@@ -76,6 +78,7 @@ impl<'a> Card<'a> {
             said: if said == context.trim() { "" } else { said },
             parts,
             end: interrupt.resolution.as_ref().map(|resolution| end(interrupt, resolution)),
+            became: None,
         }
     }
 }
@@ -123,6 +126,10 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     }
     if let Some(frozen) = &interrupt.frozen {
         facts.push(Fact::notice("Frozen", plain::line(&frozen.words(interrupt.origin))));
+    }
+    if let Some(erased) = &interrupt.erased {
+        let words = format!("what its run said, {} ({})", time(&erased.at), plain::line(&erased.why()));
+        facts.push(Fact::notice("Erased", words));
     }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         facts.push(Fact::notice("Withheld", plain::line(&words)));

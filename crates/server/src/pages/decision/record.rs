@@ -1,7 +1,7 @@
 //! The record of one interrupt as a page to keep: its card, what happened with who and when, and the checkpoint that covers it.
 
 use axum::response::Response;
-use holdshort_protocol::{Event, Interrupt, JudgedCall, LookAlikes, SignedCheckpoint};
+use holdshort_protocol::{Event, Interrupt, JudgedCall, Kind, LookAlikes, SignedCheckpoint};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -51,6 +51,41 @@ impl Step {
     }
 }
 
+/// What was carried out of the call that it asks about, as the last of these events about that says.
+fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
+    let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
+    let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
+    if !is_of_a_call && !is("result_held") {
+        return None;
+    }
+    let is_edited =
+        interrupt.resolution.as_ref().and_then(|end| end.effect.as_deref()) == Some("proceed_with_edit");
+    events.iter().rev().find_map(|Recorded { event, .. }| {
+        let end = event.data.get("end").and_then(Value::as_str).unwrap_or_default();
+        Some(match (event.kind.as_str(), end) {
+            ("tool_finished", "done") if is("changes_kept") => {
+                "A part of its changes was kept, and carried out."
+            }
+            ("tool_finished", "done") if is_edited => "It was carried out as it was edited.",
+            ("tool_finished", "done") => "It was carried out.",
+            ("tool_finished", _) if is("result_held") => {
+                "It was carried out, and its result was not released."
+            }
+            ("tool_finished", "failed") if is("tool_started") => "It began, and failed.",
+            ("tool_finished", "failed") => "It failed before it began.",
+            ("tool_finished", "refused") => "It was not carried out: it was refused.",
+            ("tool_finished", "answered") => "It was not carried out: the answer was taken for its result.",
+            ("tool_finished", "skipped") => "It was not carried out: it was skipped.",
+            ("tool_finished", "cancelled") => "It was not carried out: the run ended before.",
+            ("tool_finished" | "tool_doubted", _) => "It began, and nobody knows whether it happened.",
+            ("result_held", _) => "It was carried out, and its result is held back.",
+            ("tool_started", _) => "It has begun, and has not ended.",
+            ("tool_authorised", _) => "It may begin, and has not begun.",
+            _ => return None,
+        })
+    })
+}
+
 pub(crate) fn record(
     interrupt: &Interrupt,
     model: Option<&str>,
@@ -58,7 +93,8 @@ pub(crate) fn record(
     checkpoint: &SignedCheckpoint,
 ) -> Response {
     let judged = JudgedCall::of(interrupt);
-    let card = Card::of(interrupt, judged.as_ref(), model);
+    let mut card = Card::of(interrupt, judged.as_ref(), model);
+    card.became = became(interrupt, events);
     let headline = card.kind;
     let look_alikes = LookAlikes::of(interrupt);
     let (form, is_kept) = (None::<()>, true);

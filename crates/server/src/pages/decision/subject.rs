@@ -116,14 +116,14 @@ pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -
         let mut facts = call_facts(judged, interrupt);
         facts.push(Fact::notice("Runs", JudgedCall::RUNS));
         let more = labelled("With", more).into_iter().chain(labelled("Details", beside));
-        return (facts, call(judged).into_iter().chain(more).collect());
+        return (facts, call(judged, true).into_iter().chain(more).collect());
     }
     if interrupt.origin == Origin::External {
         return (Vec::new(), external(interrupt));
     }
     let parts = match interrupt.kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
-            return (call_facts(payload, interrupt), call(payload));
+            return (call_facts(payload, interrupt), call(payload, interrupt.resolution.is_none()));
         }
         Kind::PlanApproval => plan(payload).map_or_else(|| whole(payload), |plan| vec![plan]),
         Kind::Question => {
@@ -185,7 +185,7 @@ fn call_facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
             facts.push(Fact::new(label, plain::line(value)));
         }
     }
-    if command(payload).is_none() {
+    if command(payload).is_none() && interrupt.resolution.is_none() {
         let note = payload.get("note").and_then(Value::as_str);
         facts.extend(note.map(|note| Fact::new("What you release", note)));
     }
@@ -220,15 +220,17 @@ fn call_facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts
 }
 
-/// A call of ours: a command, a change of a file, or whatever its arguments are.
-fn call(payload: &Value) -> Vec<Part<'_>> {
+/// A call of ours: a command, a change of a file, or whatever its arguments are. Its note says what a decision means, and
+/// nothing once there is one.
+fn call(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     if let Some(command) = command(payload) {
         let scripts = Script::all(payload).map(|script| Part::Script {
             path: script.path,
             text: script.text.unwrap_or("(no text)"),
             truncated: script.truncated,
         });
-        let command = Part::Command { text: command, note: text(payload, "note") };
+        let note = if is_open { text(payload, "note") } else { "" };
+        let command = Part::Command { text: command, note };
         let trial = TrialCard::of(payload).map(tried).unwrap_or_default();
         return std::iter::once(command).chain(trial).chain(scripts).collect();
     }

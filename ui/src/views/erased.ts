@@ -1,0 +1,10 @@
+// Who erased what a run said, when, and why, in a sentence.
+import type { Erased } from "../api/types";
+import { moment } from "../parts/age";
+import { plain } from "../parts/plain";
+import { t } from "./texts";
+
+export function erasure(key: "card.erased.text" | "run.erased.text", { by, at, because }: Erased): string {
+  const who = because === "retention" ? t("run.erased.retention") : t("run.erased.by", { who: plain(by) });
+  return t(key, { at: moment(at), who });
+}
