@@ -56,6 +56,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod swarm;
+mod tampering;
 mod telling;
 mod traces;
 mod trials;
