@@ -5,6 +5,7 @@
 mod aborts;
 mod answers;
 mod cases;
+mod checkpoints;
 mod cluster;
 mod codelab;
 mod compliance;
