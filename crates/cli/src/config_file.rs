@@ -15,8 +15,8 @@ use holdshort_http::secret_file::exposes;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl, TlsFiles, network,
-    otlp_headers,
+    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl,
+    TlsFiles, network, otlp_headers,
 };
 use reqwest::Url;
 use reqwest::header::HeaderMap;

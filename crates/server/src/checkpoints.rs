@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::system::checkpoint::{CheckpointNotice, Covered, LastTold};
-use holdshort_engine::{Clock, Error, evidence};
+use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
 /// Where checkpoints go beside the channels, and how often.
@@ -90,7 +90,7 @@ async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     if system.freezes.all.is_some() {
         return Ok(soon);
     }
-    let now = app.driver.clock().now();
+    let now = app.now();
     if let Some(last) = &system.checkpoint_told {
         let due = last.at.plus_ms(every_ms);
         if now < due {

@@ -118,7 +118,10 @@ async fn tell_contents<J: Journal>(
         // It may have been erased between the two that were read.
         let read_again = journal.read(stream, seq - 1, 1).await?;
         if read_again.first().is_some_and(|sealed| sealed.seq == *seq && sealed.content.is_some()) {
-            report.add(stream.as_str(), format!("the content of {stream}/{seq} was erased, and is there again"));
+            report.add(
+                stream.as_str(),
+                format!("the content of {stream}/{seq} was erased, and is there again"),
+            );
             return Ok(());
         }
     }

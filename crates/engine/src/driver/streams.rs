@@ -260,8 +260,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 return Ok(Written { before: current.clone(), events, now: current });
             }
             let of_it = |delivery: &Delivery| Delivery { seq: chain.seq + 1, ..delivery.clone() };
-            let more =
-                Append { deliveries: deliveries.iter().map(of_it).collect(), ..Append::default() };
+            let more = Append { deliveries: deliveries.iter().map(of_it).collect(), ..Append::default() };
             if self.append_beside(&events, chain, more).await?.is_some() {
                 let now = self.system().await?;
                 return Ok(Written { before: current, events, now });

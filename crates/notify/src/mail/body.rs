@@ -51,7 +51,8 @@ pub(super) fn of(message: &Message) -> Body {
 
 /// What is to be kept stands as it is: the plain part is a file that `audit verify --against` reads.
 pub(super) fn of_checkpoint(notice: &CheckpointNotice) -> Body {
-    let headline = format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
+    let headline =
+        format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
     let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
     let words = Words::of(None);
     let plain = format!("{headline}\n\n{note}\n{key}\n\n-- \n{}\n", words.no_reply);

@@ -64,7 +64,8 @@ async fn a_checkpoint_is_told_to_programs_as_it_was_signed() {
         key: "holdshort/5fa1c2d3e4b5a697+7b380829+AdEx".to_owned(),
         to: None,
     };
-    for (via, is_told) in [(Via::Webhook, true), (Via::Slack, false), (Via::Teams, false), (Via::Ntfy, false)] {
+    for (via, is_told) in [(Via::Webhook, true), (Via::Slack, false), (Via::Teams, false), (Via::Ntfy, false)]
+    {
         let sink = Sink::start(Answer::Bytes(OK)).await;
         let channels = open(definition(via, &sink.url())).unwrap();
         let channel = channels.get("tested").unwrap();

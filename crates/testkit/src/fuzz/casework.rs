@@ -2,7 +2,8 @@
 //! `---` between them.
 
 use holdshort_casework::{
-    Case, Examined, GROUPS, Problems, Query, Rules, examine, limits, overview, query, read, redact, report, told,
+    Case, Examined, GROUPS, Problems, Query, Rules, examine, limits, overview, query, read, redact, report,
+    told,
 };
 
 const BETWEEN: &[u8] = b"---\n";
@@ -76,6 +77,9 @@ fn is_computed(case: &Case, examined: &Examined) {
         assert!(rows.iter().all(is_there), "{finding:?}");
     }
     for reason in &examined.pause {
-        assert!(reason.findings.iter().all(|number| (1..=examined.findings.len()).contains(number)), "{reason:?}");
+        assert!(
+            reason.findings.iter().all(|number| (1..=examined.findings.len()).contains(number)),
+            "{reason:?}"
+        );
     }
 }

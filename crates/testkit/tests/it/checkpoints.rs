@@ -20,10 +20,7 @@ fn hook(sink: &WebhookSink) -> String {
 }
 
 fn every_second(channels: &str) -> Setup {
-    TestServer::setup()
-        .channels(channels)
-        .env("HOOK_SECRET", SECRET)
-        .checkpoint_every(Duration::from_secs(1))
+    TestServer::setup().channels(channels).env("HOOK_SECRET", SECRET).checkpoint_every(Duration::from_secs(1))
 }
 
 /// Something happens in the journal.
@@ -40,7 +37,12 @@ fn sizes(received: &[Received]) -> Vec<u64> {
 fn holds(server: &TestServer, kept: &str, key: &str) -> bool {
     let file = server.workspace().join("kept.txt");
     fs::write(&file, kept).unwrap();
-    let ran = server.client_command().args(["audit", "verify", "--against"]).arg(&file).args(["--key", key]).output();
+    let ran = server
+        .client_command()
+        .args(["audit", "verify", "--against"])
+        .arg(&file)
+        .args(["--key", key])
+        .output();
     let ran = ran.unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(matches!(ran.status.code(), Some(0 | 1)), "{ran:?}");
@@ -56,7 +58,10 @@ async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     freeze_and_lift(&server).await;
     let first = sink.wait_for(1).await.remove(0);
     let body = first.json();
-    assert_eq!((&body["type"], first.header("x-event-type")), (&json!("checkpoint.signed"), "checkpoint.signed"));
+    assert_eq!(
+        (&body["type"], first.header("x-event-type")),
+        (&json!("checkpoint.signed"), "checkpoint.signed")
+    );
     let (note, key) = (body["data"]["note"].as_str().unwrap(), body["data"]["key"].as_str().unwrap());
     assert!(holds(&server, note, key), "{body}");
     let told = eventually("it is in the journal", async || {

@@ -227,7 +227,8 @@ impl Story {
         let waits = server.start_run("solo", "waits").await;
         server.wait_one(&waits).await;
         let kept = folders.path().join("kept.txt");
-        let sign = server.client_command().args(["audit", "checkpoint", "--json", "--out"]).arg(kept).output();
+        let sign =
+            server.client_command().args(["audit", "checkpoint", "--json", "--out"]).arg(kept).output();
         let signed: Value = serde_json::from_slice(&sign.unwrap().stdout).unwrap();
         completed(&server, "later").await;
         leave(&mut server, &folders.path().join("whole")).await;
@@ -351,8 +352,7 @@ impl<'s> Files<'s> {
         let head = by_hand::with_events(&self.database(), |file| {
             let mut statement =
                 file.prepare("SELECT position, stream, head FROM events ORDER BY position").unwrap();
-            let rows =
-                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
             let rows: Vec<(i64, Vec<u8>, Vec<u8>)> = rows.map(Result::unwrap).collect();
             let (mut ends, mut all) = (BTreeMap::new(), Head::START);
             for (place, (position, stream, head)) in (1_i64..).zip(rows) {
@@ -380,7 +380,8 @@ impl<'s> Files<'s> {
     async fn sign_with_another_key(&self, kept: &Path) {
         fs::remove_file(self.path(KEY)).unwrap();
         let mut server = TestServer::setup().data(self.folder.path()).start().await;
-        let signed = server.client_command().args(["audit", "checkpoint", "--out"]).arg(kept).output().unwrap();
+        let signed =
+            server.client_command().args(["audit", "checkpoint", "--out"]).arg(kept).output().unwrap();
         assert!(signed.status.success(), "{signed:?}");
         assert!(server.stop().await.success());
     }
