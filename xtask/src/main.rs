@@ -10,6 +10,8 @@ mod bundle;
 mod contract;
 mod counts;
 mod dist;
+#[cfg(test)]
+mod licences;
 mod machine;
 mod npm;
 mod reader;

@@ -15,8 +15,8 @@ use holdshort_http::secret_file;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl, TlsFiles, network,
-    otlp_headers,
+    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl,
+    TlsFiles, network, otlp_headers,
 };
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -33,8 +33,6 @@ use crate::log::{self, Format};
 pub(crate) const NAME: &str = "holdshort.toml";
 /// Where nothing is said.
 const LISTEN: &str = "127.0.0.1:7349";
-/// Between two checkpoints.
-const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
 
 /// As it stands in the file.
 #[derive(Debug, Default, Deserialize)]
@@ -230,13 +228,17 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    if kept.is_none() && every.is_some() {
+    // Whether a channel asks for them is known once their file is read.
+    if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
-            "`checkpoint_every` is of a file: name it with --checkpoint-file, or with `checkpoint_file` in holdshort.toml",
+            "`checkpoint_every` is of a file or of channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
+             holdshort.toml, or channels with --channels",
         ));
     }
-    let every = Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS));
-    let checkpoints = kept.map(|file| KeepCheckpoints { file, every });
+    let checkpoints = (kept.is_some() || every.is_some()).then(|| KeepCheckpoints {
+        file: kept,
+        every: Duration::from_millis(every.unwrap_or(CHECKPOINT_EVERY_MS)),
+    });
     let keep_content =
         telling.pick("keep_content", None, serve.keep_content, file.keep_content, None, |ms| {
             format!("{} days", ms / 86_400_000)

@@ -195,6 +195,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether it is told of checkpoints: only where it says so, for they concern nobody who is asked something.
+    pub fn takes_checkpoints(&self) -> bool {
+        self.occasions.contains(&Occasion::Checkpoint)
+    }
+
     pub fn takes(&self, notice: &Notice) -> bool {
         let is_named = |names: &BTreeSet<String>, of: &[String]| of.iter().any(|name| names.contains(name));
         let is_for_all = self.people.is_empty() && self.groups.is_empty();

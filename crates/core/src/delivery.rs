@@ -3,7 +3,7 @@
 //! Unlike the rows of `projection.rs` they can not be made from the journal again: what was sent is known here alone, and
 //! whoever made them again would tell everything once more.
 
-use crate::id::{DeliveryId, InterruptId, RunId};
+use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
 use crate::time::Timestamp;
 
@@ -14,11 +14,13 @@ pub struct Delivery {
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
-    /// The event that it tells of: `seq` in the stream of the run.
+    /// The event that it tells of: `seq` in the stream of the run. Of a checkpoint it is in that of the installation, and run
+    /// and interrupt are [none](Self::of_nothing).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
-    /// A [`Notice`](crate::notice::Notice) as JSON, which holds no content. Empty once it is old.
+    /// A [`Notice`](crate::notice::Notice) as JSON, or a [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice);
+    /// neither holds content. Empty once it is old.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
@@ -32,6 +34,22 @@ pub struct Delivery {
     /// Why the last attempt failed, or why it is not sent.
     pub error: Option<String>,
     pub ended_at: Option<Timestamp>,
+}
+
+/// Of an id that names nothing.
+const NOTHING: &str = "00000000000000000000000000";
+
+impl Delivery {
+    /// What stands in the columns of a delivery that is about no interrupt.
+    pub fn of_nothing() -> (RunId, InterruptId) {
+        let id = |prefix: &str| format!("{prefix}{NOTHING}");
+        (RunId::from_text(id(RunId::PREFIX)), InterruptId::from_text(id(InterruptId::PREFIX)))
+    }
+
+    /// The interrupt that it is about, and its run.
+    pub fn about(&self) -> Option<(&RunId, &InterruptId)> {
+        (self.occasion != Occasion::Checkpoint).then_some((&self.run, &self.interrupt))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -145,6 +145,9 @@ pub const ERASED_AT_ONCE: u64 = 1_000;
 
 pub const COMMENTS: usize = 200;
 
+/// People whose first look at one interrupt is recorded.
+pub const VIEWS: u32 = 200;
+
 /// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.
 pub const CLAIMS: u32 = 1_000;
 

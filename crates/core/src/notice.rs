@@ -29,11 +29,20 @@ pub enum Occasion {
     Resolved,
     /// Nobody decided in time.
     Expired,
+    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Told only to channels that name it.
+    Checkpoint,
 }
 
 impl Occasion {
-    pub const ALL: [Self; 6] =
-        [Self::Opened, Self::Asked, Self::Reminded, Self::Escalated, Self::Resolved, Self::Expired];
+    pub const ALL: [Self; 7] = [
+        Self::Opened,
+        Self::Asked,
+        Self::Reminded,
+        Self::Escalated,
+        Self::Resolved,
+        Self::Expired,
+        Self::Checkpoint,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -43,6 +52,7 @@ impl Occasion {
             Self::Escalated => "escalated",
             Self::Resolved => "resolved",
             Self::Expired => "expired",
+            Self::Checkpoint => "checkpoint",
         }
     }
 
@@ -54,7 +64,7 @@ impl Occasion {
     pub fn asks(self) -> bool {
         match self {
             Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,
-            Self::Resolved | Self::Expired => false,
+            Self::Resolved | Self::Expired | Self::Checkpoint => false,
         }
     }
 }

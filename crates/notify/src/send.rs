@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use holdshort_core::digest::Digest;
+use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_http::answers::innermost;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -55,6 +56,23 @@ impl Channel {
             return self.bot(format::slack_calls(message, conversation)).await;
         }
         self.request(format::request(self, message, now), now).await
+    }
+
+    /// A checkpoint of the journal. `id`: what repeats are told by.
+    pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
+        if let Some(smtp) = &self.smtp {
+            return self.mail(smtp, mail::of_checkpoint(id, notice, &smtp.from)).await;
+        }
+        match format::request_of_checkpoint(self, id, notice, now) {
+            Some(request) => self.request(request, now).await,
+            None => Sent {
+                verdict: Verdict::Refused,
+                status: None,
+                error: Some("a channel of this kind is told of no checkpoint".to_owned()),
+                digest: String::new(),
+                answer: None,
+            },
+        }
     }
 
     /// Several messages to the same readers as one. `inbox`: where everything is that waits.

@@ -199,7 +199,8 @@ impl Words {
             Occasion::Asked => self.asked,
             Occasion::Reminded => self.reminded,
             Occasion::Escalated => self.escalated,
-            Occasion::Expired => self.expired,
+            // One has words of its own: `checkpoint.rs`.
+            Occasion::Expired | Occasion::Checkpoint => self.expired,
             Occasion::Resolved => return format!("{}: {subject}", self.outcome(outcome)),
         };
         filled(form, &[subject])

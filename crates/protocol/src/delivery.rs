@@ -16,9 +16,12 @@ pub struct Delivery {
     pub id: String,
     pub channel: String,
     pub event: Occasion,
-    pub interrupt: String,
-    pub run: String,
-    /// Of the event in the stream of the run.
+    /// Not there where it tells of a checkpoint; nor is `run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Of the event in the stream of the run; of a checkpoint in that of the installation.
     pub seq: u64,
     pub state: DeliveryState,
     pub attempts: u64,
@@ -71,6 +74,7 @@ pub enum Occasion {
     Escalated,
     Resolved,
     Expired,
+    Checkpoint,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,4 +1,5 @@
-//! Checkpoints at an interval, appended to a file: while the journal grows, and before the server stops.
+//! Checkpoints that leave the house at an interval, while the journal grows: appended to a file, also before the server stops,
+//! and told to the channels that ask for them.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -6,45 +7,49 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdshort_engine::evidence;
+use holdshort_core::system::checkpoint::{CheckpointNotice, Covered, LastTold};
+use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
-/// Where checkpoints go, and how often.
+/// Where checkpoints go beside the channels, and how often.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// Made where it is missing; what is in it stays.
-    pub file: PathBuf,
+    /// Made where it is missing; what is in it stays. `None`: to channels alone.
+    pub file: Option<PathBuf>,
     pub every: Duration,
 }
 
-impl KeepCheckpoints {
-    /// Whether the file can be appended to: what can not be kept is told before the server starts.
-    pub(crate) fn try_file(&self) -> io::Result<()> {
-        OpenOptions::new().create(true).append(true).open(&self.file).map(drop)
-    }
+/// Where nothing is said.
+pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
+/// Between two looks at a journal that does not grow.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// Whether the file can be appended to: what can not be kept is told before the server starts.
+pub(crate) fn try_file(file: &Path) -> io::Result<()> {
+    OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
 /// Signs one at each interval, unless the journal stands where the last one left it. What can not be written is told in the
 /// log, and tried again at the next interval.
-pub(crate) async fn keep(app: Arc<App>, to: KeepCheckpoints) {
+pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
-        tokio::time::sleep(to.every).await;
-        covered = write(&app, &to, covered).await;
+        tokio::time::sleep(every).await;
+        covered = write(&app, &file, covered).await;
     }
 }
 
 /// The last one, once nothing more is written.
-pub(crate) async fn keep_last(app: &Arc<App>, to: &KeepCheckpoints) {
-    write(app, to, 0).await;
+pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
+    write(app, file, 0).await;
 }
 
 /// How many events are covered then.
-async fn write(app: &Arc<App>, to: &KeepCheckpoints, covered: u64) -> u64 {
-    match try_to_write(app, &to.file, covered).await {
+async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
+    match try_to_write(app, file, covered).await {
         Ok(size) => size,
         Err(error) => {
-            tracing::error!(file = %to.file.display(), %error, "no checkpoint was written");
+            tracing::error!(file = %file.display(), %error, "no checkpoint was written");
             covered
         }
     }
@@ -59,4 +64,53 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     let (file, note) = (file.to_owned(), signed.note);
     tokio::task::spawn_blocking(move || evidence::append(&file, &note)).await.map_err(io::Error::other)??;
     Ok(signed.checkpoint.size)
+}
+
+/// Has channels told of one at each interval, unless nothing happened since. When the last one was told is in the journal, so a
+/// restart tells nothing again, and of several nodes one does.
+pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
+    loop {
+        let wait = match tell(&app, every).await {
+            Ok(wait) => wait,
+            Err(error) => {
+                tracing::error!(%error, "no channel was told of a checkpoint");
+                every.min(LOOK_AGAIN)
+            }
+        };
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// How long to wait then.
+async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
+    let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
+    let soon = every.min(LOOK_AGAIN);
+    let system = app.driver.system().await?;
+    // A folder that was restored signs nothing before somebody has looked at it.
+    if system.freezes.all.is_some() {
+        return Ok(soon);
+    }
+    let now = app.now();
+    if let Some(last) = &system.checkpoint_told {
+        let due = last.at.plus_ms(every_ms);
+        if now < due {
+            return Ok(Duration::from_millis(due.ms_since(now)));
+        }
+    }
+    let size = app.evidence.size().await?;
+    let is_due = |last: &LastTold| last.is_followed(now, every_ms, size);
+    if size == 0 || !system.checkpoint_told.as_ref().is_none_or(is_due) {
+        return Ok(soon);
+    }
+    let signed = app.evidence.checkpoint(&app.driver).await?;
+    let evidence::Checkpoint { size, root, .. } = signed.checkpoint;
+    let notice = CheckpointNotice {
+        at: signed.at,
+        covered: Covered { size, root },
+        note: signed.note,
+        key: signed.key,
+        to: None,
+    };
+    app.driver.tell_checkpoint(&notice, every_ms).await?;
+    Ok(every)
 }

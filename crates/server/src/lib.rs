@@ -21,7 +21,7 @@ mod telling;
 mod tls;
 
 pub use asyncapi::asyncapi;
-pub use checkpoints::KeepCheckpoints;
+pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
 pub use holdshort_edges::crew::{Settings as Crew, Wrong as WrongCrew};
 pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::cors::Cors;

@@ -43,7 +43,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::checkpoints::{self, KeepCheckpoints};
+use crate::checkpoints::{self, CHECKPOINT_EVERY_MS, KeepCheckpoints};
 use crate::telling::Telling;
 use crate::tls::Tls;
 use crate::{checkpoint_key, library, routes, serving};
@@ -106,6 +106,11 @@ pub enum StartError {
     NoIdentity,
     #[error("checkpoints can not be written to {}: {source}", file.display())]
     Checkpoints { file: PathBuf, source: std::io::Error },
+    #[error(
+        "`checkpoint_every` says how often, and nothing says where to: name a file with --checkpoint-file, or have a channel \
+         of the channels file ask for `events: [checkpoint]`"
+    )]
+    NoCheckpoints,
     #[error("{0}")]
     Tls(String),
     #[error("can not listen on {address}: {source}; name another address with --listen")]
@@ -144,7 +149,8 @@ pub struct Server {
     registered: JoinHandle<()>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
-    checkpoints: Option<(KeepCheckpoints, JoinHandle<()>)>,
+    checkpoints: Option<(PathBuf, JoinHandle<()>)>,
+    telling_checkpoints: Option<JoinHandle<()>>,
     /// Of traces.
     telling: Option<JoinHandle<()>>,
     /// Of what was kept long enough.
@@ -236,8 +242,16 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
     // Its future is large, and whoever starts a server would hold it.
-    if let Some(to) = &options.checkpoints {
-        to.try_file().map_err(|source| StartError::Checkpoints { file: to.file.clone(), source })?;
+    let usual = Duration::from_millis(CHECKPOINT_EVERY_MS);
+    let every = options.checkpoints.as_ref().map_or(usual, |to| to.every);
+    let kept = options.checkpoints.as_ref().and_then(|to| to.file.clone());
+    if let Some(file) = &kept {
+        let file = file.clone();
+        checkpoints::try_file(&file).map_err(|source| StartError::Checkpoints { file, source })?;
+    }
+    let tells = channels.definitions().iter().any(|channel| channel.rule.takes_checkpoints());
+    if options.checkpoints.is_some() && kept.is_none() && !tells {
+        return Err(StartError::NoCheckpoints);
     }
     let engine = Box::pin(real::open(Setup {
         data: options.data.clone(),
@@ -323,10 +337,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, options.crew);
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
-    let checkpoints = options.checkpoints.map(|to| {
-        let keeping = tokio::spawn(checkpoints::keep(app.clone(), to.clone()));
-        (to, keeping)
+    let checkpoints = kept.map(|file| {
+        let keeping = tokio::spawn(checkpoints::keep(app.clone(), file.clone(), every));
+        (file, keeping)
     });
+    let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
     // Frozen, or without channels, it sends nothing.
     let sending = tokio::spawn(keep_sending(app.driver.clone(), told, Arc::new(Telling(app.clone()))));
     let registered = tokio::spawn(keep_told(app.clone()));
@@ -355,6 +370,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         registered,
         certificate,
         checkpoints,
+        telling_checkpoints,
         telling,
         erasing,
     })
@@ -473,12 +489,12 @@ impl Server {
         }
         self.reading.abort();
         self.standing.abort();
-        for task in [self.certificate, self.erasing].into_iter().flatten() {
+        for task in [self.certificate, self.erasing, self.telling_checkpoints].into_iter().flatten() {
             task.abort();
         }
-        if let Some((to, keeping)) = self.checkpoints {
+        if let Some((file, keeping)) = self.checkpoints {
             keeping.abort();
-            Box::pin(checkpoints::keep_last(&self.app, &to)).await;
+            Box::pin(checkpoints::keep_last(&self.app, &file)).await;
         }
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");

@@ -104,6 +104,12 @@ impl Setup {
         self
     }
 
+    /// How often checkpoints leave the house; whole seconds.
+    pub fn checkpoint_every(mut self, every: Duration) -> Self {
+        self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);
+        self
+    }
+
     /// How long the other nodes wait for this one before they take over; whole seconds.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);

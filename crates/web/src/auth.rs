@@ -311,7 +311,9 @@ impl FromRequestParts<AuthState> for Decider {
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
         let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
-        if parts.method == Method::POST && path.is_some_and(|path| path.ends_with("/decisions")) {
+        // A look writes to the journal as a decision does.
+        let is_metered = |path: &str| path.ends_with("/decisions") || path.ends_with("/views");
+        if parts.method == Method::POST && path.is_some_and(is_metered) {
             let meter = parts.extensions.get::<Arc<Meter>>();
             auth.app().allowances.decides(&known.principal.id, meter.map(|meter| &**meter))?;
         }

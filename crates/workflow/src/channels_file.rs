@@ -146,6 +146,10 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         }
     };
     let rule = rule(&fields, problems);
+    if let (Some(item), true) = (fields.find("events"), rule.takes_checkpoints()) {
+        let to = reached.as_ref().map(|reached| &reached.to);
+        checkpoints(via, to, item, problems);
+    }
     let mut ms = |key: &str, default: u64, most: u64| {
         let Some(item) = fields.find(key) else { return default };
         match duration::read(item, problems) {
@@ -183,6 +187,19 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
         hold,
         personal,
     })
+}
+
+/// A checkpoint is evidence: it goes to a program, or to an address that keeps it.
+fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
+    match (via, to) {
+        (Via::Webhook, _) | (Via::Email, Some(To::Addresses(_)) | None) => {}
+        (Via::Email, Some(To::People | To::Channel)) => {
+            problems.at(events, "`checkpoint` goes to fixed addresses: name them in `to`");
+        }
+        (Via::Slack | Via::Teams | Via::Ntfy | Via::Crew, _) => {
+            problems.at(events, "`checkpoint` is for channels of the types `webhook` and `email`");
+        }
+    }
 }
 
 /// How a channel is reached.

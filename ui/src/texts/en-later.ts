@@ -231,6 +231,7 @@ export const later = {
   "run.event.interrupt_claimed": "interrupt claimed",
   "run.event.interrupt_released": "interrupt let go",
   "run.event.comment_added": "comment",
+  "run.event.interrupt_viewed": "looked at",
   "run.event.answer_corrected": "answer corrected",
   "run.event.answer_erased": "answer erased",
   "run.event.content_erased": "content erased",

@@ -118,6 +118,8 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
         return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
+    // A mail that was kept has the line ends of mails.
+    let text = text.replace("\r\n", "\n");
     if are_notes(&text) {
         return checkpoints(against, &text, keys);
     }

@@ -81,7 +81,8 @@ fn lines(delivery: &Delivery, paint: Paint) -> Vec<String> {
     let next = next_at.as_ref().filter(|_| *attempts > 0);
     let next = next.map(|at| format!(", next at {at}")).unwrap_or_default();
     let tries = count(*attempts, "attempt");
-    lines.push(paint.dim(&format!("    {interrupt}, {}, {tries}{next}", time::ago(created_at))));
+    let about = interrupt.as_deref().unwrap_or("the journal");
+    lines.push(paint.dim(&format!("    {about}, {}, {tries}{next}", time::ago(created_at))));
     if let Some(error) = error {
         lines.push(format!("    {}", plain::line(error)));
     }

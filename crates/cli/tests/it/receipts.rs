@@ -130,6 +130,39 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     );
 }
 
+/// An app says that it shows a card; reading is no look. The receipt and the page have the first look of each person.
+#[tokio::test]
+async fn the_record_says_who_looked_first_and_when() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let asked = ask(&serving, json!({"kind": "tool_approval", "title": "Delete it"})).await;
+    let id = asked["id"].as_str().unwrap();
+    let text = |name: &str| serving.started[name].as_str().unwrap();
+    let http = holdshort_http::client().build().unwrap();
+    let url = format!("{}/v1/interrupts/{id}", text("listening"));
+    let look = async |token: &str| {
+        let sent = http.post(format!("{url}/views")).bearer_auth(token).send().await.unwrap();
+        sent.status().as_u16()
+    };
+    assert_eq!(http.get(&url).bearer_auth(text("token")).send().await.unwrap().status(), 200);
+    assert_eq!(home.json(&["receipt", id])["events"].as_array().unwrap().len(), 2, "nobody has looked");
+    assert_eq!((look(text("token")).await, look(text("token")).await), (200, 200));
+    assert_eq!(look(text("agent_token")).await, 403);
+    assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
+    assert_eq!(look(text("token")).await, 200, "too late to be news");
+
+    let path = home.path().join("receipt.json");
+    let receipt = home.json(&["receipt", id]);
+    fs::write(&path, receipt.to_string()).unwrap();
+    let said = checked(&path, receipt["checkpoint"]["key"].as_str().unwrap(), id).unwrap();
+    let kinds: Vec<&str> = said.lines().filter_map(|line| line.split("  ").nth(1)).collect();
+    let expected =
+        ["run_started", "interrupt_opened", "interrupt_viewed", "decision_made", "interrupt_resolved"];
+    assert_eq!(kinds, expected, "{said}");
+    let page = home.run(&["receipt", id, "--html"]).out;
+    assert!(page.contains("interrupt viewed"), "{page}");
+}
+
 #[tokio::test]
 async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let home = Home::new();

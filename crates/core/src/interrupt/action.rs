@@ -90,6 +90,16 @@ impl Interrupt {
         if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
+    /// Whether it is news that somebody looks at it: their first look while it is open.
+    pub fn check_view(&self, voter: &Voter<'_>) -> Result<bool, Refusal> {
+        self.may_take_part(voter)?;
+        let is_news = self.is_open() && !self.views.contains_key(&voter.actor.id);
+        if is_news && self.views.len() >= limits::VIEWS as usize {
+            return Err(Refusal::Limit { name: "views", limit: limits::VIEWS.into() });
+        }
+        Ok(is_news)
+    }
+
     /// Comments are taken also after the resolution: people say why later.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;

@@ -215,6 +215,8 @@ pub struct Interrupt {
     /// How often it was claimed.
     pub claims: u32,
     pub comments: Vec<Comment>,
+    /// Who has looked at it while it was open, and when first.
+    pub views: BTreeMap<String, Timestamp>,
     /// What comes next while nobody decides.
     pub due: Due,
     /// Who has put it off, each for themselves, and until when.
@@ -283,6 +285,7 @@ impl Interrupt {
             claim: None,
             claims: 0,
             comments: Vec::new(),
+            views: BTreeMap::new(),
             resolution: None,
             kept: Kept::default(),
             used: None,
@@ -324,6 +327,11 @@ impl Interrupt {
         {
             let (by, text) = (event.actor.id.clone(), event.content.text.clone());
             self.comments.push(Comment { by, text, at: event.at, seq });
+        }
+        if let Fact::InterruptViewed { interrupt } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.views.entry(event.actor.id.clone()).or_insert(event.at);
         }
         self.reassign(fact);
         self.wait(fact);

@@ -520,6 +520,7 @@ impl Run {
             | Fact::InterruptClaimed { interrupt: id, .. }
             | Fact::InterruptReleased { interrupt: id }
             | Fact::CommentAdded { interrupt: id }
+            | Fact::InterruptViewed { interrupt: id }
             | Fact::VoteWithdrawn { interrupt: id, .. }
             | Fact::InterruptReassigned { interrupt: id, .. }
             | Fact::InterruptDelegated { interrupt: id, .. }

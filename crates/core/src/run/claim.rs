@@ -34,6 +34,13 @@ impl Draft<'_> {
         Ok(())
     }
 
+    pub(super) fn view(&mut self, id: &InterruptId) -> Result<(), Rejection> {
+        if self.interrupt(id)?.check_view(&self.voter())? {
+            self.emit(Fact::InterruptViewed { interrupt: id.clone() }, Content::none());
+        }
+        Ok(())
+    }
+
     /// The same as `decide`; what a client is to run with that is the deciding client's.
     pub(super) fn decide_as(
         &mut self,

@@ -550,7 +550,10 @@ pub enum Fact {
     CommentAdded {
         interrupt: InterruptId,
     },
-
+    /// Somebody looked at it for the first time, over what the actor says.
+    InterruptViewed {
+        interrupt: InterruptId,
+    },
     /// What is kept as the answer to a question from here on; the agent that asked has heard the one before. text and data:
     /// as those of `decision_made`.
     AnswerCorrected {

@@ -86,6 +86,7 @@ impl Draft<'_> {
             Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
             Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
+            Input::View { interrupt } => self.view(&interrupt),
             Input::Snooze { interrupt, until } => self.snooze(&interrupt, until),
             Input::TakeBack { interrupt } => self.take_vote_back(&interrupt),
             Input::Reassign { interrupt, to, text } => self.reassign(&interrupt, to, text),

@@ -70,6 +70,10 @@ pub enum Input {
         interrupt: InterruptId,
         text: String,
     },
+    /// Somebody looks at an interrupt.
+    View {
+        interrupt: InterruptId,
+    },
     /// Somebody puts it off for themselves; `None`: no more.
     Snooze {
         interrupt: InterruptId,
@@ -228,6 +232,7 @@ impl Input {
             | Self::Claim { .. }
             | Self::Release { .. }
             | Self::Comment { .. }
+            | Self::View { .. }
             | Self::Snooze { .. }
             | Self::TakeBack { .. }
             | Self::Reassign { .. }

@@ -139,6 +139,7 @@ impl Run {
             | Fact::InterruptReleased { .. }
             | Fact::ChangesUndone { .. }
             | Fact::CommentAdded { .. }
+            | Fact::InterruptViewed { .. }
             | Fact::VoteWithdrawn { .. }
             | Fact::InterruptReassigned { .. }
             | Fact::InterruptDelegated { .. }

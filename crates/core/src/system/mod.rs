@@ -1,6 +1,7 @@
 //! The installation: its policy rules, its people, the keys of agents and services, and the freeze that stops every new
 //! start.
 
+pub mod checkpoint;
 pub mod freeze;
 mod hours;
 pub mod keys;
@@ -106,6 +107,8 @@ pub enum Fact {
     CheckpointKeySet {
         public: String,
     },
+    /// From here on channels are told of a checkpoint over this.
+    CheckpointTold(checkpoint::Covered),
     /// It is told of reviews from here on. Its URL and its secrets are nowhere in the journal.
     WebhookRegistered {
         webhook: WebhookId,
@@ -128,6 +131,7 @@ pub struct System {
     pub people: People,
     /// The public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
+    pub checkpoint_told: Option<checkpoint::LastTold>,
     /// What has ended at the identity provider.
     pub signed_out_there: SignedOutThere,
     /// Those that were registered over the API.
@@ -164,6 +168,7 @@ pub enum Input {
     SetCheckpointKey {
         public: String,
     },
+    TellCheckpoint(checkpoint::Tell),
     /// A token of an issuer says who this is, as `person.issued_at` has it.
     TakeUp {
         id: String,
@@ -312,6 +317,11 @@ impl System {
                 let is_news = !self.checkpoint_keys.contains(&public);
                 is_news.then_some(plain(Fact::CheckpointKeySet { public })).into_iter().collect()
             }
+            Input::TellCheckpoint(checkpoint::Tell { covered, every_ms }) => {
+                let follows = |last: checkpoint::LastTold| last.is_followed(at, every_ms, covered.size);
+                let is_due = self.checkpoint_told.is_none_or(follows);
+                is_due.then_some(plain(Fact::CheckpointTold(covered))).into_iter().collect()
+            }
             Input::RegisterWebhook { webhook, is } => vec![plain(self.register_webhook(webhook, is)?)],
             Input::RemoveWebhook { webhook } => vec![plain(self.remove_webhook(webhook)?)],
             Input::RevokeKey { key } => {
@@ -368,13 +378,11 @@ impl System {
             | Input::RemoveWebhook { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
             // Nobody says so by a request.
-            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::SignOutByProvider { .. }
-                if actor.role == Role::Engine =>
-            {
-                return Ok(());
-            }
-            Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::SignOutByProvider { .. } => {
-                return Err(Rejection::Role);
+            Input::TakeUp { .. }
+            | Input::SetCheckpointKey { .. }
+            | Input::TellCheckpoint(_)
+            | Input::SignOutByProvider { .. } => {
+                return if actor.role == Role::Engine { Ok(()) } else { Err(Rejection::Role) };
             }
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
@@ -543,6 +551,9 @@ impl System {
                 self.keys.rotated(key, *digest, *previous_until, event.at);
             }
             Fact::CheckpointKeySet { public } => self.checkpoint_keys.push(public.clone()),
+            Fact::CheckpointTold(covered) => {
+                self.checkpoint_told = Some(checkpoint::LastTold { at: event.at, covered: *covered });
+            }
             Fact::WebhookRegistered { webhook, is } => {
                 let registered = Registered { is: is.clone(), by: event.actor.id.clone(), at: event.at };
                 self.webhooks.insert(webhook.clone(), registered);

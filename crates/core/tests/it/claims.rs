@@ -110,6 +110,35 @@ fn whoever_may_not_decide_may_not_claim_or_comment() {
     assert_eq!(told(&mut world, &person("ann"), claim), "interrupt_claimed");
 }
 
+/// Of each person the first look counts, while it is open; it changes nothing else.
+#[test]
+fn the_first_look_of_each_person_is_recorded() {
+    let mut world = held();
+    let id = world.open(Kind::ToolApproval);
+    let view = Input::View { interrupt: id.clone() };
+    let (ann, bob) = (person("ann"), person("bob"));
+    let version = world.run.interrupts[&id].version;
+    for (actor, expected) in [
+        (&ann, "interrupt_viewed"),
+        (&ann, "–"),
+        (&bob, "interrupt_viewed"),
+        (&bob, "–"),
+        (&Actor::agent("a", "rest"), "✗ Role"),
+    ] {
+        assert_eq!(told(&mut world, actor, view.clone()), expected);
+    }
+    let interrupt = &world.run.interrupts[&id];
+    assert_eq!((interrupt.views.len(), interrupt.version), (2, version));
+    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
+    let views = &mut std::sync::Arc::make_mut(interrupt).views;
+    let now = views["ann"];
+    views.extend((views.len()..limits::VIEWS as usize).map(|n| (format!("p{n}"), now)));
+    let limit = format!("✗ Limit {{ name: \"views\", limit: {} }}", limits::VIEWS);
+    assert_eq!(told(&mut world, &person("cleo"), view.clone()), limit);
+    world.decide(Kind::ToolApproval, choose("reject"));
+    assert_eq!(told(&mut world, &person("dora"), view), "–", "it is over");
+}
+
 #[test]
 fn a_comment_is_kept_beside_the_decisions_also_later() {
     let mut world = held();

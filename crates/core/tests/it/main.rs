@@ -8,6 +8,7 @@ mod assignments;
 mod called;
 mod canonical;
 mod changesets;
+mod checkpoints;
 mod claims;
 mod client;
 mod commands;

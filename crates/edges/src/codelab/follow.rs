@@ -412,7 +412,9 @@ impl Follower {
                     self.may_take_over = true;
                     true
                 }
-                event::Fact::Run(Fact::InterruptClaimed { .. } | Fact::CommentAdded { .. }) => true,
+                event::Fact::Run(
+                    Fact::InterruptClaimed { .. } | Fact::CommentAdded { .. } | Fact::InterruptViewed { .. },
+                ) => true,
                 _ => false,
             };
             let is_old = self.came.as_ref().is_some_and(|(run, came)| *run == id && seq <= *came);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::event::{self, Chain, Event, Sealed};
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, InterruptRow, RunRow};
 use holdshort_core::run::{Fact, Run};
@@ -43,12 +43,42 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// The next events of a stream, each verified; empty at its end. `lost`: those whose content is gone without a word.
+/// Of a stream: which events have content that somebody erased, and which have none that nobody did.
+#[derive(Default)]
+struct Contents {
+    there: BTreeSet<u64>,
+    /// Gone, and no later event has said so.
+    lost: BTreeSet<u64>,
+    /// A later event says that it was erased, and it was read all the same.
+    back: BTreeSet<u64>,
+}
+
+impl Contents {
+    fn met(&mut self, sealed: &Sealed) -> Result<(), event::Error> {
+        if sealed.content.is_some() {
+            self.there.insert(sealed.seq);
+        } else if event::has_lost_content(sealed)? {
+            self.lost.insert(sealed.seq);
+        }
+        Ok(())
+    }
+
+    fn were_erased(&mut self, events: impl Iterator<Item = u64>) {
+        for seq in events {
+            self.lost.remove(&seq);
+            if self.there.remove(&seq) {
+                self.back.insert(seq);
+            }
+        }
+    }
+}
+
+/// The next events of a stream, each verified; empty at its end.
 async fn next<J: Journal>(
     journal: &J,
     stream: &StreamId,
     chain: &mut Chain,
-    lost: &mut BTreeSet<u64>,
+    contents: &mut Contents,
     report: &mut Report,
 ) -> Result<Vec<Event>, Finding> {
     let page = journal.read(stream, chain.seq, PAGE).await?;
@@ -56,16 +86,15 @@ async fn next<J: Journal>(
     for sealed in &page {
         events.push(event::open(sealed, chain)?);
         report.events += 1;
-        if event::has_lost_content(sealed)? {
-            lost.insert(sealed.seq);
-        }
+        contents.met(sealed)?;
         // Whoever erased it says so later in the same stream.
         match events.last().map(|event: &Event| &event.fact) {
             Some(event::Fact::Run(Fact::AnswerErased { events, .. })) => {
-                lost.retain(|seq| !events.contains(seq));
+                contents.were_erased(events.iter().copied());
             }
             Some(event::Fact::Run(Fact::ContentErased { from, to, .. })) => {
-                lost.retain(|seq| !(from..=to).contains(&seq));
+                // No further than the event itself, whatever it says.
+                contents.were_erased(*from..=(*to).min(chain.seq));
             }
             _ => {}
         }
@@ -73,13 +102,30 @@ async fn next<J: Journal>(
     Ok(events)
 }
 
-fn tell_lost(stream: &StreamId, lost: &BTreeSet<u64>, report: &mut Report) {
-    for seq in lost {
+async fn tell_contents<J: Journal>(
+    journal: &J,
+    stream: &StreamId,
+    contents: &Contents,
+    report: &mut Report,
+) -> Result<(), Finding> {
+    for seq in &contents.lost {
         report.add(
             stream.as_str(),
             format!("the content of {stream}/{seq} was taken away, and no event says who erased it"),
         );
     }
+    for seq in &contents.back {
+        // It may have been erased between the two that were read.
+        let read_again = journal.read(stream, seq - 1, 1).await?;
+        if read_again.first().is_some_and(|sealed| sealed.seq == *seq && sealed.content.is_some()) {
+            report.add(
+                stream.as_str(),
+                format!("the content of {stream}/{seq} was erased, and is there again"),
+            );
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 async fn verify_run<J: Journal>(
@@ -90,10 +136,10 @@ async fn verify_run<J: Journal>(
 ) -> Result<(), Finding> {
     let stream = StreamId::Run(id.clone());
     let (mut chain, mut run) = (Chain::START, None::<Run>);
-    let mut lost = BTreeSet::new();
+    let mut contents = Contents::default();
     for _ in 0..ATTEMPTS {
         loop {
-            let events = next(journal, &stream, &mut chain, &mut lost, report).await?;
+            let events = next(journal, &stream, &mut chain, &mut contents, report).await?;
             for event in &events {
                 match &mut run {
                     Some(run) => run.apply(event),
@@ -104,7 +150,7 @@ async fn verify_run<J: Journal>(
                 break;
             }
         }
-        tell_lost(&stream, &std::mem::take(&mut lost), report);
+        tell_contents(journal, &stream, &contents, report).await?;
         let Some(run) = &run else { return Ok(()) };
         let (row, interrupts) = (journal.run(id).await?, interrupts_of(journal, id).await?);
         let answers = answers_of(journal, id).await?;
@@ -224,10 +270,10 @@ async fn answers_of<J: Journal>(
 async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Report) -> Result<(), Finding> {
     let stream = StreamId::Session(id.clone());
     let (mut chain, mut session) = (Chain::START, Session::new(id.clone()));
-    let mut lost = BTreeSet::new();
+    let mut contents = Contents::default();
     for _ in 0..ATTEMPTS {
         loop {
-            let events = next(journal, &stream, &mut chain, &mut lost, report).await?;
+            let events = next(journal, &stream, &mut chain, &mut contents, report).await?;
             for event in &events {
                 session.apply(event);
             }
@@ -235,7 +281,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
                 break;
             }
         }
-        tell_lost(&stream, &std::mem::take(&mut lost), report);
+        tell_contents(journal, &stream, &contents, report).await?;
         let problem = match session_row(journal, &session, chain.seq).await? {
             None => grant_problem(journal, &session, chain.seq).await?,
             problem => problem,
@@ -275,10 +321,9 @@ async fn grant_problem<J: Journal>(
 }
 
 async fn verify_system<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
-    let (mut chain, mut lost) = (Chain::START, BTreeSet::new());
-    while !next(journal, &StreamId::System, &mut chain, &mut lost, report).await?.is_empty() {}
-    tell_lost(&StreamId::System, &lost, report);
-    Ok(())
+    let (mut chain, mut contents) = (Chain::START, Contents::default());
+    while !next(journal, &StreamId::System, &mut chain, &mut contents, report).await?.is_empty() {}
+    tell_contents(journal, &StreamId::System, &contents, report).await
 }
 
 pub(super) fn missing(what: &str) -> String {

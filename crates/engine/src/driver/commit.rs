@@ -157,6 +157,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         | Fact::ResultHeld { .. }
                         | Fact::OutputReleased { .. }
                         | Fact::CommentAdded { .. }
+                        | Fact::InterruptViewed { .. }
                         | Fact::NoteAdded { .. }
                         | Fact::LegalHoldPlaced
                         | Fact::LegalHoldLifted

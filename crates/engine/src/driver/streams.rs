@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Rule;
+use holdshort_core::delivery::Delivery;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
 use holdshort_core::session::Session;
+use holdshort_core::system::checkpoint::{CheckpointNotice, Tell};
 use holdshort_core::system::people::{PeopleSource, Roster};
 use holdshort_core::system::{self, System};
 use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
@@ -225,7 +227,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
+    /// Tells the channels that ask for it of a checkpoint, in the append that says so. Nothing is told within `every_ms` of the
+    /// last one, by whichever node.
+    pub async fn tell_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
+        let tell = Tell { covered: notice.covered, every_ms };
+        let deliveries = self.checkpoint_deliveries(notice);
+        let input = system::Input::TellCheckpoint(tell);
+        self.write_telling(input, Actor::engine(), &deliveries).await?;
+        self.told.notify_one();
+        Ok(())
+    }
+
     async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {
+        self.write_telling(input, actor, &[]).await
+    }
+
+    /// The same, with what channels are told of its first event.
+    async fn write_telling(
+        &self,
+        input: system::Input,
+        actor: Actor,
+        deliveries: &[Delivery],
+    ) -> Result<Written, Error> {
         // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
@@ -236,7 +259,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if events.is_empty() {
                 return Ok(Written { before: current.clone(), events, now: current });
             }
-            if self.append_plain(&events, chain, Rows::default(), Vec::new()).await?.is_some() {
+            let of_it = |delivery: &Delivery| Delivery { seq: chain.seq + 1, ..delivery.clone() };
+            let more = Append { deliveries: deliveries.iter().map(of_it).collect(), ..Append::default() };
+            if self.append_beside(&events, chain, more).await?.is_some() {
                 let now = self.system().await?;
                 return Ok(Written { before: current, events, now });
             }
@@ -249,9 +274,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn append_plain(
         &self,
         events: &[Event],
-        mut chain: Chain,
+        chain: Chain,
         rows: Rows,
         keys: Vec<Key>,
+    ) -> Result<Option<Chain>, Error> {
+        self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
+    }
+
+    /// The same, with whatever else belongs to that append.
+    async fn append_beside(
+        &self,
+        events: &[Event],
+        mut chain: Chain,
+        more: Append,
     ) -> Result<Option<Chain>, Error> {
         let expected = chain.seq;
         let stream = events[0].stream.clone();
@@ -259,9 +294,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let sealed = events.iter().map(|event| event::seal(event, &mut chain, &mut draw)).collect();
         let append = Append {
             streams: vec![StreamAppend { stream: stream.clone(), expected, events: sealed }],
-            rows,
-            keys,
-            ..Append::default()
+            ..more
         };
         self.streams.appends(&stream, expected);
         let appended = self.journal.append(append).await;

@@ -7,11 +7,13 @@ use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::Event;
 use holdshort_core::id::Draw;
 use holdshort_core::json;
-use holdshort_core::notice::{Notice, Recipient, notices};
+use holdshort_core::notice::{Notice, Occasion, Recipient, notices};
 use holdshort_core::run::Run;
+use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use holdshort_store::Journal;
+use serde::Serialize;
 
 use super::Driver;
 use crate::outbox::limits::RECIPIENTS;
@@ -49,26 +51,64 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 for to in recipients(channel, &notice, people, now) {
                     let notice = Notice { to, ..notice.clone() };
                     deliveries.push(Delivery {
-                        delivery: draw.id(),
-                        channel: channel.name.clone(),
-                        occasion: notice.occasion,
                         run: notice.run.clone(),
                         seq: notice.seq,
                         interrupt: notice.interrupt.clone(),
-                        notice: String::from_utf8(json::canonical(&notice)).unwrap_or_default(),
-                        state: DeliveryState::Waiting,
-                        created_at: now,
                         next_at: Some(channel.held_until(&notice, now, people).unwrap_or(now)),
-                        attempts: 0,
-                        node: None,
-                        status: None,
-                        error: None,
-                        ended_at: None,
+                        ..new(draw, channel, notice.occasion, &notice, now)
                     });
                 }
             }
         }
         deliveries
+    }
+
+    /// Those of a checkpoint, for the channels that ask for one. Each is of the event that is to be written.
+    pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
+        let now = self.clock.now();
+        let mut draw = Draw::new(self.clock.seed(), now);
+        let mut deliveries = Vec::new();
+        for channel in self.channels().iter().filter(|channel| channel.rule.takes_checkpoints()) {
+            let to = match &channel.to {
+                To::Addresses(addresses) => {
+                    addresses.iter().cloned().map(Recipient::Address).map(Some).collect()
+                }
+                To::Channel | To::People => vec![None],
+            };
+            deliveries.extend(to.into_iter().map(|to| {
+                let notice = CheckpointNotice { to, ..notice.clone() };
+                new(&mut draw, channel, Occasion::Checkpoint, &notice, now)
+            }));
+        }
+        deliveries
+    }
+}
+
+/// One that is due now, and about nothing yet.
+fn new(
+    draw: &mut Draw,
+    channel: &Channel,
+    occasion: Occasion,
+    notice: &impl Serialize,
+    now: Timestamp,
+) -> Delivery {
+    let (run, interrupt) = Delivery::of_nothing();
+    Delivery {
+        delivery: draw.id(),
+        channel: channel.name.clone(),
+        occasion,
+        run,
+        seq: 0,
+        interrupt,
+        notice: String::from_utf8(json::canonical(notice)).unwrap_or_default(),
+        state: DeliveryState::Waiting,
+        created_at: now,
+        next_at: Some(now),
+        attempts: 0,
+        node: None,
+        status: None,
+        error: None,
+        ended_at: None,
     }
 }
 

@@ -19,6 +19,9 @@ use futures::future::{Either, select};
 use futures::stream::{self, FuturesUnordered, StreamExt};
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::json;
+use holdshort_core::notice::Occasion;
+use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_notify::{Channel, Channels, Sent};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
@@ -196,6 +199,11 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     pages: &dyn Pages,
     bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
+    if let [delivery] = &bundle[..]
+        && delivery.occasion == Occasion::Checkpoint
+    {
+        return deliver_checkpoint(driver, channel, pages, delivery.clone()).await;
+    }
     let is_for_people = channel.definition().via.is_read_by_people();
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
@@ -233,6 +241,28 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         settle(driver, channel, pages, settled).await?;
     }
     Ok(())
+}
+
+/// It is never told together with others: nobody is disturbed by a program that keeps it.
+async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    pages: &dyn Pages,
+    delivery: Delivery,
+) -> Result<(), Error> {
+    let began = driver.clock().now();
+    let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
+        let dropped = verdict::dropped(delivery, "its notice can not be read", began);
+        return settle(driver, channel, pages, dropped).await;
+    };
+    // Its lease ran out since the claim: another node may have it by now.
+    if !driver.journal().holds() {
+        return Ok(());
+    }
+    let sent = channel.send_checkpoint(delivery.delivery.as_str(), &notice, began).await;
+    let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
+    let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
+    settle(driver, channel, pages, settled).await
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(

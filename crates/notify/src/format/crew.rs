@@ -52,7 +52,8 @@ fn event_type(message: &Message) -> &'static str {
         (Occasion::Expired, _) => "compliance_review_expired",
         (Occasion::Resolved, Some(Outcome::Approved | Outcome::Answered)) => "compliance_review_approved",
         (Occasion::Resolved, Some(Outcome::Rejected)) => "compliance_review_rejected",
-        (Occasion::Resolved, _) => "compliance_review_cancelled",
+        // It is told of reviews alone.
+        (Occasion::Resolved | Occasion::Checkpoint, _) => "compliance_review_cancelled",
     }
 }
 

@@ -1,5 +1,6 @@
 //! A message in the words of each kind of channel: a body, and the headers that belong to it.
 
+mod checkpoint;
 mod crew;
 mod ntfy;
 mod slack;
@@ -7,6 +8,7 @@ mod teams;
 mod webhook;
 
 use holdshort_core::channel::Via;
+use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use serde_json::Value;
 
@@ -65,6 +67,23 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Slack | Via::Teams | Via::Ntfy | Via::Email => {}
     }
     Request { url, body, headers }
+}
+
+/// `None`: a channel of this kind is told of none.
+pub(crate) fn request_of_checkpoint(
+    channel: &Channel,
+    id: &str,
+    notice: &CheckpointNotice,
+    now: Timestamp,
+) -> Option<Request> {
+    match channel.definition.via {
+        Via::Webhook => {}
+        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Crew => return None,
+    }
+    let body = bytes(&checkpoint::body(notice));
+    let mut headers = headers(channel);
+    headers.extend(checkpoint::headers(&channel.secrets, id, notice, &body, now));
+    Some(Request { url: channel.url.clone(), body, headers })
 }
 
 /// Those that are the same for everything that is sent.

@@ -65,18 +65,35 @@ pub(super) fn headers(
     body: &[u8],
     now: Timestamp,
 ) -> Vec<(String, String)> {
+    let event = format!("{}/{}", message.notice.run, message.notice.seq);
+    signed(secrets, &Told { id: &message.id, kind: &kind_of(message), event: &event }, body, now)
+}
+
+/// What headers say of a body.
+pub(super) struct Told<'t> {
+    pub(super) id: &'t str,
+    pub(super) kind: &'t str,
+    /// What it tells of.
+    pub(super) event: &'t str,
+}
+
+pub(super) fn signed(
+    secrets: &[Secret],
+    told: &Told<'_>,
+    body: &[u8],
+    now: Timestamp,
+) -> Vec<(String, String)> {
     let timestamp = now.as_millis().div_euclid(1_000);
     let signatures: Vec<String> =
-        secrets.iter().map(|secret| secret.sign(&message.id, timestamp, body)).collect();
-    let event = format!("{}/{}", message.notice.run, message.notice.seq);
+        secrets.iter().map(|secret| secret.sign(told.id, timestamp, body)).collect();
     let mut headers = vec![
-        ("webhook-id", message.id.clone()),
+        ("webhook-id", told.id.to_owned()),
         ("webhook-timestamp", timestamp.to_string()),
         ("webhook-signature", signatures.join(" ")),
-        ("X-Webhook-ID", message.id.clone()),
+        ("X-Webhook-ID", told.id.to_owned()),
         ("X-Webhook-Timestamp", timestamp.to_string()),
-        ("X-Event-Type", kind_of(message)),
-        ("X-Event-ID", event),
+        ("X-Event-Type", told.kind.to_owned()),
+        ("X-Event-ID", told.event.to_owned()),
     ];
     headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use holdshort_core::system::checkpoint::CheckpointNotice;
+
 use crate::message::{Message, Several, Way};
-use crate::words::filled;
+use crate::words::{Words, filled};
 
 pub(super) struct Body {
     pub(super) plain: String,
@@ -42,6 +44,23 @@ pub(super) fn of(message: &Message) -> Body {
         escaped(&message.link),
         escaped(message.action()),
         escaped(&how),
+        escaped(words.no_reply),
+    );
+    Body { plain, html: page(words.tag, &headline, &inner) }
+}
+
+/// What is to be kept stands as it is: the plain part is a file that `audit verify --against` reads.
+pub(super) fn of_checkpoint(notice: &CheckpointNotice) -> Body {
+    let headline =
+        format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
+    let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
+    let words = Words::of(None);
+    let plain = format!("{headline}\n\n{note}\n{key}\n\n-- \n{}\n", words.no_reply);
+    let inner = format!(
+        "<h1 style=\"font-size:1.2em\">{}</h1>\n<pre>{}</pre>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>\n",
+        escaped(&headline),
+        escaped(note),
+        escaped(&key),
         escaped(words.no_reply),
     );
     Body { plain, html: page(words.tag, &headline, &inner) }

@@ -8,6 +8,8 @@ mod smtp;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use holdshort_core::notice::Recipient;
+use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use lettre::address::{Address, Envelope};
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
@@ -16,6 +18,7 @@ use lettre::message::{Mailbox, MultiPart, MultiPartKind, SinglePart};
 use self::body::Body;
 use crate::limits::SUBJECT_CHARS;
 use crate::message::{Message, Reader, Several, line};
+use crate::words::Words;
 
 pub(crate) use self::smtp::send;
 
@@ -67,6 +70,24 @@ pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, U
         date: at(newest.unwrap_or(first.notice.at)),
     };
     mail(from, first.reader.as_ref(), head, body::of_several(several))
+}
+
+/// A checkpoint, to a fixed address.
+pub(crate) fn of_checkpoint(
+    id: &str,
+    notice: &CheckpointNotice,
+    from: &Mailbox,
+) -> Result<Mail, Unaddressed> {
+    let Some(Recipient::Address(address)) = &notice.to else { return Err(Unaddressed::Nobody) };
+    let reader = Reader { address: address.clone(), ..Reader::default() };
+    let head = Head {
+        id: format!("<{id}@{}>", from.email.domain()),
+        thread: None,
+        subject: format!("[Holdshort] Checkpoint of {} events", notice.covered.size),
+        language: Words::of(None).tag,
+        date: at(notice.at),
+    };
+    mail(from, Some(&reader), head, body::of_checkpoint(notice))
 }
 
 /// What the headers say.

@@ -1,9 +1,11 @@
 //! What each kind of channel is sent.
 
 use holdshort_core::channel::Via;
+use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::Occasion;
-use holdshort_notify::{Message, title};
+use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
+use holdshort_notify::{Message, Verdict, title};
 use serde_json::{Value, json};
 
 use crate::channels::{at, definition, message, open};
@@ -50,6 +52,39 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     let (_, body) = sent(Via::Webhook, &untitled).await;
     assert_eq!((&body["type"], &body["data"]["outcome"]), (&json!("interrupt.resolved"), &json!("approved")));
     assert_eq!(body["data"].get("title"), None);
+}
+
+#[tokio::test]
+async fn a_checkpoint_is_told_to_programs_as_it_was_signed() {
+    let covered = Covered { size: 1_042, root: Digest::of(b"tree") };
+    let notice = CheckpointNotice {
+        at: at(1_760_000_000_000),
+        covered,
+        note: "holdshort/5fa1c2d3e4b5a697\n1042\n".to_owned(),
+        key: "holdshort/5fa1c2d3e4b5a697+7b380829+AdEx".to_owned(),
+        to: None,
+    };
+    for (via, is_told) in [(Via::Webhook, true), (Via::Slack, false), (Via::Teams, false), (Via::Ntfy, false)]
+    {
+        let sink = Sink::start(Answer::Bytes(OK)).await;
+        let channels = open(definition(via, &sink.url())).unwrap();
+        let channel = channels.get("tested").unwrap();
+        let sent = channel.send_checkpoint("dlv_1", &notice, at(1_760_000_001_000)).await;
+        assert_eq!(sent.error.is_none(), is_told, "{via:?}: {sent:?}");
+        if !is_told {
+            assert_eq!((sent.verdict, sink.requests().len()), (Verdict::Refused, 0));
+            continue;
+        }
+        let (head, body) = sink.requests().remove(0);
+        assert!(head.contains("webhook-id: dlv_1\r\n") && head.contains("webhook-signature: v1,"), "{head}");
+        assert!(head.to_lowercase().contains("x-event-id: checkpoint/1042\r\n"), "{head}");
+        let wanted = json!({
+            "type": "checkpoint.signed",
+            "timestamp": "2025-10-09T08:53:20.000Z",
+            "data": {"size": 1042, "root": covered.root, "note": notice.note, "key": notice.key},
+        });
+        assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), wanted);
+    }
 }
 
 #[tokio::test]

@@ -133,6 +133,19 @@ pub(crate) async fn comment(
     Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt, &reader), next_cursor: None }))
 }
 
+/// Say that you look at an interrupt.
+///
+/// An app says so when it shows the card: reading an interrupt is no look. Of each person the first look while it is open
+/// counts, and is in its record and in the receipt; saying it again changes nothing.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+)]
+pub(crate) async fn look(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+    plain(decider, &id, body, Input::View { interrupt: id.clone() }).await
+}
+
 /// Read the comments on an interrupt, oldest first.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "list_comments",

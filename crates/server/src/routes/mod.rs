@@ -91,6 +91,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Assign), routes!(actions::reassign)))
         .routes(needs(any(Assign), routes!(actions::delegate)))
         .routes(needs(any(Decide), routes!(actions::claim)))
+        .routes(needs(any(Decide), routes!(actions::look)))
         .routes(needs(any(Decide), routes!(actions::release)))
         .routes(needs(any(Decide), routes!(actions::snooze)))
         .routes(needs(any(Decide), routes!(actions::comment)))

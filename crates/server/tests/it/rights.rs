@@ -158,6 +158,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/interrupts/{id}/reassign", "assign", "any"),
     ("post /v1/interrupts/{id}/release", "decide", "any"),
     ("post /v1/interrupts/{id}/snooze", "decide", "any"),
+    ("post /v1/interrupts/{id}/views", "decide", "any"),
     ("get /v1/keys", "administer", "all"),
     ("post /v1/keys", "administer", "all"),
     ("get /v1/keys/{id}", "administer", "all"),

@@ -39,7 +39,7 @@ fn delivery(n: u64) -> Delivery {
     Delivery {
         delivery: id(n),
         channel: if n.is_multiple_of(2) { "even" } else { "odd" }.to_owned(),
-        occasion: Occasion::ALL[usize::try_from(n % 6).unwrap()],
+        occasion: Occasion::ALL[usize::try_from(n % 7).unwrap()],
         run: id::<RunId>(1),
         seq: n,
         interrupt: id::<InterruptId>(n % 3),

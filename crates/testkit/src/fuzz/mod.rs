@@ -4,6 +4,7 @@
 //! refused with a code. `fuzz/` runs them under libFuzzer; a test runs them on a corpus and on what `mutate` makes
 //! of it.
 
+mod casework;
 mod command;
 mod cursor;
 mod decision;
@@ -20,7 +21,7 @@ pub use mutate::mutations;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("command", command::command),
     ("decision", decision::decision),
     ("workflow", file::workflow),
@@ -30,6 +31,7 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("cursor", cursor::cursor),
     ("edge", edge::edge),
     ("training", training::training),
+    ("casework", casework::casework),
 ];
 
 /// The target of this name, for binaries of one target each.

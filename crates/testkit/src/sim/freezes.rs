@@ -27,7 +27,7 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::RevokeKey { .. }
         | Input::RegisterWebhook { .. }
         | Input::RemoveWebhook { .. } => Actor::admin("ada", "sim"),
-        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => Actor::engine(),
+        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::TellCheckpoint(_) => Actor::engine(),
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }
 }

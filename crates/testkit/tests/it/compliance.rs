@@ -189,7 +189,8 @@ async fn nobody_in_time_is_expired_and_told_on_every_channel() {
     assert_eq!(counts(&model)[4], 0);
 }
 
-/// The checker may hold back more; that holds no less of what rules hold back.
+/// The checker may hold back more; that holds no less of what rules hold back. After its release the crew goes on at the
+/// next task: the checker is not asked again, and what was released is what it brought (contract D3).
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_checker_hands_in_waits_as_well() {
     let (model, sink) = (crew().await, WebhookSink::start().await);
@@ -197,7 +198,7 @@ async fn what_the_checker_hands_in_waits_as_well() {
         json!({"title": "Look at customer 8", "content": "A name is like another.", "risk_level": "high"});
     model.script(
         "compliance_checker",
-        vec![Scripted::call("request_review", asks), Scripted::text("It was released.")],
+        vec![Scripted::call("request_review", asks), Scripted::text("This is never asked for.")],
     );
     let server = server(&model, &sink).await;
     let run = start(&server, "compliance").await;
@@ -206,12 +207,16 @@ async fn what_the_checker_hands_in_waits_as_well() {
         (&first["step"], &first["payload"]["content"]),
         (&json!("compliance_checker"), &json!("A name is like another."))
     );
-    server.choose(&first, "approve").await;
+    server.decide(&first, &json!({"option": "approve", "text": "Rows checked."})).await.ok();
     let second = server.wait_one(&run).await;
     assert_eq!(second["step"], "release");
+    assert_eq!(counts(&model), [2, 2, 2, 1, 0]);
     server.choose(&second, "approve").await;
     let done = server.wait_status(&run, &["completed"]).await;
     assert_eq!(done["result"]["released"].as_array().unwrap().len(), 2);
+    assert_eq!(done["result"]["phases"]["compliance_checker"], "A name is like another.");
+    let told = model.requests_of("report_writer")[0].texts().join("\n");
+    assert!(told.contains("A name is like another.") && told.contains("Rows checked."), "{told}");
 }
 
 /// Without tables the crew is one of words alone; a case that is named has to be there, and whole.

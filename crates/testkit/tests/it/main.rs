@@ -5,6 +5,7 @@
 mod aborts;
 mod answers;
 mod cases;
+mod checkpoints;
 mod cluster;
 mod codelab;
 mod compliance;
@@ -56,6 +57,7 @@ mod startup;
 mod stopping;
 mod stops;
 mod swarm;
+mod tampering;
 mod telling;
 mod traces;
 mod trials;

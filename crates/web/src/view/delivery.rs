@@ -16,9 +16,10 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
             Occasion::Escalated => wire::Occasion::Escalated,
             Occasion::Resolved => wire::Occasion::Resolved,
             Occasion::Expired => wire::Occasion::Expired,
+            Occasion::Checkpoint => wire::Occasion::Checkpoint,
         },
-        interrupt: row.interrupt.to_string(),
-        run: row.run.to_string(),
+        interrupt: row.about().map(|(_, interrupt)| interrupt.to_string()),
+        run: row.about().map(|(run, _)| run.to_string()),
         seq: row.seq,
         state: match row.state {
             DeliveryState::Waiting => wire::DeliveryState::Waiting,

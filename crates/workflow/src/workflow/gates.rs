@@ -20,7 +20,7 @@ use crate::{bounds, duration};
 
 /// Those around steps, those of the workflow alone, and the kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "before_step",
     "after_step",
     "on_error",
@@ -33,6 +33,7 @@ const OWN: [&str; 12] = [
     "same_action",
     "grants",
     "withhold",
+    "release_ends_step",
 ];
 /// How many of them are around steps.
 const AROUND_STEPS: usize = 3;
@@ -102,6 +103,10 @@ pub(super) fn read(
         fields.find("same_action").and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
     gates.grants = fields.find("grants").and_then(|item| grants(item, problems)).unwrap_or_default();
     gates.withhold = fields.find("withhold").map(|item| withhold::read(item, problems)).unwrap_or_default();
+    gates.release_ends_step = fields
+        .find("release_ends_step")
+        .and_then(|item| item.one_of(&ON_OR_OFF, problems))
+        .unwrap_or_default();
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
         let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), deciders, problems);

@@ -70,6 +70,16 @@ fn what_is_wrong_is_told_with_its_place() {
             "unknown key `event` (did you mean `events`?)",
         ),
         ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "names nothing"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, events: [expired, checkpoint]}",
+            "[expired",
+            "`checkpoint` is for channels of the types `webhook` and `email`",
+        ),
+        (
+            "{type: email, server: smtp.example.org, from: a@example.org, events: [checkpoint]}",
+            "[checkpoint",
+            "`checkpoint` goes to fixed addresses: name them in `to`",
+        ),
         ("{type: ntfy, url: https://ntfy.sh/t, digest: 2d}", "2d", "gathers from `1s` to `1d`"),
         ("{type: ntfy, url: https://ntfy.sh/t, digest: daily 25:00}", "daily", "`25:00` is no time of day"),
         (

@@ -67,6 +67,7 @@ gates:
   smart: {keywords: [drop table, wipe], judge: large}
   trial: on
   same_action: once
+  release_ends_step: on
   grants: {covers: category, expires_after: 8h}
   withhold: [{from: [reviewer], fields: [/arguments/*/iban]}]
   rules:
@@ -213,7 +214,7 @@ fn full_gates() -> Gates {
         working_time: Some(false),
     };
     Gates {
-        release_ends_step: false,
+        release_ends_step: true,
         plan: PlanGate::Show,
         same_action: SameAction::Once,
         grants: Grants { covers: GrantCovers::Category, expires_after_ms: Some(8 * 3_600_000) },

@@ -1,10 +1,19 @@
-//! The client in `examples/crew`, as the clients of the source system use theirs (contract D9).
+//! The clients in `examples/crew`: that in JavaScript as the clients of the source system use theirs (contract D9), that in
+//! Python at a command line.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use holdshort_testkit::sink::WebhookSink;
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::TestServer;
+use holdshort_testkit::sink::{Received, WebhookSink};
+use serde_json::{Value, json};
 
-use super::{key, model, setup};
+use super::{asked, key, model, setup};
+
+const SECRET: &str = "any text will do";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_clients_of_the_source_system_find_what_they_know() {
@@ -23,4 +32,95 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     let story = tokio::task::spawn_blocking(move || node.output()).await.unwrap().expect("node is there");
     let (out, err) = (String::from_utf8_lossy(&story.stdout), String::from_utf8_lossy(&story.stderr));
     assert!(story.status.success() && out.contains("\"ok\":true"), "{out}\n{err}");
+}
+
+/// `client.py` as it stands in the repository, at this server.
+struct Python<'s> {
+    server: &'s TestServer,
+}
+
+impl Python<'_> {
+    async fn ran(&self, arguments: &[&str]) -> (bool, String) {
+        let mut python = Command::new("python3");
+        python
+            .arg("-B")
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/crew/client.py"))
+            .args(arguments)
+            .env("HOLDSHORT_URL", self.server.base())
+            .env("HOLDSHORT_TOKEN", self.server.token())
+            .env("WEBHOOK_SECRET", SECRET)
+            .env("no_proxy", "127.0.0.1")
+            .stdin(Stdio::null());
+        let ended = tokio::task::spawn_blocking(move || python.output()).await.unwrap().unwrap();
+        let told = if ended.status.success() { ended.stdout } else { ended.stderr };
+        (ended.status.success(), String::from_utf8(told).unwrap())
+    }
+
+    async fn ok(&self, arguments: &[&str]) -> Value {
+        let (is_good, told) = self.ran(arguments).await;
+        assert!(is_good, "{arguments:?}: {told}");
+        serde_json::from_str(&told).unwrap()
+    }
+
+    async fn refused(&self, arguments: &[&str]) -> String {
+        let (is_good, told) = self.ran(arguments).await;
+        assert!(!is_good, "{arguments:?}: {told}");
+        told
+    }
+}
+
+/// A webhook as a receiver keeps it: the file of its headers, and the file of its body.
+fn kept(folder: &Path, received: &Received, body: &[u8]) -> [String; 2] {
+    let headers: BTreeMap<&str, &str> =
+        received.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+    let paths = ["headers.json", "body"].map(|name| folder.join(name));
+    fs::write(&paths[0], json!(headers).to_string()).unwrap();
+    fs::write(&paths[1], body).unwrap();
+    paths.map(|path| path.to_str().unwrap().to_owned())
+}
+
+async fn python_server() -> (ScriptedModel, WebhookSink, TestServer) {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let server = setup(&model).env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").start().await;
+    (model, sink, server)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crew_is_started_decided_and_followed_in_python() {
+    let (model, sink, server) = python_server().await;
+    let python = Python { server: &server };
+    let hook = python.ok(&["register", "aml", &sink.url("/hook"), SECRET]).await;
+    let listed = python.ok(&["webhooks"]).await.to_string();
+    assert!(listed.contains(hook["webhook_id"].as_str().unwrap()) && !listed.contains(SECRET), "{listed}");
+
+    let run = python.ok(&["run", "fraud", r#"{"case": "T123"}"#]).await;
+    assert_eq!((&run["success"], &run["result"]["status"]), (&json!(true), &json!("paused")), "{run}");
+    let task = run["task_id"].as_str().unwrap();
+    let review = python.ok(&["review", task]).await;
+    assert_eq!((&review["risk_level"], &review["status"]), (&json!("high"), &json!("PENDING")), "{review}");
+    assert!(python.ok(&["reviews"]).await.to_string().contains(review["review_id"].as_str().unwrap()));
+
+    // What the webhook was sent is checked over the very bytes, by nothing else than the secret.
+    let told = sink.wait_for(1).await.remove(0);
+    let folder = tempfile::tempdir().unwrap();
+    let [headers, body] = kept(folder.path(), &told, &told.body);
+    assert_eq!(python.ok(&["verify", &headers, &body]).await["review_id"], review["review_id"]);
+    let changed = String::from_utf8(told.body.clone()).unwrap().replace("high", "low");
+    let [headers, body] = kept(folder.path(), &told, changed.as_bytes());
+    assert!(python.refused(&["verify", &headers, &body]).await.contains("not of this secret"));
+
+    assert_eq!(python.ok(&["approve", task, "Looks good"]).await["status"], "resuming");
+    let done = python.ok(&["wait", task]).await;
+    assert_eq!((&done["state"], &done["result"]["report"]), (&json!("completed"), &json!("done")), "{done}");
+    assert_eq!(asked(&model), [1; 5], "nobody is asked again");
+    assert!(python.refused(&["reject", task, "Too late"]).await.starts_with("409: "));
+
+    let other = python.ok(&["run", "fraud"]).await["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(python.ok(&["reject", &other, "The rows are wrong."]).await["status"], "rejected");
+    let failed = python.ok(&["wait", &other]).await;
+    assert_eq!(failed["state"], "failed");
+    assert!(failed["error"].as_str().unwrap().contains("The rows are wrong."), "{failed}");
+    assert!(python.refused(&["status", "none"]).await.starts_with("404: "));
+    assert!(python.refused(&["tea"]).await.contains("client.py run compliance"));
+    python.ok(&["unregister", hook["webhook_id"].as_str().unwrap()]).await;
 }

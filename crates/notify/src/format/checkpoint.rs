@@ -1,0 +1,30 @@
+//! A signed checkpoint of the journal, for any URL: Standard Webhooks 1.0.0, as `webhook.rs`.
+
+use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
+use holdshort_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::webhook::{Told, signed};
+use crate::sign::Secret;
+
+const KIND: &str = "checkpoint.signed";
+
+pub(super) fn body(notice: &CheckpointNotice) -> Value {
+    let CheckpointNotice { at, covered: Covered { size, root }, note, key, to: _ } = notice;
+    json!({
+        "type": KIND,
+        "timestamp": at.to_string(),
+        "data": { "size": size, "root": root, "note": note, "key": key },
+    })
+}
+
+pub(super) fn headers(
+    secrets: &[Secret],
+    id: &str,
+    notice: &CheckpointNotice,
+    body: &[u8],
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let event = format!("checkpoint/{}", notice.covered.size);
+    signed(secrets, &Told { id, kind: KIND, event: &event }, body, now)
+}
