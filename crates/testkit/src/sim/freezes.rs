@@ -27,7 +27,8 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::RevokeKey { .. }
         | Input::RegisterWebhook { .. }
         | Input::RemoveWebhook { .. } => Actor::admin("ada", "sim"),
-        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } => Actor::engine(),
+        Input::SubscribePush { is, .. } => someone(&is.person),
+        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::UnsubscribePush { .. } => Actor::engine(),
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }
 }
