@@ -145,7 +145,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let reached = match via {
         Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
         Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
-        Via::Push => push::read(item, &fields, problems).map(Reached::in_browsers),
+        Via::Push => push::read(&fields, problems).map(Reached::in_browsers),
         Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy | Via::Crew => {
             let url = url(via, item, &fields, problems);
             let secrets = secrets(via, item, &fields, problems);

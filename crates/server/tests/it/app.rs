@@ -117,7 +117,7 @@ async fn every_answer_is_sealed() {
     let served = Served::new().await;
     let app = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-               require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+               require-trusted-types-for 'script'; trusted-types svelte-trusted-html holdshort-worker";
     let page = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                 frame-ancestors 'none'";
     let data = "default-src 'none'; frame-ancestors 'none'";
