@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{self, Event};
 use crate::actor::LOCAL_OPERATOR;
+use crate::event::{self, Event};
 use crate::id::{InterruptId, PushId, RunId, SessionId};
 use crate::interrupt::{Cause, Interrupt, Kind, Level, Outcome};
 use crate::limits;

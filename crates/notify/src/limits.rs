@@ -26,10 +26,10 @@ pub const SLACK_ANSWER_BYTES: usize = 256 * 1024;
 pub const PUSH_TITLE_CHARS: usize = 160;
 pub const PUSH_BODY_CHARS: usize = 500;
 /// How long a push service keeps what it can not bring yet: a day, or until it expires.
-pub const PUSH_TTL_SECONDS: u64 = 24 * 60 * 60;
-pub const PUSH_TTL_LEAST_SECONDS: u64 = 60;
+pub const PUSH_TTL: Duration = Duration::from_hours(24);
+pub const PUSH_TTL_LEAST: Duration = Duration::from_mins(1);
 /// How long what says to a push service who sends counts: RFC 8292 takes a day at most.
-pub const VAPID_SECONDS: i64 = 12 * 60 * 60;
+pub const VAPID: Duration = Duration::from_hours(12);
 /// Bytes of the secret of a browser that says who may send to it (RFC 8291, 3.2).
 pub const PUSH_AUTH_BYTES: usize = 16;
 /// The longest wait that a receiver may ask for with `Retry-After`.

@@ -59,12 +59,7 @@ impl Browser {
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
         let key = bytes(p256dh).and_then(|bytes| PublicKey::from_sec1_bytes(&bytes).ok());
         let auth = bytes(auth).and_then(|bytes| bytes.try_into().ok());
-        Ok(Self {
-            endpoint,
-            key: key.ok_or(BadBrowser::P256dh)?,
-            auth: auth.ok_or(BadBrowser::Auth)?,
-            vapid,
-        })
+        Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
     }
 
     /// Of its push service.
@@ -116,7 +111,9 @@ impl Channel {
         let browser = reader.and_then(|reader| reader.browser.as_ref());
         let Some(browser) = browser else { return unsent("it is for no browser") };
         if !self.takes(browser) {
-            return unsent("the endpoint begins with `http:`; outside of networks that `allow` names it is `https:`");
+            return unsent(
+                "the endpoint begins with `http:`; outside of networks that `allow` names it is `https:`",
+            );
         }
         let contact = self.url.as_str();
         let Some(authorization) = browser.vapid.authorization(&browser.endpoint, contact, now) else {
@@ -133,9 +130,11 @@ impl Channel {
             ("TTL", push.ttl_seconds.to_string()),
             ("Urgency", push.urgency.to_owned()),
         ];
-        let headers = headers.into_iter().chain(topic).map(|(name, value)| (name.to_owned(), value)).collect();
+        let headers =
+            headers.into_iter().chain(topic).map(|(name, value)| (name.to_owned(), value)).collect();
         let content_type = "application/octet-stream";
-        let sent = self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
+        let sent =
+            self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
         // What a push service answers may say the endpoint.
         let sent = Sent { answer: None, ..sent };
         match sent.status {

@@ -10,7 +10,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::json;
 
-use crate::limits::VAPID_SECONDS;
+use crate::limits::VAPID;
 
 /// Holds the secret half. It is shown nowhere.
 pub struct Vapid(EcdsaKeyPair);
@@ -41,7 +41,7 @@ impl Vapid {
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),
-            "exp": now.as_millis() / 1_000 + VAPID_SECONDS,
+            "exp": now.plus_ms(u64::try_from(VAPID.as_millis()).unwrap_or(0)).as_millis() / 1_000,
             "sub": contact,
         });
         let part = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());

@@ -71,14 +71,21 @@ impl Push {
     }
 
     /// From here on this browser tells whoever asks. Once more under the same endpoint keeps its id.
-    pub async fn subscribe(app: &Arc<App>, new: SubscribePush, actor: Actor) -> Answer<(PushId, Arc<System>)> {
+    pub async fn subscribe(
+        app: &Arc<App>,
+        new: SubscribePush,
+        actor: Actor,
+    ) -> Answer<(PushId, Arc<System>)> {
         let SubscribePush { endpoint, p256dh, auth } = new;
         let browser = Browser::open(&endpoint, &p256dh, &auth, app.push.vapid.clone())
             .map_err(|wrong| Refused::invalid_at(wrong.pointer(), wrong.to_string()))?;
         let channels = app.driver.channels();
         let mut push = channels.iter().filter(|channel| channel.via == Via::Push).peekable();
         if push.peek().is_none() {
-            return Err(Refused::invalid_at("", "no channel here tells browsers: name one of the type `push`"));
+            return Err(Refused::invalid_at(
+                "",
+                "no channel here tells browsers: name one of the type `push`",
+            ));
         }
         if browser.is_plain() && push.all(|channel| channel.allow.is_empty()) {
             return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
@@ -186,7 +193,10 @@ pub async fn keep_swept(app: Arc<App>) {
             match app.push.sweep(&app, &before).await {
                 Ok(known) => (before, is_first) = (known, false),
                 Err(refused) => {
-                    tracing::warn!(why = refused.0.detail, "what is kept of browsers can not be looked through");
+                    tracing::warn!(
+                        why = refused.0.detail,
+                        "what is kept of browsers can not be looked through"
+                    );
                 }
             }
         }

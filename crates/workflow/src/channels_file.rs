@@ -132,11 +132,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let fields = item.fields(&CHANNEL, problems)?;
     let vias = Via::ALL.map(|via| (via.as_str(), via));
     let via = fields.need("type", problems)?.one_of(&vias, problems)?;
-    let others = [
-        (Via::Email, &mail::KEYS[..]),
-        (Via::Slack, &slack::KEYS[..]),
-        (Via::Push, &push::KEYS[..]),
-    ];
+    let others =
+        [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..]), (Via::Push, &push::KEYS[..])];
     for (of, keys) in others.into_iter().filter(|(of, _)| *of != via) {
         for (key, found) in keys.iter().filter_map(|key| Some((key, fields.find(key)?))) {
             problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));

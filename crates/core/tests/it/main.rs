@@ -44,6 +44,7 @@ mod people;
 mod phases;
 mod plans;
 mod pricing;
+mod push;
 mod random;
 mod reading;
 mod refusals;

@@ -229,7 +229,9 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         several => channel.send_several(several, &pages.all(), began).await,
     };
     if sent.verdict == Verdict::Left {
-        let to = deliveries.first().and_then(|delivery| json::from_slice::<Notice>(delivery.notice.as_bytes()).ok());
+        let to = deliveries
+            .first()
+            .and_then(|delivery| json::from_slice::<Notice>(delivery.notice.as_bytes()).ok());
         if let Some(Recipient::Browser { push, .. }) = to.and_then(|notice| notice.to) {
             pages.browser_left(&push).await;
         }

@@ -5,7 +5,7 @@ use holdshort_core::interrupt::Level;
 use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::limits::{PUSH_BODY_CHARS, PUSH_TITLE_CHARS, PUSH_TTL_LEAST_SECONDS, PUSH_TTL_SECONDS};
+use crate::limits::{PUSH_BODY_CHARS, PUSH_TITLE_CHARS, PUSH_TTL, PUSH_TTL_LEAST};
 use crate::message::{Message, Several, line};
 
 /// A payload before it is encrypted, and how it is to be brought.
@@ -40,7 +40,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
         payload: payload(&several.headline(), several.lines(), several.inbox, &tag),
         topic: None,
         urgency: if is_high { HIGH } else { NORMAL },
-        ttl_seconds: several.messages.iter().map(|message| ttl(message, now)).max().unwrap_or(PUSH_TTL_SECONDS),
+        ttl_seconds: several.messages.iter().map(|message| ttl(message, now)).max().unwrap_or_default(),
     }
 }
 
@@ -78,5 +78,5 @@ fn urgency(message: &Message) -> &'static str {
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);
-    ends.unwrap_or(PUSH_TTL_SECONDS).clamp(PUSH_TTL_LEAST_SECONDS, PUSH_TTL_SECONDS)
+    ends.unwrap_or(PUSH_TTL.as_secs()).clamp(PUSH_TTL_LEAST.as_secs(), PUSH_TTL.as_secs())
 }

@@ -28,7 +28,9 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::RegisterWebhook { .. }
         | Input::RemoveWebhook { .. } => Actor::admin("ada", "sim"),
         Input::SubscribePush { is, .. } => someone(&is.person),
-        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::UnsubscribePush { .. } => Actor::engine(),
+        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::UnsubscribePush { .. } => {
+            Actor::engine()
+        }
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }
 }

@@ -8,8 +8,7 @@ use crate::problem::Problems;
 
 pub(super) const KEYS: [&str; 1] = ["contact"];
 /// Of others.
-const NOT: [&str; 7] =
-    ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
+const NOT: [&str; 7] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
 
 /// Whom a push service may write to (RFC 8292, 2.1).
 pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
