@@ -58,7 +58,7 @@ export async function visit(t, server, { elsewhere, ...options } = {}) {
     if (message.type() === "error" && !EXPECTED.test(message.text())) complaints.push(message.text());
   });
   context.on("request", (request) => {
-    const from = request.frame().url();
+    const from = request.serviceWorker()?.url() ?? request.frame().url();
     if (elsewhere && (request.url().startsWith(elsewhere) || from.startsWith(elsewhere))) return;
     if (!request.url().startsWith(`${server.base}/`)) complaints.push(`a request elsewhere: ${request.url()}`);
   });
