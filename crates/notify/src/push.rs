@@ -119,7 +119,7 @@ impl Channel {
         let Some(authorization) = browser.vapid.authorization(&browser.endpoint, contact, now) else {
             return unsent("it can not be signed");
         };
-        let auth = Auth::clone_from_slice(&browser.auth);
+        let auth = Auth::from(browser.auth);
         let Ok(body) = encrypt(push.payload.to_string().into_bytes(), &browser.key, &auth) else {
             return unsent("it can not be encrypted");
         };

@@ -85,7 +85,8 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             Some(Reader { address: address.clone(), ..reader })
         }
         Some(Recipient::Browser { person, push }) => {
-            let system = driver.glance_system().await?;
+            // As it is now: another node may have been told of the browser a moment ago.
+            let system = driver.system().await?;
             if system.push.get(push).is_none_or(|known| known.is.person != *person) {
                 return dropped("the browser is told no more");
             }

@@ -66,7 +66,7 @@ fn header<'h>(head: &'h str, name: &str) -> &'h str {
 
 /// What the browser shows of it.
 fn read(body: &[u8]) -> Value {
-    let plain = decrypt(body.to_vec(), &secret(), &Auth::clone_from_slice(&AUTH)).unwrap();
+    let plain = decrypt(body.to_vec(), &secret(), &Auth::from(AUTH)).unwrap();
     serde_json::from_slice(&plain).unwrap()
 }
 
