@@ -86,6 +86,15 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
+/// A service worker has the pages at and below its own address.
+#[tokio::test]
+async fn the_service_worker_is_at_the_root() {
+    let served = Served::new().await;
+    let worker = get(&served, "/sw.js", &[]).await;
+    assert_eq!((worker.status, worker.header("content-type")), (200, "text/javascript; charset=utf-8"));
+    assert!(worker.text.contains("notificationclick"), "{}", worker.text);
+}
+
 #[tokio::test]
 async fn files_are_compressed_for_those_who_ask() {
     let served = Served::new().await;
