@@ -16,7 +16,7 @@ pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
-    /// Of e-mail: `smtp://HOST:PORT`.
+    /// Of e-mail: `smtp://HOST:PORT`. Of push: whom a push service may write to, `mailto:` or `https:`.
     pub url: Source,
     /// Whom each delivery is for.
     pub to: To,
@@ -49,8 +49,8 @@ impl Channel {
     /// What is held back of what somebody is told.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
-            Some(Recipient::Person(id)) => self.personal.get(id).unwrap_or(&self.hold),
-            Some(Recipient::Address(_)) | None => &self.hold,
+            Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
+            None => &self.hold,
         }
     }
 
@@ -61,10 +61,7 @@ impl Channel {
 
     /// Until when a notice is kept that was written at this moment; `None`: it is told at once.
     pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
-        let person = match &notice.to {
-            Some(Recipient::Person(id)) => people.get(id),
-            Some(Recipient::Address(_)) | None => None,
-        };
+        let person = notice.to.as_ref().and_then(Recipient::person).and_then(|id| people.get(id));
         let zone = person.and_then(|person| person.time_zone.as_deref());
         self.hold_of(notice.to.as_ref()).until(written, notice.risk, zone)
     }
@@ -95,7 +92,7 @@ pub enum To {
     /// Whoever reads the channel: one delivery of each notice.
     #[default]
     Channel,
-    /// Each person who is asked: a delivery for each of them.
+    /// Each person who is asked: a delivery for each of them; of push for each of their browsers.
     People,
     /// These: a delivery for each of them.
     Addresses(Vec<String>),
@@ -145,10 +142,13 @@ pub enum Via {
     Email,
     /// A program that knows the compliance crew of source document 003.
     Crew,
+    /// Web Push, to the browsers of each person.
+    Push,
 }
 
 impl Via {
-    pub const ALL: [Self; 6] = [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email, Self::Crew];
+    pub const ALL: [Self; 7] =
+        [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email, Self::Crew, Self::Push];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -158,6 +158,7 @@ impl Via {
             Self::Ntfy => "ntfy",
             Self::Email => "email",
             Self::Crew => "crew",
+            Self::Push => "push",
         }
     }
 
@@ -165,7 +166,7 @@ impl Via {
     pub fn is_read_by_people(self) -> bool {
         match self {
             Self::Webhook | Self::Crew => false,
-            Self::Slack | Self::Teams | Self::Ntfy | Self::Email => true,
+            Self::Slack | Self::Teams | Self::Ntfy | Self::Email | Self::Push => true,
         }
     }
 }

@@ -179,6 +179,11 @@ id!(
     "whk_"
 );
 id!(
+    /// A browser that its person is told in.
+    PushId,
+    "psh_"
+);
+id!(
     /// A key of an agent or a service; not its secret.
     KeyId,
     "key_"

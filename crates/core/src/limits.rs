@@ -38,6 +38,9 @@ pub const RUN_RULES: usize = 200;
 pub const KEYS: usize = 1_000;
 /// Webhooks that are registered over the API at once.
 pub const WEBHOOKS: usize = 50;
+/// Browsers that tell their people, of one person and of all. One more of a person takes the place of their oldest.
+pub const PUSH_OF_PERSON: usize = 10;
+pub const PUSH: usize = 5_000;
 
 /// Revoked keys that are still listed; of more the earliest goes from the list. The journal keeps all of them.
 pub const KEYS_REVOKED: usize = 1_000;

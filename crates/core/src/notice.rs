@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::actor::LOCAL_OPERATOR;
 use crate::event::{self, Event};
-use crate::id::{InterruptId, RunId, SessionId};
+use crate::id::{InterruptId, PushId, RunId, SessionId};
 use crate::interrupt::{Cause, Interrupt, Kind, Level, Outcome};
 use crate::limits;
 use crate::run::{Fact, Run};
+use crate::system::System;
 use crate::system::people::People;
 use crate::time::Timestamp;
 
@@ -108,6 +110,18 @@ pub enum Recipient {
     Person(String),
     /// As the channel is configured.
     Address(String),
+    /// One browser of a person. Where it is, is looked up when it is sent.
+    Browser { person: String, push: PushId },
+}
+
+impl Recipient {
+    /// By id; `None`: it is known of nobody here.
+    pub fn person(&self) -> Option<&str> {
+        match self {
+            Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
+            Self::Address(_) => None,
+        }
+    }
 }
 
 impl Notice {
@@ -128,6 +142,23 @@ impl Notice {
         let asked = people.iter().map(|(id, _)| id).filter(|id| people.can_decide(id) && is_asked(id));
         let stand_in = asked.map(|id| people.standing_in(id, now));
         stand_in.filter(|id| people.get(id).is_some()).map(str::to_owned).collect()
+    }
+}
+
+impl Notice {
+    /// The browsers of the people that it is for. The operator of this machine, whom no source names, is one of these.
+    pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
+        if system.push.is_empty() {
+            return Vec::new();
+        }
+        let asked = self.recipients(&system.people, now);
+        let named = if self.told.is_empty() { &self.people } else { &self.told };
+        let is_for_all = self.told.is_empty() && self.people.is_empty() && self.groups.is_empty();
+        let asks_operator = is_for_all || named.iter().any(|id| id == LOCAL_OPERATOR);
+        let is_asked = |id: &str| if id == LOCAL_OPERATOR { asks_operator } else { asked.contains(id) };
+        let told = system.push.iter().filter(|(_, known)| is_asked(&known.is.person));
+        told.map(|(push, known)| Recipient::Browser { person: known.is.person.clone(), push: push.clone() })
+            .collect()
     }
 }
 

@@ -150,7 +150,7 @@ impl Channel {
             }
             Via::Ntfy => token = texts.into_iter().next(),
             Via::Email => smtp = Some(open_smtp(&definition, &url, texts)?),
-            Via::Slack | Via::Teams => {}
+            Via::Slack | Via::Teams | Via::Push => {}
         }
         let slack = match &definition.slack {
             None => None,
@@ -254,6 +254,8 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is no URL such as `https://example.org/hook`")?;
     match url.scheme() {
         "smtp" if definition.via == Via::Email => {}
+        // Nothing is sent there.
+        "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
         // Within one's own network.
         "http" if !definition.allow.is_empty() => {}

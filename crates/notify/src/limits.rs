@@ -21,6 +21,17 @@ pub const SECRET_MOST_BYTES: usize = 64;
 pub const SLACK_SKEW: Duration = Duration::from_mins(5);
 /// Bytes of an answer of Slack's API that are read: it repeats the message.
 pub const SLACK_ANSWER_BYTES: usize = 256 * 1024;
+/// Characters of what a browser shows, at most: with those of a URL they are within the 3,993 bytes that each push service
+/// takes (RFC 8291, 4), also where each of them has four.
+pub const PUSH_TITLE_CHARS: usize = 160;
+pub const PUSH_BODY_CHARS: usize = 500;
+/// How long a push service keeps what it can not bring yet: a day, or until it expires.
+pub const PUSH_TTL: Duration = Duration::from_hours(24);
+pub const PUSH_TTL_LEAST: Duration = Duration::from_mins(1);
+/// How long what says to a push service who sends counts: RFC 8292 takes a day at most.
+pub const VAPID: Duration = Duration::from_hours(12);
+/// Bytes of the secret of a browser that says who may send to it (RFC 8291, 3.2).
+pub const PUSH_AUTH_BYTES: usize = 16;
 /// The longest wait that a receiver may ask for with `Retry-After`.
 pub const RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Buttons of one message beside the one that opens the page.

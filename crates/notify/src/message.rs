@@ -7,6 +7,7 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
+use crate::push::Browser;
 use crate::slack::Posted;
 use crate::words::{Words, filled};
 
@@ -100,6 +101,8 @@ pub struct Reader {
     pub time_zone: Option<String>,
     /// A language tag.
     pub language: Option<String>,
+    /// Of push: where it is shown.
+    pub browser: Option<Browser>,
 }
 
 /// A title as one line: what does not show, or turns other text around, is left out.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
+use holdshort_core::channel::Via;
 use holdshort_core::digest::Digest;
 use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
@@ -32,6 +33,8 @@ pub enum Verdict {
     Refused,
     /// The receiver wants nothing more, ever.
     Gone,
+    /// Whoever it was for wants nothing more, ever. Others of the channel are told as before.
+    Left,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +57,9 @@ impl Channel {
         if let Some(bot) = &self.slack {
             let conversation = conversation(bot, message);
             return self.bot(format::slack_calls(message, conversation)).await;
+        }
+        if self.definition.via == Via::Push {
+            return self.push(format::push(message, now), message.reader.as_ref(), now).await;
         }
         self.request(format::request(self, message, now), now).await
     }
@@ -85,6 +91,10 @@ impl Channel {
             let sent = self.bot(format::slack_calls_of_several(several, conversation(bot, first))).await;
             // It tells of others, too: what becomes of one of them does not take its place.
             return Sent { answer: None, ..sent };
+        }
+        if self.definition.via == Via::Push {
+            let reader = messages.first().and_then(|message| message.reader.as_ref());
+            return self.push(format::push_of_several(several, now), reader, now).await;
         }
         self.request(format::request_of_several(self, several), now).await
     }
@@ -124,7 +134,7 @@ impl Channel {
         }
     }
 
-    async fn request(&self, request: Request, now: Timestamp) -> Sent {
+    pub(crate) async fn request(&self, request: Request, now: Timestamp) -> Sent {
         let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
         let late = || format!("no answer after {} ms", self.definition.timeout_ms);
@@ -149,9 +159,9 @@ impl Channel {
     }
 
     async fn post(&self, request: Request) -> Result<Response, String> {
-        let Request { url, body, headers } = request;
+        let Request { url, content_type, body, headers } = request;
         let (client, url) = client(self, &url).await?;
-        let mut post = client.post(url).header(CONTENT_TYPE, "application/json");
+        let mut post = client.post(url).header(CONTENT_TYPE, content_type);
         for (name, value) in headers {
             post = post.header(name, value);
         }

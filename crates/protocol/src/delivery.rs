@@ -94,7 +94,7 @@ pub enum DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Channel {
     pub name: String,
-    /// `webhook`, `slack`, `teams`, `ntfy`, `email`.
+    /// `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew`, `push`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The first failure since a delivery came through.

@@ -31,6 +31,7 @@ mod plan;
 pub mod pointer;
 mod policy;
 mod problem;
+mod push;
 mod run;
 mod session;
 mod system;
@@ -76,6 +77,7 @@ pub use plan::{
 };
 pub use policy::{ForeignCall, PolicyCheck, PolicyVerdict, VerdictWord};
 pub use problem::{FieldError, Problem};
+pub use push::{PushSubscription, PushSubscriptions, SubscribePush};
 pub use run::{
     AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note,
     Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,

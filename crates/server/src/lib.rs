@@ -19,6 +19,7 @@ mod slack;
 mod socket;
 mod telling;
 mod tls;
+mod vapid_key;
 
 pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};

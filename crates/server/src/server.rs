@@ -18,6 +18,7 @@ use holdshort_engine::{Clock, Ends, keep_erasing};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
 use holdshort_identity::oidc::{Oidc, Provider};
 use holdshort_models::{Description, Source};
+use holdshort_notify::Vapid;
 use holdshort_store::{Location, Store, postgres, sqlite};
 use holdshort_telemetry::Traces;
 use holdshort_web::access::{Newest, Used, keep_standing};
@@ -32,6 +33,7 @@ use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::{Links, Pressed};
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
+use holdshort_web::push::{Push, keep_swept};
 use holdshort_web::quota::{Allowances, PerMinute};
 use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
@@ -46,7 +48,7 @@ use tokio::time::timeout;
 use crate::checkpoints::{self, CHECKPOINT_EVERY_MS, KeepCheckpoints};
 use crate::telling::Telling;
 use crate::tls::Tls;
-use crate::{checkpoint_key, library, routes, serving};
+use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
 /// The variable of the environment that holds the secret of this server at its provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
@@ -145,8 +147,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Over channels.
     sending: JoinHandle<()>,
-    /// Of webhooks that are registered.
-    registered: JoinHandle<()>,
+    /// Of webhooks that are registered, and of browsers.
+    registered: JoinHandle<((), ())>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
@@ -278,7 +280,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
         credentials(&options.data, address.port(), &names, engine.driver.journal()).await
     };
-    let (mut tokens, logins, signer) = match ready.await {
+    let Credentials { mut tokens, logins, signer, vapid } = match ready.await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
@@ -306,10 +308,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         library: engine.library.clone(),
         model: described,
         sandbox: engine.sandbox,
-        data: options.data,
         links: Links::new(&tokens.operator),
         pressed: Pressed::new(&tokens.operator),
         webhooks,
+        push: Push::open(&options.data, vapid),
+        data: options.data,
         traces: traces.clone(),
         sign_ins: SignIns::new(provider, &logins, &tokens.operator),
         tokens,
@@ -344,7 +347,10 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
     // Frozen, or without channels, it sends nothing.
     let sending = tokio::spawn(keep_sending(app.driver.clone(), told, Arc::new(Telling(app.clone()))));
-    let registered = tokio::spawn(keep_told(app.clone()));
+    let registered = {
+        let (webhooks, push) = (keep_told(app.clone()), keep_swept(app.clone()));
+        tokio::spawn(async move { tokio::join!(webhooks, push) })
+    };
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
     let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
@@ -376,15 +382,24 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
 }
 
+/// What this server shows, or lets others show.
+struct Credentials {
+    tokens: Tokens,
+    logins: Logins,
+    signer: Signer,
+    vapid: Vapid,
+}
+
 async fn credentials(
     data: &Path,
     port: u16,
     names: &Names,
     store: &Store,
-) -> Result<(Tokens, Logins, Signer), StartError> {
+) -> Result<Credentials, StartError> {
     let tokens = Tokens::open(data)?.agree::<StartError>(data, store).await?;
     let logins = Logins::open(data, port, names.base().starts_with("https:"), &tokens.operator)?;
-    Ok((tokens, logins, checkpoint_key::open(data)?))
+    let (signer, vapid) = (checkpoint_key::open(data)?, vapid_key::open(data, store).await?);
+    Ok(Credentials { tokens, logins, signer, vapid })
 }
 
 /// The commands of this machine speak plain HTTP over loopback. Where the address takes something else they have one

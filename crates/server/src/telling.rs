@@ -5,17 +5,18 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::delivery::Delivery;
-use holdshort_core::id::InterruptId;
+use holdshort_core::id::{InterruptId, PushId};
 use holdshort_core::interrupt::{Assignment, Kind, Timing};
 use holdshort_core::run::{Ask, Config, Origin};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::outbox::{Alert, Buttons, Pages, PersonalLink};
+use holdshort_engine::outbox::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
 use holdshort_engine::{Error, StartRun};
 use holdshort_notify::Button;
 use holdshort_web::app::{App, detached};
 use holdshort_web::limits::LINK_DEFAULT_MS;
 use holdshort_web::links::{Claim, Press};
 use holdshort_web::problem::Answer;
+use holdshort_web::push::Push;
 use holdshort_web::view;
 use serde_json::json;
 
@@ -47,6 +48,24 @@ impl Pages for Telling {
                 tracing::warn!(delivery = %delivery.delivery, why = refused.0.detail, "no buttons are made");
                 Vec::new()
             })
+        })
+    }
+
+    fn browser<'a>(&'a self, push: &'a PushId) -> BrowserOf<'a> {
+        Box::pin(async move {
+            let found = self.0.push.browser(&self.0, push).await;
+            found.unwrap_or_else(|refused| {
+                tracing::warn!(%push, why = refused.0.detail, "what is kept of a browser can not be read");
+                None
+            })
+        })
+    }
+
+    fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a> {
+        Box::pin(async move {
+            if let Err(refused) = Push::unsubscribe(&self.0, push.clone(), Actor::engine()).await {
+                tracing::warn!(%push, why = refused.0.detail, "a browser that is gone can not be left out");
+            }
         })
     }
 

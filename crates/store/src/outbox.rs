@@ -120,7 +120,9 @@ pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 impl Settled {
     /// Whether the channel works, as far as this tells.
     pub(crate) fn works(&self) -> Option<bool> {
-        self.attempt.as_ref().map(|_| self.delivery.state == DeliveryState::Delivered)
+        // One that was tried and dropped was for somebody who is gone, as its receiver has said.
+        let works = matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dropped);
+        self.attempt.as_ref().map(|_| works)
     }
 }
 

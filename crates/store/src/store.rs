@@ -80,6 +80,14 @@ impl Store {
         }
     }
 
+    /// The journal as a database that other nodes use, too; `None`: what this node needs lies in its data folder.
+    pub fn database(&self) -> Option<&Postgres> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(store, _) => Some(store),
+        }
+    }
+
     /// Whether what is appended can be written, as far as this process knows. A database may be away for a while.
     pub fn is_alive(&self) -> bool {
         match self {

@@ -36,6 +36,7 @@ use crate::links::{Links, Pressed};
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::push::Push;
 use crate::quota::Allowances;
 use crate::rate::Rates;
 use crate::secrets;
@@ -60,6 +61,7 @@ pub struct App {
     pub links: Links,
     pub pressed: Pressed,
     pub webhooks: Webhooks,
+    pub push: Push,
     /// `None`: nobody is told of runs.
     pub traces: Option<Arc<Traces>>,
     /// What links begin with: the public address, or the one that it listens on.

@@ -37,6 +37,7 @@ pub mod needs;
 pub mod pace;
 pub mod patient_stream;
 pub mod problem;
+pub mod push;
 pub mod query;
 pub mod quota;
 pub mod rate;

@@ -129,6 +129,7 @@ impl From<Error> for Refused {
             Error::System(system::Rejection::UnknownPerson) => Self::not_found("person"),
             Error::System(system::Rejection::UnknownGroup) => Self::not_found("group"),
             Error::System(system::Rejection::UnknownWebhook) => Self::not_found("webhook"),
+            Error::System(system::Rejection::UnknownPush) => Self::not_found("browser of yours"),
             Error::System(system::Rejection::OtherSource(why)) => Self::new(Code::OtherSource, why),
             Error::System(rejection @ system::Rejection::Removed(_)) => {
                 Self::new(Code::Unauthenticated, rejection.to_string())

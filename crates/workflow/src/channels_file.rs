@@ -3,7 +3,7 @@
 //! ```yaml
 //! channels:
 //!   legal-slack:
-//!     type: slack                  # webhook, slack, teams, ntfy, email, crew
+//!     type: slack                  # webhook, slack, teams, ntfy, email, crew, push
 //!     url_file: secrets/slack      # or url_env; for a webhook and ntfy also url
 //!     events: [opened, asked, reminded, escalated, resolved, expired]
 //!     kinds: [review, tool_approval]
@@ -28,6 +28,7 @@
 mod headers;
 mod hold;
 mod mail;
+mod push;
 mod slack;
 
 use std::collections::BTreeSet;
@@ -85,6 +86,7 @@ const CHANNEL: Keys = Keys {
         "quiet",
         "digest",
         "personal",
+        "contact",
     ],
     later: &[],
 };
@@ -129,7 +131,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let fields = item.fields(&CHANNEL, problems)?;
     let vias = Via::ALL.map(|via| (via.as_str(), via));
     let via = fields.need("type", problems)?.one_of(&vias, problems)?;
-    let others = [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..])];
+    let others =
+        [(Via::Email, &mail::KEYS[..]), (Via::Slack, &slack::KEYS[..]), (Via::Push, &push::KEYS[..])];
     for (of, keys) in others.into_iter().filter(|(of, _)| *of != via) {
         for (key, found) in keys.iter().filter_map(|key| Some((key, fields.find(key)?))) {
             problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));
@@ -138,6 +141,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let reached = match via {
         Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
         Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
+        Via::Push => push::read(&fields, problems).map(Reached::in_browsers),
         Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy | Via::Crew => {
             let url = url(via, item, &fields, problems);
             let secrets = secrets(via, item, &fields, problems);
@@ -216,6 +220,10 @@ impl Reached {
         Self { url, secrets: password.into_iter().collect(), to, mail: Some(mail), slack: None }
     }
 
+    fn in_browsers(contact: Source) -> Self {
+        Self { url: contact, secrets: Vec::new(), to: To::People, mail: None, slack: None }
+    }
+
     fn by_app(slack::Read { url, app, to }: slack::Read) -> Self {
         Self { url, secrets: Vec::new(), to, mail: None, slack: Some(app) }
     }
@@ -279,8 +287,8 @@ fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
     const KEYS: [&str; 3] = ["secret_file", "secret_files", "secret_env"];
     let is_named = KEYS.iter().any(|key| fields.find(key).is_some());
     match via {
-        // Its password is read by `mail.rs`.
-        Via::Email => return Some(Vec::new()),
+        // The password is read by `mail.rs`, and the key of the server is none of this file's.
+        Via::Email | Via::Push => return Some(Vec::new()),
         Via::Slack | Via::Teams => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
                 problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));

@@ -4045,6 +4045,23 @@ export interface components {
             seq: number;
             stream: string;
         };
+        /** @description One browser. Where it is, and its keys, are nowhere to be read. */
+        PushSubscription: {
+            /** @description SHA-256 of the endpoint, in hexadecimal: a browser finds itself by it. */
+            endpoint_sha256: string;
+            /** @description Of its push service. */
+            host: string;
+            id: string;
+            /** Format: date-time */
+            since: string;
+        };
+        /** @description The browsers of whoever asks, and what another one needs. */
+        PushSubscriptions: {
+            /** @description The oldest first. */
+            items: components["schemas"]["PushSubscription"][];
+            /** @description `applicationServerKey` of a subscription. Missing where no channel of the type `push` is configured. */
+            key?: string | null;
+        };
         Quorum: {
             /**
              * Format: int32

@@ -120,6 +120,13 @@ export const people = {
   "people.remove.how": "They are signed out, and decide nothing from then on. Their votes on what is open count no more; what those who are left can not settle goes to admins and operators.",
   "people.remove.sure": "Remove",
 
+  "told.here": "Tell me on this device",
+  "told.how": "This browser shows what waits for you, also while no page of Holdshort is open. It opens the page; nothing is decided there. Signing out everywhere ends it.",
+  "told.refused": "This browser does not let it: allow notifications of this page in its settings, and switch it on again.",
+  "told.others": "Other browsers that tell you:",
+  "told.since": "over {host}, since {time}",
+  "told.end": "No more",
+
   "groups.title": "Groups",
   "groups.waiting": "{n} open for it",
   "groups.waiting.some": "{n} or more open for it",

@@ -22,8 +22,9 @@ const ARGS = [
 /** For one step of a person, on a machine that does much else. */
 const PATIENCE_MS = 20_000;
 
-/** Of the network, not of the page: a server that is killed, a request that is refused. */
-const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed/;
+/** Of the network or the browser, not of the page: a server that is killed, a request that is refused, no push in a profile
+ * that is not kept. */
+const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed|^Chrome currently does not support the Push API/;
 
 /** @type {Promise<import("playwright-core").Browser> | undefined} */
 let launched;
@@ -57,7 +58,7 @@ export async function visit(t, server, { elsewhere, ...options } = {}) {
     if (message.type() === "error" && !EXPECTED.test(message.text())) complaints.push(message.text());
   });
   context.on("request", (request) => {
-    const from = request.frame().url();
+    const from = request.serviceWorker()?.url() ?? request.frame().url();
     if (elsewhere && (request.url().startsWith(elsewhere) || from.startsWith(elsewhere))) return;
     if (!request.url().startsWith(`${server.base}/`)) complaints.push(`a request elsewhere: ${request.url()}`);
   });

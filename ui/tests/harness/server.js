@@ -17,8 +17,8 @@ process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 /**
  * A server that listens, and ends with the test.
  * @param {import("node:test").TestContext} t
- * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>}} [setup] YAML by name; without any the
- *   server has the shipped ones
+ * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>, channels?: string}} [setup] YAML by name;
+ *   without any the server has the shipped workflows, and no channels
  */
 export async function serve(t, setup) {
   const server = new Server(t, setup);
@@ -35,9 +35,10 @@ export class Server {
   /** Standard error of all its lives. */
   #stderr = "";
   #workflows;
+  #channels;
 
   /** Folders and no process yet. */
-  constructor(t, { workflows = {} } = {}) {
+  constructor(t, { workflows = {}, channels = "" } = {}) {
     this.folder = mkdtempSync(join(tmpdir(), "holdshort-ui-"));
     for (const name of ["data", "home", "tmp", "workspace", "workflows"]) mkdirSync(join(this.folder, name));
     for (const [name, files] of Object.entries(workflows)) {
@@ -47,6 +48,8 @@ export class Server {
       }
     }
     this.#workflows = Object.keys(workflows).length > 0;
+    this.#channels = channels !== "";
+    if (channels) writeFileSync(join(this.folder, "channels.yaml"), channels, { mode: 0o600 });
     t.after(async () => {
       await this.kill();
       rmSync(this.folder, { recursive: true, force: true });
@@ -78,7 +81,8 @@ export class Server {
     const isFirst = this.#port === 0;
     if (isFirst) this.#port = await freePort();
     const own = this.#workflows ? ["--workflows", join(this.folder, "workflows")] : [];
-    const args = ["serve", "--json", "--data", this.data, "--listen", `127.0.0.1:${this.#port}`, ...own];
+    const told = this.#channels ? ["--channels", join(this.folder, "channels.yaml")] : [];
+    const args = ["serve", "--json", "--data", this.data, "--listen", `127.0.0.1:${this.#port}`, ...own, ...told];
     const child = spawn(PROGRAM, args, {
       cwd: this.folder,
       env: environment(this.folder),
@@ -89,16 +93,16 @@ export class Server {
     child.once("exit", () => running.delete(child));
     child.stderr.on("data", (bytes) => (this.#stderr += bytes));
     const ended = once(child, "exit").then(() => undefined);
-    const told = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
-    if (!told && isFirst && this.#stderr.includes("Address already in use")) {
+    const said = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
+    if (!said && isFirst && this.#stderr.includes("Address already in use")) {
       // Another test took the port since it was seen free.
       this.#child = undefined;
       this.#port = 0;
       this.#stderr = "";
       return this.start();
     }
-    assert(told, `the server did not start\n${this.#stderr}`);
-    this.#told = JSON.parse(told[0]);
+    assert(said, `the server did not start\n${this.#stderr}`);
+    this.#told = JSON.parse(said[0]);
   }
 
   /** SIGTERM, and waits for its end. */

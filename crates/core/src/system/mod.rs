@@ -4,9 +4,11 @@
 pub mod checkpoint;
 pub mod freeze;
 mod hours;
+mod input;
 pub mod keys;
 pub mod people;
 mod provider;
+pub mod push;
 pub mod webhooks;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +20,16 @@ use crate::definition::Rule;
 use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::hours::Hours;
-use crate::id::{KeyId, StreamId, WebhookId};
+use crate::id::{KeyId, PushId, StreamId, WebhookId};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 use freeze::{Freeze, Freezes, Part};
+pub use input::Input;
 use keys::{Keys, NewKey};
 use people::{Away, Moment, People, PeopleSource, Person};
 use provider::SignedOutThere;
+use push::{Subscribed, Subscription};
 use webhooks::{Registered, Webhook};
 
 /// What happened to the installation.
@@ -118,6 +122,15 @@ pub enum Fact {
     WebhookRemoved {
         webhook: WebhookId,
     },
+    /// This browser tells its person from here on. Where it is, and what is encrypted with, are nowhere in the journal.
+    PushSubscribed {
+        push: PushId,
+        is: Subscription,
+    },
+    /// It tells nobody anything more.
+    PushUnsubscribed {
+        push: PushId,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -136,88 +149,9 @@ pub struct System {
     pub signed_out_there: SignedOutThere,
     /// Those that were registered over the API.
     pub webhooks: BTreeMap<WebhookId, Registered>,
+    /// Browsers that tell their people.
+    pub push: BTreeMap<PushId, Subscribed>,
     last_at: Option<Timestamp>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Input {
-    SetPolicy {
-        rules: Vec<Rule>,
-    },
-    /// The whole installation, or a part of it.
-    Freeze {
-        part: Option<Part>,
-        reason: String,
-    },
-    Unfreeze {
-        part: Option<Part>,
-    },
-    SetPerson {
-        id: String,
-        person: Person,
-    },
-    RemovePerson {
-        id: String,
-    },
-    /// These are all people of a source.
-    SetPeople {
-        source: PeopleSource,
-        people: Vec<(String, Person)>,
-    },
-    /// This key signs checkpoints.
-    SetCheckpointKey {
-        public: String,
-    },
-    TellCheckpoint(checkpoint::Tell),
-    /// A token of an issuer says who this is, as `person.issued_at` has it.
-    TakeUp {
-        id: String,
-        person: Person,
-    },
-    SetAway {
-        id: String,
-        away: Option<Away>,
-    },
-    SetHours {
-        group: String,
-        hours: Hours,
-    },
-    UnsetHours {
-        group: String,
-    },
-    /// These are the hours of all groups of which a source says any.
-    SetAllHours {
-        source: PeopleSource,
-        hours: Vec<(String, Hours)>,
-    },
-    MakeLoginLink {
-        person: String,
-    },
-    /// Everywhere.
-    SignOut {
-        person: String,
-    },
-    /// A session at the identity provider, or all of somebody, has ended.
-    SignOutByProvider {
-        session: Digest,
-        notice: Digest,
-    },
-    MakeKey(NewKey),
-    RotateKey {
-        key: KeyId,
-        digest: Digest,
-        overlap_ms: u64,
-    },
-    RevokeKey {
-        key: KeyId,
-    },
-    RegisterWebhook {
-        webhook: WebhookId,
-        is: Webhook,
-    },
-    RemoveWebhook {
-        webhook: WebhookId,
-    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -230,6 +164,8 @@ pub enum Rejection {
     UnknownPerson,
     #[error("there is no such webhook")]
     UnknownWebhook,
+    #[error("there is no such browser of yours")]
+    UnknownPush,
     #[error("nothing is said of the hours of such a group")]
     UnknownGroup,
     /// Somebody is changed where they were read from.
@@ -243,17 +179,6 @@ pub enum Rejection {
     Frozen(Freeze),
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),
-}
-
-impl Input {
-    /// Nothing starts in the whole installation.
-    pub fn freeze(reason: &str) -> Self {
-        Self::Freeze { part: None, reason: reason.to_owned() }
-    }
-
-    pub fn unfreeze() -> Self {
-        Self::Unfreeze { part: None }
-    }
 }
 
 impl System {
@@ -324,6 +249,10 @@ impl System {
             }
             Input::RegisterWebhook { webhook, is } => vec![plain(self.register_webhook(webhook, is)?)],
             Input::RemoveWebhook { webhook } => vec![plain(self.remove_webhook(webhook)?)],
+            Input::SubscribePush { push, is } => {
+                self.subscribe_push(push, is)?.into_iter().map(plain).collect()
+            }
+            Input::UnsubscribePush { push } => vec![plain(self.unsubscribe_push(push)?)],
             Input::RevokeKey { key } => {
                 let is_news = self.keys.may_be_revoked(&key)?;
                 is_news.then_some(plain(Fact::KeyRevoked { key })).into_iter().collect()
@@ -362,6 +291,15 @@ impl System {
             // Who is away says so themselves.
             Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
             Input::SignOut { person } if *person == actor.id => return Ok(()),
+            // Of their own browsers alone, and nobody else is told which there are.
+            Input::SubscribePush { is, .. } if is.person == actor.id => return Ok(()),
+            Input::SubscribePush { .. } => return Err(Rejection::Role),
+            Input::UnsubscribePush { push } => {
+                let is_theirs = self.push.get(push).is_some_and(|known| known.is.person == actor.id);
+                // A push service says that a browser is gone.
+                let may = is_theirs || actor.role == Role::Engine;
+                return if may { Ok(()) } else { Err(Rejection::UnknownPush) };
+            }
             Input::SetPolicy { .. }
             | Input::SetPerson { .. }
             | Input::RemovePerson { .. }
@@ -526,12 +464,16 @@ impl System {
                 let source = self.people.get(person).map(|person| person.source);
                 let is_removed = event.actor.role != Role::Engine || source != Some(PeopleSource::Provider);
                 self.people.remove(person, moment, is_removed);
+                self.end_push(person);
             }
             Fact::HoursSet { group, is } => self.people.set_hours(group, Some(is)),
             Fact::HoursUnset { group } => self.people.set_hours(group, None),
             // The link is not in the journal.
             Fact::LoginLinkMade { .. } => {}
-            Fact::SignedOut { person } => self.people.sign_out(person, moment),
+            Fact::SignedOut { person } => {
+                self.people.sign_out(person, moment);
+                self.end_push(person);
+            }
             Fact::SignedOutByProvider { session, notice } => {
                 self.signed_out_there.ended(*session, *notice, moment);
             }
@@ -560,6 +502,12 @@ impl System {
             }
             Fact::WebhookRemoved { webhook } => {
                 self.webhooks.remove(webhook);
+            }
+            Fact::PushSubscribed { push, is } => {
+                self.push.insert(push.clone(), Subscribed { is: is.clone(), at: event.at });
+            }
+            Fact::PushUnsubscribed { push } => {
+                self.push.remove(push);
             }
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());

@@ -46,6 +46,7 @@ mod people;
 mod phases;
 mod plans;
 mod pricing;
+mod push;
 mod random;
 mod reading;
 mod refusals;

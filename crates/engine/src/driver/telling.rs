@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use holdshort_core::channel::{Channel, To};
+use holdshort_core::channel::{Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::Event;
 use holdshort_core::id::Draw;
@@ -10,7 +10,7 @@ use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient, notices};
 use holdshort_core::run::Run;
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_core::system::people::People;
+use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_store::Journal;
 use serde::Serialize;
@@ -37,7 +37,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         first_seq: u64,
         run: &Run,
         events: &[Event],
-        people: &People,
+        system: &System,
         draw: &mut Draw,
     ) -> Vec<Delivery> {
         let channels = self.channels();
@@ -48,13 +48,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut deliveries = Vec::new();
         for notice in notices(before, run, first_seq, events) {
             for channel in channels.iter().filter(|channel| channel.rule.takes(&notice)) {
-                for to in recipients(channel, &notice, people, now) {
+                for to in recipients(channel, &notice, system, now) {
                     let notice = Notice { to, ..notice.clone() };
                     deliveries.push(Delivery {
                         run: notice.run.clone(),
                         seq: notice.seq,
                         interrupt: notice.interrupt.clone(),
-                        next_at: Some(channel.held_until(&notice, now, people).unwrap_or(now)),
+                        next_at: Some(channel.held_until(&notice, now, &system.people).unwrap_or(now)),
                         ..new(draw, channel, notice.occasion, &notice, now)
                     });
                 }
@@ -113,12 +113,16 @@ fn new(
 }
 
 /// Whom a channel has a delivery for; `None`: whoever reads it.
-fn recipients(channel: &Channel, notice: &Notice, people: &People, now: Timestamp) -> Vec<Option<Recipient>> {
+fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],
         To::Addresses(addresses) => addresses.iter().cloned().map(Recipient::Address).map(Some).collect(),
         To::People => {
-            let asked = notice.recipients(people, now);
+            let asked: Vec<Recipient> = if channel.via == Via::Push {
+                notice.browsers(system, now)
+            } else {
+                notice.recipients(&system.people, now).into_iter().map(Recipient::Person).collect()
+            };
             if asked.len() > RECIPIENTS {
                 tracing::warn!(
                     channel = channel.name,
@@ -127,7 +131,7 @@ fn recipients(channel: &Channel, notice: &Notice, people: &People, now: Timestam
                     "only the first {RECIPIENTS} of those who are asked are told: name an address that reaches them all"
                 );
             }
-            asked.into_iter().take(RECIPIENTS).map(Recipient::Person).map(Some).collect()
+            asked.into_iter().take(RECIPIENTS).map(Some).collect()
         }
     }
 }

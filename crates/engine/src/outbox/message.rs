@@ -4,14 +4,16 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::{self, Fact};
-use holdshort_core::id::{InterruptId, StreamId};
+use holdshort_core::id::{InterruptId, PushId, StreamId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Recipient};
 use holdshort_core::run;
+use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Button, Channel, Message, Posted, Reader, Way, title};
+use holdshort_notify::{Browser, Button, Channel, Message, Posted, Reader, Way, title};
 use holdshort_store::{DeliveryFilter, Journal};
 
 use super::limits::UPDATED;
@@ -24,6 +26,8 @@ pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestam
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
+
+pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + 'a>>;
 
 /// The pages that messages lead to.
 pub trait Pages: Send + Sync + 'static {
@@ -38,6 +42,12 @@ pub trait Pages: Send + Sync + 'static {
 
     /// What people press where they are told; nothing where they have to sign in.
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
+
+    /// Where a browser is and what encrypts for it; `None`: it is not known here any more.
+    fn browser<'a>(&'a self, push: &'a PushId) -> BrowserOf<'a>;
+
+    /// Nothing can be brought to a browser any more.
+    fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
     /// Where a person decides without one, by a link that this delivery brings them; `None`: they sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
@@ -64,20 +74,30 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         Some(Recipient::Address(address)) => Some(Reader { address: address.clone(), ..Reader::default() }),
         Some(Recipient::Person(id)) => {
             let system = driver.glance_system().await?;
-            let Some(person) = system.people.get(id) else { return dropped("they are not here any more") };
-            if delivery.occasion.asks() && !system.people.can_decide(id) {
-                return dropped("they decide nothing any more");
-            }
+            let reader = match reader(&system, id, delivery) {
+                Ok(reader) => reader,
+                Err(why) => return dropped(why),
+            };
             let of = channel.definition().via.as_str();
-            let Some(address) = person.addresses.get(of) else {
+            let Some(address) = system.people.get(id).and_then(|person| person.addresses.get(of)) else {
                 return Ok(Composed::Dropped(format!("they have no address for `{of}`")));
             };
-            Some(Reader {
-                address: address.clone(),
-                name: person.name.clone(),
-                time_zone: person.time_zone.clone(),
-                language: person.language.clone(),
-            })
+            Some(Reader { address: address.clone(), ..reader })
+        }
+        Some(Recipient::Browser { person, push }) => {
+            // As it is now: another node may have been told of the browser a moment ago.
+            let system = driver.system().await?;
+            if system.push.get(push).is_none_or(|known| known.is.person != *person) {
+                return dropped("the browser is told no more");
+            }
+            let reader = match reader(&system, person, delivery) {
+                Ok(reader) => reader,
+                Err(why) => return dropped(why),
+            };
+            let Some(browser) = pages.browser(push).await else {
+                return dropped("where the browser is, is not known here");
+            };
+            Some(Reader { browser: Some(browser), ..reader })
         }
     };
     let personal = match &notice.to {
@@ -95,6 +115,24 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     let buttons = if has_buttons && asks { pages.buttons(delivery).await } else { Vec::new() };
     let posted = if has_buttons && !asks { posted(driver, delivery).await? } else { Vec::new() };
     Ok(Composed::Ready(Box::new(Message { id, notice, title, link, way, reader, buttons, posted })))
+}
+
+/// Somebody who is here; otherwise why they are told nothing. Where they are reached is for the caller to say.
+fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
+    let person = system.people.get(id);
+    // Of the operator of this machine no source says anything.
+    if person.is_none() && id != LOCAL_OPERATOR {
+        return Err("they are not here any more");
+    }
+    if delivery.occasion.asks() && !system.people.can_decide(id) {
+        return Err("they decide nothing any more");
+    }
+    Ok(person.map_or_else(Reader::default, |person| Reader {
+        name: person.name.clone(),
+        time_zone: person.time_zone.clone(),
+        language: person.language.clone(),
+        ..Reader::default()
+    }))
 }
 
 /// What this channel was told of the interrupt before, to the same readers, as far as it is known where that stands.

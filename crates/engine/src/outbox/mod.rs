@@ -20,16 +20,16 @@ use futures::stream::{self, FuturesUnordered, StreamExt};
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
-use holdshort_core::notice::Occasion;
+use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_notify::{Channel, Channels, Sent};
+use holdshort_notify::{Channel, Channels, Sent, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
-pub use message::{Alert, Buttons, Pages, PersonalLink};
+pub use message::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
 use message::{Composed, compose};
 pub use verdict::wait;
 
@@ -234,6 +234,14 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         [message] => channel.send(message, began).await,
         several => channel.send_several(several, &pages.all(), began).await,
     };
+    if sent.verdict == Verdict::Left {
+        let to = deliveries
+            .first()
+            .and_then(|delivery| json::from_slice::<Notice>(delivery.notice.as_bytes()).ok());
+        if let Some(Recipient::Browser { push, .. }) = to.and_then(|notice| notice.to) {
+            pages.browser_left(&push).await;
+        }
+    }
     // One chance for all: what was told together is told together when it is tried again.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {

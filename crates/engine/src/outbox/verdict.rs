@@ -65,6 +65,8 @@ pub(super) fn settled(
             let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             (DeliveryState::Waiting, Some(now.plus_ms(ms)))
         }
+        // The channel is none the worse for it.
+        Verdict::Left => (DeliveryState::Dropped, None),
         Verdict::Again(_) | Verdict::Refused | Verdict::Gone => (DeliveryState::Failed, None),
     };
     let delivery = Delivery {

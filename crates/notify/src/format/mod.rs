@@ -3,6 +3,7 @@
 mod checkpoint;
 mod crew;
 mod ntfy;
+mod push;
 mod slack;
 mod teams;
 mod webhook;
@@ -15,10 +16,14 @@ use serde_json::Value;
 use crate::channel::Channel;
 use crate::message::{Message, Several};
 use crate::slack::Call;
+pub(crate) use push::Push;
 
-/// What is sent: always JSON, by POST.
+const JSON: &str = "application/json";
+
+/// What is sent, by POST.
 pub(crate) struct Request {
     pub(crate) url: reqwest::Url,
+    pub(crate) content_type: &'static str,
     pub(crate) body: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
 }
@@ -37,16 +42,25 @@ pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
 
+/// What a browser is told.
+pub(crate) fn push(message: &Message, now: Timestamp) -> Push {
+    push::push(message, now)
+}
+
+pub(crate) fn push_of_several(several: Several<'_>, now: Timestamp) -> Push {
+    push::several(several, now)
+}
+
 /// Several messages as one. A program is told each by itself.
 pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Request {
     let (url, body) = match channel.definition.via {
         Via::Slack => (channel.url.clone(), slack::several(several)),
         Via::Teams => (channel.url.clone(), teams::several(several)),
         Via::Ntfy => ntfy::several(&channel.url, several),
-        Via::Webhook | Via::Crew | Via::Email => (channel.url.clone(), Value::Null),
+        Via::Webhook | Via::Crew | Via::Email | Via::Push => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
-    Request { url, body, headers: headers(channel) }
+    Request { url, content_type: JSON, body, headers: headers(channel) }
 }
 
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Request {
@@ -56,17 +70,17 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Teams => (channel.url.clone(), teams::body(message)),
         Via::Crew => (channel.url.clone(), crew::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
-        // A mail is no request: `mail/` makes it.
-        Via::Email => (channel.url.clone(), Value::Null),
+        // A mail is no request, and what a browser is told is encrypted: `mail/` and `push.rs` make these.
+        Via::Email | Via::Push => (channel.url.clone(), Value::Null),
     };
     let body = bytes(&body);
     let mut headers = headers(channel);
     match channel.definition.via {
         Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
         Via::Crew => headers.extend(crew::headers(channel, message, &body, now)),
-        Via::Slack | Via::Teams | Via::Ntfy | Via::Email => {}
+        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Push => {}
     }
-    Request { url, body, headers }
+    Request { url, content_type: JSON, body, headers }
 }
 
 /// `None`: a channel of this kind is told of none.

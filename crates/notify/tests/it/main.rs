@@ -4,6 +4,7 @@
 
 mod channels;
 mod formats;
+mod push;
 mod retry_after;
 mod sending;
 mod sign;

@@ -42,7 +42,7 @@ pub(super) const PLACES: [&str; 15] = [
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
-                      trusted-types svelte-trusted-html";
+                      trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
 /// Where the build has what the page loads.

@@ -32,6 +32,7 @@ pub(crate) fn router() -> Router<AuthState> {
         .route(CALLBACK, get(sign_in::finish))
         .route(SIGN_OUT, get(sign_in::sign_out))
         .route("/assets/{*path}", get(app::file))
+        .route("/sw.js", get(app::file))
         .route("/favicon.svg", get(app::file));
     for place in app::PLACES {
         router = router.route(place, get(app::page));

@@ -22,6 +22,7 @@ mod metrics;
 mod people;
 mod plans;
 mod policy;
+mod push;
 mod record;
 mod runs;
 mod sessions;
@@ -107,6 +108,8 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(deliveries::read)))
         .routes(needs(all(Halt), routes!(deliveries::retry)))
         .routes(needs(all(Read), routes!(deliveries::channels)))
+        .routes(needs(any(Decide), routes!(push::subscribe, push::list)))
+        .routes(needs(any(Decide), routes!(push::unsubscribe)))
         .routes(needs(all(Assign), routes!(links::make)))
         .routes(needs(all(Steer), routes!(sessions::open)))
         .routes(needs(all(Read), routes!(sessions::list)))

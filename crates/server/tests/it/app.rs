@@ -93,6 +93,15 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
+/// A service worker has the pages at and below its own address.
+#[tokio::test]
+async fn the_service_worker_is_at_the_root() {
+    let served = Served::new().await;
+    let worker = get(&served, "/sw.js", &[]).await;
+    assert_eq!((worker.status, worker.header("content-type")), (200, "text/javascript; charset=utf-8"));
+    assert!(worker.text.contains("notificationclick"), "{}", worker.text);
+}
+
 #[tokio::test]
 async fn a_page_of_another_build_loads_nothing_of_this_one() {
     let served = Served::new().await;
@@ -136,7 +145,7 @@ async fn every_answer_is_sealed() {
     let served = Served::new().await;
     let app = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-               require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+               require-trusted-types-for 'script'; trusted-types svelte-trusted-html holdshort-worker";
     let page = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                 frame-ancestors 'none'";
     let data = "default-src 'none'; frame-ancestors 'none'";

@@ -30,7 +30,7 @@ fn may(role: Role, needs: &Value) -> bool {
 }
 
 /// Routes that name nothing: who has the permission for some may ask, and sees those.
-const OF_WHATEVER_IS_THEIRS: [&str; 12] = [
+const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/policy/check",
     "get /v1/agent/decisions",
     "get /v1/runs",
@@ -39,6 +39,9 @@ const OF_WHATEVER_IS_THEIRS: [&str; 12] = [
     "delete /v1/login",
     "delete /v1/logins",
     "post /v1/plans/layout",
+    "get /v1/me/push",
+    "post /v1/me/push",
+    "delete /v1/me/push/{id}",
     "get /v1/interrupts",
     // Nobody of that name is there: whoever is let in is told so.
     "get /v1/people/{person}",
@@ -168,6 +171,9 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("delete /v1/login", "read", "any"),
     ("post /v1/login-links", "sign_in", "all"),
     ("delete /v1/logins", "read", "any"),
+    ("get /v1/me/push", "decide", "any"),
+    ("post /v1/me/push", "decide", "any"),
+    ("delete /v1/me/push/{id}", "decide", "any"),
     ("get /v1/nodes", "read", "all"),
     ("get /v1/people", "read", "all"),
     ("get /v1/people/{person}", "read", "any"),

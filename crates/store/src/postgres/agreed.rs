@@ -14,4 +14,24 @@ impl Postgres {
         let row = rows.first().ok_or_else(|| Error::Corrupt(format!("nothing is agreed about {name}")))?;
         Ok(get::<&str>(row, 0)?.to_owned())
     }
+
+    /// From here on this is the value under the name; none, without one.
+    pub async fn share(&self, name: &str, value: Option<&str>) -> Result<(), Error> {
+        match value {
+            Some(value) => {
+                let put = "INSERT INTO agreed (name, value) VALUES ($1, $2) \
+                           ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+                self.upkeep.query(put, &[&name, &value]).await?;
+            }
+            None => {
+                self.upkeep.query("DELETE FROM agreed WHERE name = $1", &[&name]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub async fn shared(&self, name: &str) -> Result<Option<String>, Error> {
+        let rows = self.upkeep.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
+        rows.first().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).transpose()
+    }
 }

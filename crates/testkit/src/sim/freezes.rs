@@ -27,7 +27,11 @@ pub(super) fn who_changes(input: &Input) -> Actor {
         | Input::RevokeKey { .. }
         | Input::RegisterWebhook { .. }
         | Input::RemoveWebhook { .. } => Actor::admin("ada", "sim"),
-        Input::TakeUp { .. } | Input::SetCheckpointKey { .. } | Input::TellCheckpoint(_) => Actor::engine(),
+        Input::SubscribePush { is, .. } => someone(&is.person),
+        Input::TakeUp { .. }
+        | Input::SetCheckpointKey { .. }
+        | Input::TellCheckpoint(_)
+        | Input::UnsubscribePush { .. } => Actor::engine(),
         Input::Freeze { .. } | Input::Unfreeze { .. } => someone("alice"),
     }
 }

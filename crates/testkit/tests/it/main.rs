@@ -42,6 +42,7 @@ mod model;
 mod oversight;
 mod plans;
 mod play;
+mod push;
 mod python;
 mod questions;
 mod replies;

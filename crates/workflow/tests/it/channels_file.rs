@@ -50,7 +50,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slak, url_file: x}",
             "slak",
-            "expected `webhook`, `slack`, `teams`, `ntfy`, `email` or `crew`, found `slak` (did you mean `slack`?)",
+            "expected `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew` or `push`, found `slak` (did you mean `slack`?)",
         ),
         ("{type: teams}", "{", "one of `url_file`, `url_env` is missing"),
         (
@@ -168,6 +168,18 @@ fn what_is_wrong_is_told_with_its_place() {
             "U}",
             "a slack channel with buttons has no `url_env`",
         ),
+        ("{type: push}", "{", "the key `contact` is missing"),
+        ("{type: push, contact: ops}", "ops}", "is neither `mailto:ops@example.org` nor an `https:` URL"),
+        (
+            "{type: push, contact: \"mailto:ops@b.example\", url: https://a.example}",
+            "https",
+            "a push channel has no `url`",
+        ),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, contact: \"mailto:ops@b.example\"}",
+            "\"mailto",
+            "`contact` is for channels of the type `push`",
+        ),
         ("{type: teams, url_env: U, channel: C1}", "C1", "`channel` is for channels of the type `slack`"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, headers: {X-A: b}}",
@@ -263,4 +275,14 @@ channels:
     ];
     assert_eq!(found, wanted);
     assert_eq!(channels[0].secrets, [Source::File("p".to_owned())]);
+}
+
+#[test]
+fn browsers_are_of_people_and_say_themselves_where_they_are() {
+    let text = "channels: {browsers: {type: push, contact: \"mailto:ops@example.org\", personal: {anna: {quiet: off}}}}\n";
+    let channels = parse("channels.yaml", text).unwrap();
+    let [browsers] = &channels[..] else { panic!("one") };
+    let contact = Source::Plain("mailto:ops@example.org".to_owned());
+    assert_eq!((browsers.via, &browsers.url, &browsers.to), (Via::Push, &contact, &To::People));
+    assert!(browsers.secrets.is_empty() && browsers.personal.contains_key("anna"));
 }

@@ -1,0 +1,82 @@
+//! What a browser shows, and what its push service has to know of it. The service worker of the app reads the payload
+//! (`ui/public/sw.js`).
+
+use holdshort_core::interrupt::Level;
+use holdshort_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use crate::limits::{PUSH_BODY_CHARS, PUSH_TITLE_CHARS, PUSH_TTL, PUSH_TTL_LEAST};
+use crate::message::{Message, Several, line};
+
+/// A payload before it is encrypted, and how it is to be brought.
+pub(crate) struct Push {
+    pub(crate) payload: Value,
+    /// Of what waits at the push service the last of a topic alone is brought.
+    pub(crate) topic: Option<String>,
+    pub(crate) urgency: &'static str,
+    /// How long the push service keeps it while the browser is away.
+    pub(crate) ttl_seconds: u64,
+}
+
+pub(super) fn push(message: &Message, now: Timestamp) -> Push {
+    let mut facts = message.facts();
+    // The id says nothing to people, and the link has it.
+    facts.pop();
+    let title = message.title.iter().map(|title| format!("“{title}”"));
+    let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));
+    let topic = message.notice.interrupt.to_string();
+    Push {
+        payload: payload(&message.headline(), lines.collect(), &message.link, &topic),
+        topic: Some(topic),
+        urgency: urgency(message),
+        ttl_seconds: ttl(message, now),
+    }
+}
+
+pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
+    let tag = several.messages.first().map(|message| message.id.clone()).unwrap_or_default();
+    let is_high = several.messages.iter().any(|message| urgency(message) == HIGH);
+    Push {
+        payload: payload(&several.headline(), several.lines(), several.inbox, &tag),
+        topic: None,
+        urgency: if is_high { HIGH } else { NORMAL },
+        ttl_seconds: several.messages.iter().map(|message| ttl(message, now)).max().unwrap_or_default(),
+    }
+}
+
+/// `tag`: a later one with the same takes its place where it is still shown.
+fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
+    let mut body = String::new();
+    let mut left = PUSH_BODY_CHARS;
+    for each in lines {
+        let each = line(&each, left);
+        left = left.saturating_sub(each.chars().count() + 1);
+        if !body.is_empty() && !each.is_empty() {
+            body.push('\n');
+        }
+        body.push_str(&each);
+        if left == 0 {
+            break;
+        }
+    }
+    json!({"title": line(title, PUSH_TITLE_CHARS), "body": body, "url": url, "tag": tag})
+}
+
+/// RFC 8030, 5.3: `high` wakes a device that saves its battery.
+const HIGH: &str = "high";
+const NORMAL: &str = "normal";
+
+fn urgency(message: &Message) -> &'static str {
+    let is_high = match message.notice.risk {
+        Level::Low | Level::Medium => false,
+        Level::High | Level::Critical => true,
+    };
+    if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
+}
+
+/// What expires is of no use later.
+fn ttl(message: &Message, now: Timestamp) -> u64 {
+    let asks = message.notice.occasion.asks();
+    let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);
+    ends.unwrap_or(PUSH_TTL.as_secs()).clamp(PUSH_TTL_LEAST.as_secs(), PUSH_TTL.as_secs())
+}

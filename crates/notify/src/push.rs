@@ -1,0 +1,153 @@
+//! Web Push: one browser of a person, and what is sent to it (RFC 8030, RFC 8291). `vapid.rs` has the key that signs,
+//! `format/push.rs` the words.
+//!
+//! Endpoint and keys of a browser are secrets: neither is shown, and no error holds them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use data_encoding::BASE64URL_NOPAD;
+use holdshort_core::digest::Digest;
+use holdshort_core::limits::URL_CHARS;
+use holdshort_core::time::Timestamp;
+use reqwest::Url;
+use web_push_native::p256::PublicKey;
+use web_push_native::{Auth, encrypt};
+
+use crate::channel::Channel;
+use crate::format::{Push, Request};
+use crate::limits::PUSH_AUTH_BYTES;
+use crate::message::Reader;
+use crate::send::{Sent, Verdict};
+use crate::vapid::Vapid;
+
+/// One that can be sent to.
+#[derive(Clone)]
+pub struct Browser {
+    endpoint: Url,
+    key: PublicKey,
+    auth: [u8; PUSH_AUTH_BYTES],
+    vapid: Arc<Vapid>,
+}
+
+/// What is wrong with a subscription. Says none of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadBrowser {
+    #[error("{0}")]
+    Endpoint(&'static str),
+    #[error("is no point of P-256, in base64url without padding")]
+    P256dh,
+    #[error("is not {PUSH_AUTH_BYTES} bytes, in base64url without padding")]
+    Auth,
+}
+
+impl BadBrowser {
+    /// Where it is, in what a browser says of its subscription.
+    pub fn pointer(self) -> &'static str {
+        match self {
+            Self::Endpoint(_) => "/endpoint",
+            Self::P256dh => "/p256dh",
+            Self::Auth => "/auth",
+        }
+    }
+}
+
+impl Browser {
+    /// As a browser says it: `endpoint`, and the keys `p256dh` and `auth`.
+    pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
+        let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
+        let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        let key = bytes(p256dh).and_then(|bytes| PublicKey::from_sec1_bytes(&bytes).ok());
+        let auth = bytes(auth).and_then(|bytes| bytes.try_into().ok());
+        Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
+    }
+
+    /// Of its push service.
+    pub fn host(&self) -> &str {
+        self.endpoint.host_str().unwrap_or_default()
+    }
+
+    /// Whether whoever is on the way could read where it is.
+    pub fn is_plain(&self) -> bool {
+        self.endpoint.scheme() == "http"
+    }
+}
+
+fn url(text: &str) -> Result<Url, &'static str> {
+    if text.len() > URL_CHARS {
+        return Err("is too long");
+    }
+    let url = Url::parse(text).map_err(|_| "is no URL such as `https://push.example.org/abc`")?;
+    if !["https", "http"].contains(&url.scheme()) || !url.has_host() {
+        return Err("is no `https:` URL of a push service");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("holds a name or a password");
+    }
+    Ok(url)
+}
+
+impl fmt::Debug for Browser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Browser").field("host", &self.host()).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Browser {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.endpoint, &self.key, self.auth) == (&other.endpoint, &other.key, other.auth)
+    }
+}
+
+impl Eq for Browser {}
+
+impl Channel {
+    /// Whether a browser may be sent to: in the clear within networks that `allow` names alone.
+    pub fn takes(&self, browser: &Browser) -> bool {
+        !(browser.is_plain() && self.definition.allow.is_empty())
+    }
+
+    pub(crate) async fn push(&self, push: Push, reader: Option<&Reader>, now: Timestamp) -> Sent {
+        let browser = reader.and_then(|reader| reader.browser.as_ref());
+        let Some(browser) = browser else { return unsent("it is for no browser") };
+        if !self.takes(browser) {
+            return unsent(
+                "the endpoint begins with `http:`; outside of networks that `allow` names it is `https:`",
+            );
+        }
+        let contact = self.url.as_str();
+        let Some(authorization) = browser.vapid.authorization(&browser.endpoint, contact, now) else {
+            return unsent("it can not be signed");
+        };
+        let auth = Auth::from(browser.auth);
+        let Ok(body) = encrypt(push.payload.to_string().into_bytes(), &browser.key, &auth) else {
+            return unsent("it can not be encrypted");
+        };
+        let topic = push.topic.map(|topic| ("Topic", topic));
+        let headers = [
+            ("Authorization", authorization),
+            ("Content-Encoding", "aes128gcm".to_owned()),
+            ("TTL", push.ttl_seconds.to_string()),
+            ("Urgency", push.urgency.to_owned()),
+        ];
+        let headers =
+            headers.into_iter().chain(topic).map(|(name, value)| (name.to_owned(), value)).collect();
+        let content_type = "application/octet-stream";
+        let sent =
+            self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
+        // What a push service answers may say the endpoint.
+        let sent = Sent { answer: None, ..sent };
+        match sent.status {
+            // RFC 8030, 7.3: it has expired, or its person has ended it.
+            Some(404 | 410) => {
+                Sent { verdict: Verdict::Left, error: Some("the browser is told no more".to_owned()), ..sent }
+            }
+            _ => sent,
+        }
+    }
+}
+
+fn unsent(why: &str) -> Sent {
+    let digest = Digest::of(b"").to_string();
+    Sent { verdict: Verdict::Refused, status: None, error: Some(why.to_owned()), digest, answer: None }
+}

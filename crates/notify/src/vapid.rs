@@ -1,0 +1,59 @@
+//! The key by which push services know this server (RFC 8292): ECDSA over P-256, by `ring`. A browser subscribes for one key,
+//! and takes nothing from another.
+
+use std::fmt;
+
+use data_encoding::BASE64URL_NOPAD;
+use holdshort_core::time::Timestamp;
+use reqwest::Url;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
+use serde_json::json;
+
+use crate::limits::VAPID;
+
+/// Holds the secret half. It is shown nowhere.
+pub struct Vapid(EcdsaKeyPair);
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a key for push services")]
+pub struct BadVapid;
+
+impl Vapid {
+    /// A new key, as PKCS #8.
+    pub fn draw() -> Result<Vec<u8>, BadVapid> {
+        let drawn = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+        Ok(drawn.map_err(|_| BadVapid)?.as_ref().to_vec())
+    }
+
+    pub fn of(pkcs8: &[u8]) -> Result<Self, BadVapid> {
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8, &SystemRandom::new());
+        pair.map(Self).map_err(|_| BadVapid)
+    }
+
+    /// The public half as browsers take it: the uncompressed point, in base64url.
+    pub fn public(&self) -> String {
+        BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
+    }
+
+    /// The header `Authorization` of a request to an endpoint. It counts at that push service alone, for half a day.
+    /// `contact`: whom the service may write to.
+    pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
+        let claims = json!({
+            "aud": endpoint.origin().ascii_serialization(),
+            "exp": now.plus_ms(u64::try_from(VAPID.as_millis()).unwrap_or(0)).as_millis() / 1_000,
+            "sub": contact,
+        });
+        let part = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
+        let signed = format!("{}.{}", part(r#"{"typ":"JWT","alg":"ES256"}"#), part(&claims.to_string()));
+        let signature = self.0.sign(&SystemRandom::new(), signed.as_bytes()).ok()?;
+        let signature = BASE64URL_NOPAD.encode(signature.as_ref());
+        Some(format!("vapid t={signed}.{signature}, k={}", self.public()))
+    }
+}
+
+impl fmt::Debug for Vapid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Vapid({})", self.public())
+    }
+}

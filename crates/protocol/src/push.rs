@@ -1,0 +1,52 @@
+//! Browsers that tell their person.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a browser says of itself once it is subscribed: `PushSubscription` of the Push API. All of it is secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "endpoint": "https://push.example.org/send/6sGVP8qXqKk",
+    "p256dh": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY",
+    "auth": "_ordMnz7uTCmrpBTeUV4Bw"
+}))]
+pub struct SubscribePush {
+    /// Where its push service takes messages for it.
+    #[schema(format = Uri, max_length = 2048)]
+    pub endpoint: String,
+    /// Its public key: an uncompressed point of P-256, in base64url without padding.
+    pub p256dh: String,
+    /// Its secret of 16 bytes, in base64url without padding.
+    pub auth: String,
+}
+
+/// One browser. Where it is, and its keys, are nowhere to be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "psh_01k6f0000000000000000000aa", "host": "push.example.org",
+    "endpoint_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "since": "2026-11-01T10:00:00.000Z"
+}))]
+pub struct PushSubscription {
+    pub id: String,
+    /// Of its push service.
+    pub host: String,
+    /// SHA-256 of the endpoint, in hexadecimal: a browser finds itself by it.
+    pub endpoint_sha256: String,
+    #[schema(format = DateTime)]
+    pub since: String,
+}
+
+/// The browsers of whoever asks, and what another one needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "key": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY", "items": []
+}))]
+pub struct PushSubscriptions {
+    /// `applicationServerKey` of a subscription. Missing where no channel of the type `push` is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The oldest first.
+    pub items: Vec<PushSubscription>,
+}

@@ -1,0 +1,66 @@
+//! Browsers that tell whoever asks, over channels of the type `push`. Nobody reads or changes those of somebody else.
+
+use axum::Json;
+use axum::http::StatusCode;
+use holdshort_core::id::PushId;
+use holdshort_core::system::push::Subscribed;
+use holdshort_protocol::{PushSubscription, PushSubscriptions, SubscribePush};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::push::Push;
+use holdshort_web::query::Id;
+
+use crate::openapi::{Invites, Leaves, Reads};
+
+/// Be told in a browser.
+///
+/// It tells you of what is asked of you, as the channels of the type `push` say, and of what became of it. The same
+/// endpoint once more changes its keys alone; it tells whoever subscribed last. Of more than ten browsers the oldest tells
+/// no more. What is kept of it ends when its push service says that it is gone, when you sign out everywhere, and when you
+/// leave.
+#[utoipa::path(
+    post, path = "/v1/me/push", tag = "channels", operation_id = "subscribe_push",
+    request_body = SubscribePush,
+    responses((status = 201, description = "The browser", body = PushSubscription), Invites)
+)]
+pub(crate) async fn subscribe(caller: Caller, body: Body) -> Answer<(StatusCode, Json<PushSubscription>)> {
+    let new: SubscribePush = body.json().await?;
+    let Caller { app, actor, .. } = caller;
+    let (id, system) = Push::subscribe(&app, new, actor).await?;
+    let known = system.push.get(&id).ok_or_else(|| Refused::not_found("browser of yours"))?;
+    Ok((StatusCode::CREATED, Json(shown(&id, known))))
+}
+
+/// List your browsers.
+#[utoipa::path(
+    get, path = "/v1/me/push", tag = "channels", operation_id = "list_push",
+    responses((status = 200, description = "All of yours", body = PushSubscriptions), Reads)
+)]
+pub(crate) async fn list(caller: Caller) -> Answer<Json<PushSubscriptions>> {
+    let Caller { app, actor, .. } = caller;
+    let system = app.driver.system().await?;
+    let items = system.push_of(&actor.id).map(|(id, known)| shown(id, known)).collect();
+    Ok(Json(PushSubscriptions { key: app.push.key(&app.driver.channels()), items }))
+}
+
+/// Be told in a browser no more.
+#[utoipa::path(
+    delete, path = "/v1/me/push/{id}", tag = "channels", operation_id = "unsubscribe_push",
+    params(("id" = String, Path, example = "psh_01k6f0000000000000000000aa")),
+    responses((status = 204, description = "It tells nobody any more"), Leaves)
+)]
+pub(crate) async fn unsubscribe(caller: Caller, Id(id): Id<PushId>) -> Answer<StatusCode> {
+    let Caller { app, actor, .. } = caller;
+    Push::unsubscribe(&app, id, actor).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn shown(id: &PushId, known: &Subscribed) -> PushSubscription {
+    PushSubscription {
+        id: id.to_string(),
+        host: known.is.host.clone(),
+        endpoint_sha256: known.is.endpoint.to_string(),
+        since: known.at.to_string(),
+    }
+}

@@ -1,0 +1,45 @@
+//! The key by which push services know this server: made at its first start, kept in its data folder. Nodes of one journal
+//! have one: a browser takes messages of the key that it subscribed with.
+
+use std::io;
+use std::path::Path;
+
+use data_encoding::BASE64;
+use holdshort_notify::Vapid;
+use holdshort_store::Store;
+use holdshort_web::secrets::{self, Error};
+use serde::{Deserialize, Serialize};
+
+use crate::server::StartError;
+
+const FILE: &str = "vapid_key.json";
+/// What it is called in a database.
+const AGREED: &str = "vapid_key";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    /// In base64.
+    pkcs8: String,
+}
+
+/// Where the file was taken away, another key signs from here on, and browsers have to subscribe again.
+pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
+    let path = data.join(FILE);
+    let stored = if let Some(stored) = secrets::read::<Stored>(&path)? {
+        stored
+    } else {
+        let drawn = Vapid::draw().map_err(io::Error::other);
+        let pkcs8 = drawn.map_err(|source| Error::Io { path: path.clone(), source })?;
+        let stored = Stored { pkcs8: BASE64.encode(&pkcs8) };
+        secrets::write(&path, &stored)?;
+        stored
+    };
+    let agreed = store.agree(AGREED, &stored.pkcs8).await?;
+    let vapid = BASE64.decode(agreed.as_bytes()).ok().and_then(|pkcs8| Vapid::of(&pkcs8).ok());
+    let vapid = vapid.ok_or_else(|| Error::Malformed { path: path.clone() })?;
+    if agreed != stored.pkcs8 {
+        secrets::write(&path, &Stored { pkcs8: agreed })?;
+    }
+    Ok(vapid)
+}

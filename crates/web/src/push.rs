@@ -1,0 +1,207 @@
+//! Browsers that tell their person: which there are says the journal, where they are and what encrypts for them does not.
+//!
+//! That lies in a file for each in the data folder, which its owner alone may read, or where several nodes share a database
+//! in that database, beside their tokens: any of them sends. It is written before the event, and what the journal does not
+//! know is forgotten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::channel::{Channel, Via};
+use holdshort_core::digest::Digest;
+use holdshort_core::id::{Draw, PushId};
+use holdshort_core::system::push::Subscription;
+use holdshort_core::system::{Input, System};
+use holdshort_engine::Clock;
+use holdshort_notify::{Browser, Vapid};
+use holdshort_protocol::{Code, SubscribePush};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::app::{App, blocking, detached};
+use crate::problem::{Answer, Refused};
+use crate::secrets::{self, Error};
+
+const FOLDER: &str = "push";
+
+/// What the journal does not hold.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    endpoint: String,
+    p256dh: String,
+    auth: String,
+}
+
+pub struct Push {
+    folder: PathBuf,
+    vapid: Arc<Vapid>,
+    /// One change at a time, from what is kept to the event.
+    changing: Mutex<()>,
+}
+
+impl Push {
+    pub fn open(data: &Path, vapid: Vapid) -> Self {
+        Self { folder: data.join(FOLDER), vapid: Arc::new(vapid), changing: Mutex::default() }
+    }
+
+    /// What browsers subscribe with; `None` where no channel tells any.
+    pub fn key(&self, channels: &[Channel]) -> Option<String> {
+        channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
+    }
+
+    /// One that can be sent to; `None`: nothing is known of it here.
+    pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
+        let stored = match app.journal().database() {
+            Some(database) => {
+                database.shared(&name(push)).await?.and_then(|text| serde_json::from_str(&text).ok())
+            }
+            None => {
+                let path = self.path(push);
+                blocking(move || secrets::read::<Stored>(&path)).await?
+            }
+        };
+        let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
+        Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
+    }
+
+    /// From here on this browser tells whoever asks. Once more under the same endpoint keeps its id.
+    pub async fn subscribe(
+        app: &Arc<App>,
+        new: SubscribePush,
+        actor: Actor,
+    ) -> Answer<(PushId, Arc<System>)> {
+        let SubscribePush { endpoint, p256dh, auth } = new;
+        let browser = Browser::open(&endpoint, &p256dh, &auth, app.push.vapid.clone())
+            .map_err(|wrong| Refused::invalid_at(wrong.pointer(), wrong.to_string()))?;
+        let channels = app.driver.channels();
+        let mut push = channels.iter().filter(|channel| channel.via == Via::Push).peekable();
+        if push.peek().is_none() {
+            return Err(Refused::invalid_at(
+                "",
+                "no channel here tells browsers: name one of the type `push`",
+            ));
+        }
+        if browser.is_plain() && push.all(|channel| channel.allow.is_empty()) {
+            return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
+        }
+        let is = Subscription {
+            person: actor.id.clone(),
+            host: browser.host().to_owned(),
+            endpoint: Digest::of(endpoint.as_bytes()),
+        };
+        let (app, stored) = (app.clone(), Stored { endpoint, p256dh, auth });
+        detached(async move {
+            let _one = app.push.changing.lock().await;
+            let system = app.driver.system().await?;
+            let known = system.push.iter().find(|(_, known)| known.is == is).map(|(id, _)| id.clone());
+            let is_known = known.is_some();
+            let id = known.unwrap_or_else(|| Draw::new(app.driver.clock().seed(), app.now()).id());
+            app.push.keep(&app, &id, stored).await?;
+            let input = Input::SubscribePush { push: id.clone(), is };
+            match app.driver.change_system(input, actor).await {
+                Ok(system) => Ok((id, system)),
+                Err(error) => {
+                    if !is_known {
+                        app.push.forget(&app, &id).await?;
+                    }
+                    Err(error.into())
+                }
+            }
+        })
+        .await
+    }
+
+    pub async fn unsubscribe(app: &Arc<App>, push: PushId, actor: Actor) -> Answer<()> {
+        let app = app.clone();
+        detached(async move {
+            let _one = app.push.changing.lock().await;
+            app.driver.change_system(Input::UnsubscribePush { push: push.clone() }, actor).await?;
+            app.push.forget(&app, &push).await
+        })
+        .await
+    }
+
+    async fn keep(&self, app: &App, push: &PushId, stored: Stored) -> Answer<()> {
+        if let Some(database) = app.journal().database() {
+            let text = serde_json::to_string(&stored).map_err(|_| Refused::of(Code::Internal))?;
+            return Ok(database.share(&name(push), Some(&text)).await?);
+        }
+        let (folder, path) = (self.folder.clone(), self.path(push));
+        blocking(move || {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| Error::Io { path: folder, source })?;
+            secrets::write(&path, &stored)
+        })
+        .await
+    }
+
+    async fn forget(&self, app: &App, push: &PushId) -> Answer<()> {
+        if let Some(database) = app.journal().database() {
+            return Ok(database.share(&name(push), None).await?);
+        }
+        let path = self.path(push);
+        blocking(move || match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { path, source }),
+            Ok(()) | Err(_) => Ok(()),
+        })
+        .await
+    }
+
+    /// Forgets what the journal does not know any more, of these and of what lies in the folder.
+    async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
+        let _one = self.changing.lock().await;
+        let folder = self.folder.clone();
+        let lying = blocking(move || Ok(lying(&folder))).await?;
+        let known: BTreeSet<PushId> = app.driver.system().await?.push.keys().cloned().collect();
+        for gone in before.union(&lying).filter(|push| !known.contains(*push)) {
+            self.forget(app, gone).await?;
+        }
+        Ok(known)
+    }
+
+    fn path(&self, push: &PushId) -> PathBuf {
+        self.folder.join(format!("{push}.json"))
+    }
+}
+
+fn name(push: &PushId) -> String {
+    format!("{FOLDER}/{push}")
+}
+
+/// Those that the folder has files of.
+fn lying(folder: &Path) -> BTreeSet<PushId> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect()
+}
+
+/// Follows the installation: whoever leaves, or signs out everywhere, takes what is kept of their browsers along. Runs until
+/// the store closes.
+pub async fn keep_swept(app: Arc<App>) {
+    let mut standing = app.standing.clone();
+    let mut before = BTreeSet::new();
+    let mut is_first = true;
+    loop {
+        let there: BTreeSet<PushId> = standing.borrow_and_update().push.keys().cloned().collect();
+        if is_first || there != before {
+            match app.push.sweep(&app, &before).await {
+                Ok(known) => (before, is_first) = (known, false),
+                Err(refused) => {
+                    tracing::warn!(
+                        why = refused.0.detail,
+                        "what is kept of browsers can not be looked through"
+                    );
+                }
+            }
+        }
+        if standing.changed().await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The key of a channel that tells browsers: `contact`. Where each browser is, its person says over the API.
+
+use holdshort_core::channel::Source;
+
+use crate::bounds::LINE;
+use crate::item::Fields;
+use crate::problem::Problems;
+
+pub(super) const KEYS: [&str; 1] = ["contact"];
+/// Of others.
+const NOT: [&str; 7] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env", "headers"];
+
+/// Whom a push service may write to (RFC 8292, 2.1).
+pub(super) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
+    for (key, found) in NOT.iter().filter_map(|key| Some((key, fields.find(key)?))) {
+        problems.at(found, format!("a push channel has no `{key}`"));
+    }
+    let contact = fields.need("contact", problems)?;
+    let text = contact.text(LINE, problems)?;
+    let is_address = text.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
+    if !is_address && !text.starts_with("https://") {
+        problems.at(contact, "is neither `mailto:ops@example.org` nor an `https:` URL");
+        return None;
+    }
+    Some(Source::Plain(text))
+}
