@@ -89,6 +89,11 @@ impl Now {
     }
 }
 
+/// Whether it is a request that says who decides.
+fn is_assigned(data: &Value) -> bool {
+    data.pointer("/context/assignment").is_some()
+}
+
 /// Says in a request whether whoever is told may decide.
 fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
     if let Some(assigned) = data.pointer_mut("/context/assignment") {
@@ -142,8 +147,12 @@ impl Telling {
             News::Event { seq, event } => {
                 self.console.hear(&event);
                 let mut frames = self.projector.tell(seq, &event);
-                let asked = frames.iter_mut().filter(|frame| frame.event_type == "approval_requested");
-                self.tell_you(asked.map(|frame| &mut frame.data)).await;
+                if frames.iter().any(|frame| is_assigned(&frame.data))
+                    && let Some(reader) = self.reader().await
+                {
+                    let run = &self.projector.0;
+                    frames.iter_mut().for_each(|frame| tell_you(&mut frame.data, run, &reader));
+                }
                 Next::Frames(frames)
             }
             News::Preview(preview) => {
@@ -154,20 +163,22 @@ impl Telling {
         })
     }
 
-    /// Where it can not be known now nothing is said of it: whoever decides is told then.
-    async fn tell_you(&self, requests: impl Iterator<Item = &mut Value>) {
-        let mut assigned = requests.filter(|data| data.pointer("/context/assignment").is_some()).peekable();
-        let Some(caller) = self.caller.as_ref().filter(|_| assigned.peek().is_some()) else { return };
-        if let Ok(reader) = caller.reader().await {
-            assigned.for_each(|data| tell_you(data, &self.projector.0, &reader));
-        }
+    /// Whoever is told. Where it can not be known now whether they may decide nothing is said of it: they are told when
+    /// they do.
+    async fn reader(&mut self) -> Option<Reader> {
+        self.caller.as_ref()?.reader().await.ok()
     }
 
     /// The requests that are open and were not told in this telling since the panel was cleared last.
-    async fn open(&self, shown: &BTreeSet<String>) -> Vec<Told> {
+    async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<Told> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
-        self.tell_you(unseen.iter_mut().map(|(_, data)| data)).await;
+        if unseen.iter().any(|(_, data)| is_assigned(data))
+            && let Some(reader) = self.reader().await
+        {
+            let run = &self.projector.0;
+            unseen.iter_mut().for_each(|(_, data)| tell_you(data, run, &reader));
+        }
         unseen.into_iter().map(|(event_type, data)| Told::Event(self.passing(event_type, data), None)).collect()
     }
 
