@@ -63,11 +63,16 @@ mod tests {
     fn what_fits_and_is_recorded_can_be_joined() {
         const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
         const SPAN: &str = "00f067aa0ba902b7";
-        let known = TraceParent { trace: 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736, span: 0xf0_67aa_0ba9_02b7 };
+        let known =
+            TraceParent { trace: 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736, span: 0xf0_67aa_0ba9_02b7 };
         let whole = format!("00-{TRACE}-{SPAN}-01");
         assert_eq!(TraceParent::read(&whole), Some(known));
         assert_eq!(String::from(known), whole);
-        for fits in [format!("00-{TRACE}-{SPAN}-03"), format!("cc-{TRACE}-{SPAN}-01"), format!("cc-{TRACE}-{SPAN}-01-more")] {
+        for fits in [
+            format!("00-{TRACE}-{SPAN}-03"),
+            format!("cc-{TRACE}-{SPAN}-01"),
+            format!("cc-{TRACE}-{SPAN}-01-more"),
+        ] {
             assert_eq!(TraceParent::read(&fits), Some(known), "{fits}");
         }
         let zeros = "0".repeat(32);

@@ -8,7 +8,8 @@ use super::time;
 pub(super) fn lines(interrupt: &Interrupt) -> Vec<(&'static str, String)> {
     let mut before = None;
     let said = Involved::from(interrupt).lines(time::at).into_iter();
-    said.map(|(line, text)| (if before.replace(line) == Some(line) { "" } else { label(line) }, text)).collect()
+    said.map(|(line, text)| (if before.replace(line) == Some(line) { "" } else { label(line) }, text))
+        .collect()
 }
 
 const fn label(line: AskedLine) -> &'static str {

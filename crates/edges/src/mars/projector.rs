@@ -159,7 +159,10 @@ impl Projector {
             // It has other votes, or asks others: it takes the place of what the panel shows.
             fact => {
                 let changed = assigned::changed(run, fact).filter(|interrupt| run.asks(&interrupt.opened));
-                changed.map(|each| ("approval_requested", approval::asked_again(run, each))).into_iter().collect()
+                changed
+                    .map(|each| ("approval_requested", approval::asked_again(run, each)))
+                    .into_iter()
+                    .collect()
             }
         };
         told.chain(again.into_iter().map(|said| frame(None, said))).collect()

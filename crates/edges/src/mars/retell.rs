@@ -179,7 +179,10 @@ impl Telling {
             let run = &self.projector.0;
             unseen.iter_mut().for_each(|(_, data)| tell_you(data, run, &reader));
         }
-        unseen.into_iter().map(|(event_type, data)| Told::Event(self.passing(event_type, data), None)).collect()
+        unseen
+            .into_iter()
+            .map(|(event_type, data)| Told::Event(self.passing(event_type, data), None))
+            .collect()
     }
 
     fn passing(&self, event_type: &'static str, data: Value) -> Utf8Bytes {

@@ -113,11 +113,7 @@ pub(crate) async fn read(
 }
 
 /// What the session's next run begins with; `None`: it was opened for no workflow.
-async fn next_run(
-    app: &App,
-    row: &SessionRow,
-    trace: Option<TraceParent>,
-) -> Answer<Option<NextRun>> {
+async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
     let definition = workflow(app, name)?;
     let session = app.driver.session(&row.session).await?;

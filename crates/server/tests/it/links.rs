@@ -388,7 +388,8 @@ async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     let page = get(&served, &link(&served, &usual).await).await.text;
     assert!(!page.contains("Asked of") && !page.contains("may not decide"), "{page}");
 
-    let staged = json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
+    let staged =
+        json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
     let staged = served.ask_of(staged).await;
     let page = get(&served, &link(&served, &staged).await).await.text;
     for part in ["2 stages", "▸ 1 law: the group legal", "2 money: the group finance"] {

@@ -11,7 +11,9 @@ pub enum Unsupported {
     /// The address itself is not repeated: a password may stand in it.
     #[error("the database's address is not of the form postgresql://user:password@host:port/name")]
     Address,
-    #[error("the database's address asks for TLS, and this machine trusts no certificate ({0}): SSL_CERT_FILE names those that it trusts")]
+    #[error(
+        "the database's address asks for TLS, and this machine trusts no certificate ({0}): SSL_CERT_FILE names those that it trusts"
+    )]
     NoTrust(String),
     #[error("the database holds no journal")]
     NoJournal,

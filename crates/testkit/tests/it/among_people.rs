@@ -135,8 +135,7 @@ async fn the_last_approver_is_removed_while_votes_are_in() {
     let team = Team::new().await;
     let anna = team.person("anna", &["legal"]).await;
     team.person("ben", &["legal"]).await;
-    let asked =
-        team.ask(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}}), json!({})).await;
+    let asked = team.ask(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}}), json!({})).await;
     assert_eq!(team.approve(&anna, &asked).await.0, 200);
     team.leaves("ben").await;
     assert!(team.now(&asked).await["resolution"].is_null(), "one vote is not two");
@@ -159,7 +158,8 @@ async fn a_delegate_who_delegates_back_is_no_second_person() {
     let cleo = team.person("cleo", &["finance"]).await;
     let asked = team.ask(json!({"groups": ["legal"], "quorum": {"required": 2}}), json!({})).await;
     team.post(&anna, &path(&asked, "/delegate"), &json!({"to": "cleo"})).await;
-    let (status, back) = team.said(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
+    let (status, back) =
+        team.said(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
     assert!(matches!(status, 200 | 403 | 422), "{back}");
     // The same for all that is asked of them.
     for (token, person, delegate) in [(&anna, "anna", "cleo"), (&cleo, "cleo", "anna")] {
@@ -204,7 +204,8 @@ async fn one_person_in_two_stages_is_not_enough() {
     let team = Team::new().await;
     let anna = team.person("anna", &["legal", "finance"]).await;
     let ben = team.person("ben", &["finance"]).await;
-    let stages = json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
+    let stages =
+        json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
     let asked = team.ask(stages, json!({})).await;
     let (status, first) = team.approve(&anna, &asked).await;
     assert_eq!((status, &first["assignment"]["stage"]), (200, &json!(1)), "{first}");

@@ -99,7 +99,10 @@ impl Assigned {
     pub fn of(interrupt: &Interrupt) -> Self {
         Self {
             assignment: of(interrupt),
-            votes: votes(interrupt).into_iter().map(|vote| wire::Vote { edit: Value::Null, ..vote }).collect(),
+            votes: votes(interrupt)
+                .into_iter()
+                .map(|vote| wire::Vote { edit: Value::Null, ..vote })
+                .collect(),
             options: interrupt.opened.options.iter().map(super::interrupt::offer).collect(),
             is_open: interrupt.is_open(),
         }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::ide::{Ide, get};
 use super::{WORKFLOW, on_plan, plans, subtask, user};
 
-const PEOPLE: &str = "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
+const PEOPLE: &str =
+    "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
 /// A plan that waits for these in session `s`.
 async fn asked_of(assignment: &str) -> (ScriptedModel, TestServer, Ide, Value) {

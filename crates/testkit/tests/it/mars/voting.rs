@@ -11,7 +11,8 @@ use crate::play::{count, done, one};
 /// The agents of this edge.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
-const PEOPLE: &str = "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
+const PEOPLE: &str =
+    "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
 /// A task whose one call is asked of these, as the client hears of it.
 async fn asked_of(assignment: &str) -> (TestServer, Mars, Value) {
