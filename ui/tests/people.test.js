@@ -291,6 +291,49 @@ test("people are added, changed and removed, and say themselves that they are aw
   await dora.getByText(text("login.how")).waitFor();
 });
 
+test("an admin sets the hours of a group, everybody who sees all reads them, and forgets them again", async (t) => {
+  const server = await servePeople(t);
+  const operator = await person(t, server);
+  await operator.goto("/people");
+  const legal = operator.locator('[data-group="legal"]');
+  await legal.getByRole("button", { name: text("hours.set") }).click();
+  await assertSound(operator, "hours to set");
+  // What is wrong stands at its field, before anybody is asked and after.
+  await field(operator, "people.time_zone").fill("near Berlin");
+  await field(operator, "hours.week").fill("mon-fri");
+  await send(operator, "people.save");
+  await operator.getByText(text("hours.week.wrong", { n: 1 })).waitFor();
+  await field(operator, "hours.week").fill("mon-thu: 09:00-12:00, 13:00-17:00\nfri: 9-12");
+  await field(operator, "hours.holidays").fill("2026-12-25, 2027-01-01");
+  await send(operator, "people.save");
+  const wrong = operator.locator("[aria-invalid=true]");
+  await wrong.first().waitFor();
+  await field(operator, "people.time_zone").fill("Europe/Berlin");
+  await field(operator, "hours.week").fill("mon-thu: 09:00-12:00, 13:00-17:00\nfri: 09:00-12:00");
+  await send(operator, "people.save");
+  await legal.getByText("mon-thu: 09:00-12:00, 13:00-17:00; fri: 09:00-12:00 (Europe/Berlin)").waitFor();
+  await legal.getByText("2026-12-25, 2027-01-01").waitFor();
+  const { items } = await server.api("GET", "/v1/groups");
+  const { hours } = items.find(({ name }) => name === "legal");
+  assert.deepEqual([hours.time_zone, hours.week.thu, hours.week.fri, hours.week.sat], ["Europe/Berlin", ["09:00-12:00", "13:00-17:00"], ["09:00-12:00"], undefined]);
+  await assertSound(operator, "groups with hours");
+
+  await set(server, "audrey", [], ["auditor"]);
+  const audrey = await as(t, server, "audrey");
+  await audrey.goto("/people");
+  const seen = audrey.locator('[data-group="legal"]');
+  await seen.getByText("Europe/Berlin").waitFor();
+  assert.equal(await seen.getByRole("button").count(), 0, "an auditor changes nothing");
+
+  // A form that is opened again has what is set.
+  await legal.getByRole("button", { name: text("hours.set") }).click();
+  assert.equal(await field(operator, "hours.week").inputValue(), "mon-thu: 09:00-12:00, 13:00-17:00\nfri: 09:00-12:00");
+  await operator.getByRole("dialog").getByRole("button", { name: text("people.cancel") }).click();
+  await legal.getByRole("button", { name: text("hours.unset") }).click();
+  await send(operator, "hours.unset.sure");
+  await legal.getByText("Europe/Berlin").waitFor({ state: "detached" });
+});
+
 test("a card says what comes while nobody decides, and is put off for oneself alone", async (t) => {
   const server = await servePeople(t);
   const asked = await ask(server, { groups: ["legal"] }, {

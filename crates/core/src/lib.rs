@@ -44,5 +44,6 @@ pub mod strict;
 pub mod system;
 pub mod time;
 pub mod tool;
+pub mod trace_parent;
 pub mod tree;
 pub mod web;

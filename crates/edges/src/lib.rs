@@ -3,9 +3,10 @@
 //!
 //! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
 //! is told becomes an input of the core. It holds no state that matters and decides nothing.
-//! For all edges `who.rs` reads tokens, `follow.rs` a run's events, `glance.rs` the runs of a list, and `change.rs` the
-//! change that a request is about; sockets are lines of `web`.
+//! For all edges `who.rs` reads tokens, `follow.rs` a run's events, `glance.rs` the runs of a list, `change.rs` the
+//! change that a request is about, and `assigned.rs` who decides on it; sockets are lines of `web`.
 
+mod assigned;
 mod change;
 mod codelab;
 pub mod crew;

@@ -6,6 +6,7 @@
 
 mod answer;
 mod approval;
+mod asked;
 mod assignment;
 mod before;
 mod code;
@@ -44,6 +45,7 @@ mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
 pub use approval::{AgentDecision, Approval, ApprovalUse, UseApproval, UsedApproval};
+pub use asked::{AskedLine, Involved, asked_people};
 pub use assignment::{
     AskAssignment, Assignment, Delegate, Delegation, Quorum, Reassign, Represented, Stage, Vote, You,
 };

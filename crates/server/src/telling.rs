@@ -144,6 +144,7 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
         ask: Some(ask),
         key: None,
         front: None,
+        trace: None,
     };
     let driver = app.driver.clone();
     detached(async move { driver.start(start, Actor::engine()).await }).await.map(drop)

@@ -12,6 +12,7 @@ use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
+use holdshort_core::trace_parent::TraceParent;
 use serde::Serialize;
 
 use crate::limits::{TRACE_NAME_CHARS, TRACE_SPANS};
@@ -89,6 +90,8 @@ pub(crate) struct Builder {
     left_out: u64,
     taken_over: u64,
     has_ended: bool,
+    /// The trace of whoever asked for the run.
+    joined: Option<TraceParent>,
 }
 
 impl Builder {
@@ -103,6 +106,7 @@ impl Builder {
             left_out: 0,
             taken_over: 0,
             has_ended: false,
+            joined: None,
         }
     }
 
@@ -114,7 +118,8 @@ impl Builder {
         }
         let at = event.at;
         match fact {
-            Fact::RunStarted { session, workflow, .. } => {
+            Fact::RunStarted { session, workflow, trace, .. } => {
+                self.joined = *trace;
                 let name = format!("run {workflow}");
                 let of_run = [
                     ("holdshort.run.id", self.run.as_str().into()),
@@ -306,7 +311,8 @@ impl Builder {
         if self.taken_over > 0 {
             root.attributes.push(("holdshort.taken_over", self.taken_over.into()));
         }
-        Some(Trace { id: trace_id(&self.run), spans: self.spans })
+        let id = self.joined.map_or_else(|| trace_id(&self.run), |joined| joined.trace.to_be_bytes());
+        Some(Trace { id, spans: self.spans })
     }
 
     fn call(&mut self, seq: u64, at: Timestamp, step: &str, call: &str, tool: &str) {
@@ -365,7 +371,8 @@ impl Builder {
             return None;
         }
         let above = parent.and_then(|parent| self.open.get(&parent)).and_then(|n| self.spans.get(*n));
-        let parent = above.or(self.spans.first()).map(|span| span.id);
+        let callers = || self.joined.map(|joined| joined.span.to_be_bytes());
+        let parent = above.or(self.spans.first()).map(|span| span.id).or_else(callers);
         // Several may begin with one event, such as the calls of a reply.
         let n = self.spans.len();
         let span = Span {

@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::signals::{Leaving, came};
-use super::{earlier, edit, help, quote, team};
+use super::{earlier, edit, halt, help, quote, team};
 use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
@@ -383,6 +383,9 @@ impl Follower<'_> {
                     reaction = Reaction::Ask(lines);
                 }
                 Reaction::Detach => return Ok(Next::Over(Outcome::Left(Left::Detached))),
+                Reaction::Freeze(why) => {
+                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await)
+                }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await? {
                     Some(lines) => reaction = Reaction::Ask(lines),

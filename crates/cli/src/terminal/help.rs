@@ -50,6 +50,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         ("e", edited),
         ("v", "shows everything, uncut"),
         ("d", &back),
+        ("!", "freezes everything, once you say why: no tool and no model call starts until it is lifted"),
     ] {
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{key:16}"))), HANG));
     }

@@ -14,6 +14,7 @@ pub(crate) mod earlier;
 pub(crate) mod edit;
 mod flaw;
 pub(crate) mod follow;
+mod halt;
 mod help;
 mod input;
 mod naming;

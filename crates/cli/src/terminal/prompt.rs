@@ -35,6 +35,8 @@ enum Stage {
     Fill(Filling),
     /// Shown back; Enter or a yes sends it, a no drops it.
     Confirm(Decision),
+    /// Everything is to be frozen: why is asked for.
+    Freeze,
 }
 
 /// What follows from a line.
@@ -46,6 +48,8 @@ pub(crate) enum Reaction {
     Edit(Editing),
     Help,
     Uncut,
+    /// Everything is frozen, for this reason.
+    Freeze(String),
     Detach,
 }
 
@@ -90,6 +94,7 @@ impl Prompt {
         match &self.stage {
             Stage::Choose => "> ",
             Stage::Words(_) => "your words> ",
+            Stage::Freeze => "why everything is to be frozen> ",
             Stage::Fill(_) => "your answer> ",
             Stage::Confirm(_) => "Enter sends it, n drops it, or type something else> ",
         }
@@ -140,6 +145,13 @@ impl Prompt {
             }
             Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
             Stage::Fill(filling) => self.fill(filling, line, paint),
+            Stage::Freeze => {
+                self.stage = filling(&self.interrupt).map_or(Stage::Choose, Stage::Fill);
+                match line {
+                    "" => Reaction::Ask(vec!["  No reason, no freeze.".to_owned()]),
+                    reason => Reaction::Freeze(reason.to_owned()),
+                }
+            }
             Stage::Choose => self.choose(line, paint),
         }
     }
@@ -189,7 +201,7 @@ impl Prompt {
 
     /// A line of a form. What is JSON is the whole answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
-        let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e")
+        let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
             || earlier::asked(&self.interrupt, line).is_some();
         if is_key && !filling.takes(line) {
@@ -340,6 +352,12 @@ impl Prompt {
             "?" | "help" => return Reaction::Help,
             "d" | "detach" => return Reaction::Detach,
             "v" => return Reaction::Uncut,
+            "!" => {
+                self.stage = Stage::Freeze;
+                return Reaction::Ask(vec![
+                    "  Nothing starts any more until it is lifted; an empty line freezes nothing.".to_owned(),
+                ]);
+            }
             "e" => {
                 return self.editing().map_or_else(
                     || Reaction::Ask(vec!["  There is nothing to edit here.".to_owned()]),

@@ -1,6 +1,7 @@
 //! `freeze` and `unfreeze` of parts: where they are told, and what a slip in a name meets.
 
 use crate::home::Home;
+use crate::terminal::{PROMPT, Terminal};
 
 #[test]
 fn what_holds_a_run_up_is_told_where_somebody_would_wonder() {
@@ -68,4 +69,26 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
         home.run(&["unfreeze", name[0], name[1]]);
     }
     assert_eq!(home.run(&["unfreeze", "--agent", "nobody"]).out, "It goes on.\n");
+}
+
+/// At a card one key freezes everything, once it is said why.
+#[test]
+fn one_key_at_a_card_freezes_everything() {
+    let home = Home::new();
+    let _serving = home.serve(&[]);
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).expect("a folder");
+    let start =
+        ["run", "pair", "Look.", "--model", "rehearsal", "--workspace", work.to_str().expect("a path")];
+    let mut terminal = Terminal::open(&home, &start, &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("!");
+    terminal.expect("why everything is to be frozen> ");
+    terminal.type_line("an agent runs wild");
+    let told = terminal.expect(PROMPT);
+    assert!(told.contains("Frozen: no tool and no model call"), "{told}");
+    let freezes = home.json(&["doctor"])["server"]["freezes"].clone();
+    assert!(freezes.to_string().contains("an agent runs wild"), "{freezes}");
+    terminal.type_line("d");
+    terminal.end();
 }

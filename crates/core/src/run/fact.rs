@@ -24,6 +24,7 @@ use crate::reply::Flaw;
 use crate::routing::Route;
 use crate::time::Timestamp;
 use crate::tool::{CommandEffect, SandboxLevel};
+use crate::trace_parent::TraceParent;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
@@ -38,6 +39,9 @@ pub enum Fact {
         /// Something that was said in the session began it: it has the front of the conversation.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
+        /// The trace of whoever asked for it, where they said that they are in one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<TraceParent>,
     },
     /// A node took over work that was in flight when another one, or the one before a restart, stopped.
     Adopted {

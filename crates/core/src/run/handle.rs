@@ -179,6 +179,7 @@ impl Draft<'_> {
                 config: start.config,
                 origin: start.origin,
                 front: start.front.is_some(),
+                trace: start.trace,
             },
             Content::data(start.input),
         );

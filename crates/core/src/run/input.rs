@@ -24,6 +24,7 @@ use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 use crate::tool::{Inspected, Outcome, Precondition, Tried};
+use crate::trace_parent::TraceParent;
 
 /// Everything outside the run that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -285,6 +286,8 @@ pub struct Start {
     pub origin: Origin,
     /// What was said begins it. Whoever sends this has seen that the front run before it has ended.
     pub front: Option<FrontStart>,
+    /// The trace that it is told as a part of.
+    pub trace: Option<TraceParent>,
 }
 
 /// How a run takes the front of its session's conversation.

@@ -423,6 +423,7 @@ impl World {
             input: json!({ "task": "Do it" }),
             origin,
             front: None,
+            trace: None,
         })
     }
 

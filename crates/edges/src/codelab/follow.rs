@@ -17,6 +17,7 @@ use holdshort_store::Log;
 use holdshort_web::call_claims::Client;
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view::assignment::Reader;
 use tokio::sync::watch;
 
 use super::activity::Activity;
@@ -25,6 +26,7 @@ use super::frame_id::FrameId;
 use super::projector::Teller;
 use super::session::Session;
 use super::{ids, names, open};
+use crate::assigned;
 
 pub(super) struct Follower {
     session: Session,
@@ -169,13 +171,14 @@ impl Follower {
                 self.opening.extend(open::again(run, interrupt).into_iter().map(Told::from));
             }
         }
-        self.tell_again();
+        let reader = self.session.caller.reader().await?;
+        self.tell_again(&reader);
         self.look();
         Ok(())
     }
 
     /// What still waits of what was told before the client's place, behind the frames that it missed.
-    fn tell_again(&mut self) {
+    fn tell_again(&mut self, reader: &Reader) {
         let Some(Teller { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
             return;
@@ -183,7 +186,7 @@ impl Follower {
         for id in std::mem::take(&mut self.again) {
             let open = run.interrupts.get(&id).filter(|interrupt| interrupt.is_open());
             let frames = open.map(|interrupt| open::again(run, interrupt)).unwrap_or_default();
-            self.queue.extend(frames.into_iter().map(Told::from));
+            self.queue.extend(frames.into_iter().map(|frame| Told::from(to_you(frame, run, reader))));
         }
     }
 
@@ -208,11 +211,13 @@ impl Follower {
     /// What waits for the client, under the ids under which it was told before.
     pub(super) async fn waiting(&self) -> Answer<Vec<Told>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
+        let reader = self.session.caller.reader().await?;
         let mut told = Vec::new();
         for (id, interrupt) in open::interrupts(run) {
             let is_call = interrupt.opened.kind == Kind::ClientCall;
             if !is_call || (self.client.takes_over(run, interrupt).await? && self.client.tells(id)) {
-                told.extend(open::again(run, interrupt).into_iter().map(Told::from));
+                let frames = open::again(run, interrupt).into_iter();
+                told.extend(frames.map(|frame| Told::from(to_you(frame, run, &reader))));
             }
         }
         Ok(told)
@@ -235,11 +240,13 @@ impl Follower {
     }
 
     /// The questions that wait, for a client that hears nothing else of what stands.
-    pub(super) fn questions(&self) -> Vec<Told> {
-        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
+    pub(super) async fn questions(&self) -> Answer<Vec<Told>> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
+        let reader = self.session.caller.reader().await?;
         let open = open::interrupts(run).into_iter();
         let questions = open.filter(|(_, interrupt)| interrupt.opened.kind == Kind::Question);
-        questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
+        let frames = questions.flat_map(|(_, interrupt)| open::frames(run, interrupt));
+        Ok(frames.map(|frame| Told::from(to_you(frame, run, &reader))).collect())
     }
 
     fn info(&self, run: Option<&Run>, activity: Option<Activity>, agent: &str) -> Frame {
@@ -395,6 +402,8 @@ impl Follower {
         let id = teller.run.id.clone();
         let stream = StreamId::Run(id.clone());
         let page = self.session.caller.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
+        // Whoever stops waiting here has lost nothing: nothing is taken in before.
+        let reader = self.session.caller.reader().await?;
         for sealed in &page {
             let event = self.session.caller.app.decode(sealed)?;
             let frames = teller.hear(&event);
@@ -425,11 +434,12 @@ impl Follower {
                 if is_old {
                     open::redelivered(&mut frame);
                 }
+                let frame = to_you(frame, &teller.run, &reader);
                 self.queue.push_back(Told { frame, id: Some(FrameId::Frame { run: id.clone(), seq, part }) });
             }
             self.is_owed |= !is_about_clients;
         }
-        self.tell_again();
+        self.tell_again(&reader);
         let Some(teller) = &self.teller else { return Ok(()) };
         if page.len() < READ_EVENTS {
             if teller.run.seq < self.heard.0 {
@@ -487,6 +497,14 @@ impl Follower {
 
 fn unknown_place() -> Refused {
     Refused::invalid_at("/since", "is the `id` of no frame of this session")
+}
+
+/// A frame with whether whoever is told may decide.
+fn to_you(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
+    if let Some(assigned) = frame.assignment() {
+        assigned::tell_you(assigned, run, reader);
+    }
+    frame
 }
 
 /// The call of a frame that says to run it.

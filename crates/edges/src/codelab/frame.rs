@@ -4,10 +4,11 @@
 use holdshort_protocol::FieldError;
 use holdshort_web::problem::Refused;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::activity::Activity;
 use super::frame_id::FrameId;
+use crate::assigned;
 
 /// A frame as it goes out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,7 +87,7 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// Of what is to run. `approved: true`: a person has approved it; `redelivered: true`: it was handed out
-        /// before.
+        /// before. Of what is asked: `assignment`, where others than any one operator decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
@@ -192,6 +193,9 @@ pub(super) struct PlanMetadata {
     pub(super) requires_approval: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
+    /// Where others than any one operator decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) assignment: Option<Value>,
 }
 
 /// A subtask (contract B7).
@@ -223,6 +227,47 @@ impl Frame {
     pub(super) fn says(content: impl Into<String>, metadata: Option<Value>, is_final: bool) -> Self {
         let content = content.into();
         Self::AssistantMessage { token: content.clone(), content, metadata, is_final }
+    }
+
+    /// Says who is asked and who has decided, as data and where people read it in words.
+    pub(super) fn assign(&mut self, told: &assigned::Told) {
+        let more = format!("\n\n{}", told.words);
+        let data = |metadata: &mut Option<Value>| {
+            metadata.get_or_insert_with(|| json!({}))["assignment"] = told.data.clone();
+        };
+        match self {
+            Self::Status { content, metadata, .. } => {
+                content.push_str(&more);
+                data(metadata);
+            }
+            Self::AssistantMessage { content, token, metadata, .. } => {
+                content.push_str(&more);
+                token.push_str(&more);
+                data(metadata);
+            }
+            Self::PlanApprovalRequired { content, .. } => content.push_str(&more),
+            Self::PlanNotification { content, metadata, .. } => {
+                content.push_str(&more);
+                metadata.assignment = Some(told.data.clone());
+            }
+            Self::ToolCall { reason, metadata, .. } => {
+                let reasons = reason.take().into_iter().chain([told.words.replace('\n', "; ")]);
+                *reason = Some(reasons.collect::<Vec<_>>().join("; "));
+                data(metadata);
+            }
+            _ => {}
+        }
+    }
+
+    /// What [`Self::assign`] said as data.
+    pub(super) fn assignment(&mut self) -> Option<&mut Value> {
+        match self {
+            Self::Status { metadata, .. }
+            | Self::AssistantMessage { metadata, .. }
+            | Self::ToolCall { metadata, .. } => metadata.as_mut()?.get_mut("assignment"),
+            Self::PlanNotification { metadata, .. } => metadata.assignment.as_mut(),
+            _ => None,
+        }
     }
 
     pub(super) fn status(status: &'static str, content: impl Into<String>) -> Self {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::frame::Frame;
 use super::{ids, names, plan};
+use crate::assigned;
 use crate::change::{self, Change};
 
 /// Open interrupts of a run, oldest first.
@@ -19,6 +20,15 @@ pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
 }
 
 pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let mut frames = asked(run, interrupt);
+    // Nobody decides on what is handed out to be run.
+    if let Some(told) = assigned::of(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall) {
+        frames.iter_mut().for_each(|frame| frame.assign(&told));
+    }
+    frames
+}
+
+fn asked(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     match interrupt.opened.kind {
         Kind::PlanApproval => plan_frames(run, interrupt),
         Kind::ToolApproval if runs_elsewhere(run, interrupt) => vec![on_the_server(run, interrupt)],
@@ -62,6 +72,22 @@ pub(super) fn again(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
     frames
+}
+
+/// Its votes, or whom it asks, are others than before: told for people, and as data under the ids that it has.
+pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
+    let told = assigned::of(interrupt)?;
+    let opened = &interrupt.opened;
+    let mut metadata = json!({ "request_id": opened.interrupt.as_str() });
+    match &opened.about {
+        About::Call(call) => metadata["call_id"] = json!(ids::call(&run.id, call)),
+        About::Plan(_) => metadata["plan_id"] = json!(ids::plan(&opened.interrupt)),
+        _ => {}
+    }
+    let content = interrupt.content_text("title").to_owned();
+    let mut frame = Frame::Status { status: "votes_changed", content, metadata: Some(metadata) };
+    frame.assign(&told);
+    Some(frame)
 }
 
 /// Marks what is to run as something that may have run before.

@@ -70,6 +70,7 @@ pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSu
         subtasks,
         requires_approval: true,
         expires_at: opened.expires_at.map(|at| at.to_string()),
+        assignment: None,
     };
     (summary, metadata)
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::frame::{Brought, Completed, Facts, Frame, Planned, Started};
 use super::{ids, names, open, plan};
+use crate::assigned;
 use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Teller {
@@ -78,6 +79,14 @@ impl Teller {
                 let asked = self.run.interrupts.get(&opened.interrupt);
                 let asked = asked.map(|interrupt| open::frames(&self.run, interrupt)).unwrap_or_default();
                 said.into_iter().chain(asked).collect()
+            }
+            Fact::DecisionMade { .. }
+            | Fact::VoteWithdrawn { .. }
+            | Fact::InterruptReassigned { .. }
+            | Fact::InterruptDelegated { .. }
+            | Fact::InterruptEscalated { .. } => {
+                let changed = assigned::changed(&self.run, fact);
+                changed.and_then(|interrupt| open::changed(&self.run, interrupt)).into_iter().collect()
             }
             Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
                 Some(interrupt) => self.resolved(interrupt, *outcome),

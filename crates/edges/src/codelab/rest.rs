@@ -14,6 +14,7 @@ use super::audit::session_id;
 use super::person::Person;
 use super::session::Session;
 use super::{ids, names, open, plan};
+use crate::assigned;
 
 /// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and calls that were handed out and have no
 /// result. Plans, limits and questions stand beside them: one entry of another kind would hide the calls from an IDE.
@@ -50,7 +51,15 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     if let Some(at) = opened.expires_at {
         item["expires_at"] = json!(at.to_string());
     }
+    assign(&mut item, interrupt);
     item
+}
+
+/// Who decides, where that is not any one operator.
+fn assign(item: &mut Value, interrupt: &Interrupt) {
+    if let Some(told) = assigned::of(interrupt) {
+        item["assignment"] = told.data;
+    }
 }
 
 fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
@@ -106,6 +115,7 @@ fn waiting_plan(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     item["session_id"] = json!(session_id(run));
     item["is_approved"] = json!(false);
     item["created_at"] = json!(interrupt.opened_at.to_string());
+    assign(&mut item, interrupt);
     Some(item)
 }
 

@@ -221,7 +221,7 @@ impl Session {
             agent: words.agent.map(str::to_owned),
             reason: words.reason.map(str::to_owned),
             key: None,
-            next: Some(NextRun { definition, config, input }),
+            next: Some(NextRun { definition, config, input, trace: None }),
         };
         let (driver, actor) = (app.driver.clone(), self.caller.actor.clone());
         let said = detached(async move { driver.say(&say, &actor).await }).await;

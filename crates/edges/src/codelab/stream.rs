@@ -81,7 +81,7 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
     }
     // What stands was told by the answer before; but words that name no question must not answer one unseen.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
-        frames.extend(follower.questions());
+        frames.extend(follower.questions().await?);
     }
     if let Some(message) = message {
         // Whoever speaks has nothing else at hand: what was handed out before may be lost.

@@ -69,6 +69,7 @@ async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Bod
         ask: None,
         key: idempotency.of(&caller.actor, "POST /edges/crew/run", &value),
         front: None,
+        trace: None,
     };
     let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let started = detached(async move { driver.start(start, actor).await }).await;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{self, Display};
 use super::{subject, summary, words};
+use crate::assigned;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
@@ -35,8 +36,11 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
         }
     };
     let whole = subject::of(opened, with, &context);
-    let description =
-        std::iter::once(message.as_str()).chain(whole.as_deref()).collect::<Vec<_>>().join("\n\n");
+    let assigned = run.interrupts.get(&opened.interrupt).and_then(|interrupt| assigned::of(interrupt));
+    let (assigned, who) = assigned.map(|told| (told.data, told.words)).unzip();
+    context.extend(assigned.map(|assigned| ("assignment".to_owned(), assigned)));
+    let parts = std::iter::once(message.as_str()).chain(whole.as_deref()).chain(who.as_deref());
+    let description = parts.collect::<Vec<_>>().join("\n\n");
     let detail = |offer: &Offer| {
         json!({
             "id": words::name(opened, &offer.id),

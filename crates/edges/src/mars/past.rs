@@ -31,7 +31,7 @@ impl Past {
         let place = app.place()?;
         let run = app.run_now(run).await?;
         let since = run.seq.saturating_sub(SCANNED_EVENTS as u64);
-        let telling = Telling::after(app, &run, since).await?;
+        let telling = Telling::after(app, None, &run, since).await?;
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
 use super::{approval, calls, config, cost, graph, steps, summary};
+use crate::assigned;
 
 /// The states of a run (contract A29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -153,7 +154,17 @@ impl Projector {
         let id = |part| if part == last { FrameId::all_of(seq) } else { FrameId { seq, part } };
         let told = (1..).zip(said).map(|(part, said)| frame(Some(id(part)), said));
         // The client clears its one panel with every approval: what is still open is asked again (contract A32).
-        let again = if matches!(fact, Fact::InterruptResolved { .. }) { open(run) } else { Vec::new() };
+        let again = match fact {
+            Fact::InterruptResolved { .. } => open(run),
+            // It has other votes, or asks others: it takes the place of what the panel shows.
+            fact => {
+                let changed = assigned::changed(run, fact).filter(|interrupt| run.asks(&interrupt.opened));
+                changed
+                    .map(|each| ("approval_requested", approval::asked_again(run, each)))
+                    .into_iter()
+                    .collect()
+            }
+        };
         told.chain(again.into_iter().map(|said| frame(None, said))).collect()
     }
 }

@@ -13,6 +13,7 @@ use holdshort_engine::real::{Kind, Preview};
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view::assignment::Reader;
 use serde_json::{Value, json};
 
 use super::approval;
@@ -20,6 +21,7 @@ use super::config::Idle;
 use super::console::Console;
 use super::frame::{self, Frame, FrameId, Since};
 use super::projector::{self, Projector, Said};
+use crate::assigned;
 use crate::follow::{self, News};
 
 /// Text for the client.
@@ -35,11 +37,14 @@ pub(super) enum Told {
 pub(super) struct Now {
     app: Arc<App>,
     run: Arc<Run>,
+    /// Whoever is told.
+    reader: Reader,
 }
 
 impl Now {
     pub(super) async fn of(caller: &Caller, run: &RunId) -> Answer<Self> {
-        Ok(Self { app: caller.app.clone(), run: caller.app.run_now(run).await? })
+        let (run, reader) = (caller.app.run_now(run).await?, caller.reader().await?);
+        Ok(Self { app: caller.app.clone(), run, reader })
     }
 
     fn frame(&self, (event_type, data): Said) -> Frame {
@@ -64,7 +69,11 @@ impl Now {
     pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
         let mut open = projector::open(&self.run);
         open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
-        open.into_iter().map(|said| self.frame(said)).collect()
+        let seen = open.into_iter().map(|(kind, mut data)| {
+            tell_you(&mut data, &self.run, &self.reader);
+            self.frame((kind, data))
+        });
+        seen.collect()
     }
 
     /// State and graph, for a client that may have missed how they came about.
@@ -80,9 +89,23 @@ impl Now {
     }
 }
 
+/// Whether it is a request that says who decides.
+fn is_assigned(data: &Value) -> bool {
+    data.pointer("/context/assignment").is_some()
+}
+
+/// Says in a request whether whoever is told may decide.
+fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
+    if let Some(assigned) = data.pointer_mut("/context/assignment") {
+        assigned::tell_you(assigned, run, reader);
+    }
+}
+
 /// A run on its way to be told.
 pub(super) struct Telling {
     app: Arc<App>,
+    /// Who is told whether they may decide; nobody where it is about what was.
+    caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,
     console: Console,
@@ -98,14 +121,20 @@ pub(super) enum Next {
 
 impl Telling {
     /// From the event after this one. Nothing before it is told; it is read where the run has gone on since.
-    pub(super) async fn after(app: &Arc<App>, run: &Arc<Run>, seq: u64) -> Answer<Self> {
+    pub(super) async fn after(
+        app: &Arc<App>,
+        caller: Option<&Caller>,
+        run: &Arc<Run>,
+        seq: u64,
+    ) -> Answer<Self> {
         let then = match seq {
             0 => Run::new(run.id.clone(), run.definition.clone()),
             _ if seq == run.seq => Run::clone(run),
             _ => app.driver.load_at(&run.id, seq).await?,
         };
         let news = follow::run(app.clone(), run.id.clone(), seq);
-        Ok(Self { app: app.clone(), projector: Projector(then), news, console: Console::default() })
+        let (app, caller) = (app.clone(), caller.cloned());
+        Ok(Self { app, caller, projector: Projector(then), news, console: Console::default() })
     }
 
     /// The last event that was told.
@@ -117,7 +146,14 @@ impl Telling {
         Some(match self.news.next().await? {
             News::Event { seq, event } => {
                 self.console.hear(&event);
-                Next::Frames(self.projector.tell(seq, &event))
+                let mut frames = self.projector.tell(seq, &event);
+                if frames.iter().any(|frame| is_assigned(&frame.data))
+                    && let Some(reader) = self.reader().await
+                {
+                    let run = &self.projector.0;
+                    frames.iter_mut().for_each(|frame| tell_you(&mut frame.data, run, &reader));
+                }
+                Next::Frames(frames)
             }
             News::Preview(preview) => {
                 let lines = self.console.lines(&preview);
@@ -127,12 +163,26 @@ impl Telling {
         })
     }
 
+    /// Whoever is told. Where it can not be known now whether they may decide nothing is said of it: they are told when
+    /// they do.
+    async fn reader(&mut self) -> Option<Reader> {
+        self.caller.as_ref()?.reader().await.ok()
+    }
+
     /// The requests that are open and were not told in this telling since the panel was cleared last.
-    fn open(&self, shown: &BTreeSet<String>) -> Vec<Told> {
-        let open = projector::open(&self.projector.0).into_iter();
-        let unseen =
-            open.filter(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
-        unseen.map(|(event_type, data)| Told::Event(self.passing(event_type, data), None)).collect()
+    async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<Told> {
+        let mut unseen = projector::open(&self.projector.0);
+        unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
+        if unseen.iter().any(|(_, data)| is_assigned(data))
+            && let Some(reader) = self.reader().await
+        {
+            let run = &self.projector.0;
+            unseen.iter_mut().for_each(|(_, data)| tell_you(data, run, &reader));
+        }
+        unseen
+            .into_iter()
+            .map(|(event_type, data)| Told::Event(self.passing(event_type, data), None))
+            .collect()
     }
 
     fn passing(&self, event_type: &'static str, data: Value) -> Utf8Bytes {
@@ -161,7 +211,7 @@ pub(super) async fn told(
         (None, Some(known)) => known.min(stands),
         (None, None) => stands,
     };
-    after(app, &run, place).await
+    after(caller, &run, place).await
 }
 
 /// The frame after which a client wants to be told.
@@ -195,9 +245,9 @@ async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
 }
 
 /// The frames after a place, what is open by then, and then those that come.
-async fn after(app: &Arc<App>, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, Told>> {
+async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, Told>> {
     let told = Replay {
-        telling: Telling::after(app, run, since.whole()).await?,
+        telling: Telling::after(&caller.app, Some(caller), run, since.whole()).await?,
         since,
         until: Some(run.seq),
         shown: BTreeSet::new(),
@@ -218,7 +268,8 @@ struct Replay {
 impl Replay {
     async fn next(mut self) -> Option<(Vec<Told>, Self)> {
         if self.until.take_if(|until| *until <= self.telling.seq()).is_some() {
-            return Some((self.telling.open(&self.shown), self));
+            let open = self.telling.open(&self.shown).await;
+            return Some((open, self));
         }
         let told = match self.telling.next().await? {
             Next::Frames(frames) => {

@@ -139,6 +139,7 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         ask: None,
         key: Some(key),
         front,
+        trace: None,
     };
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     let started = detached(async move {

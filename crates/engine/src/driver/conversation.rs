@@ -13,6 +13,7 @@ use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RUNS};
 use holdshort_core::run::{Config, Input, Origin, Rejection, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::Session;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_store::Journal;
 use serde_json::{Map, Value};
 
@@ -44,6 +45,8 @@ pub struct NextRun {
     pub config: Config,
     /// Beside `task`.
     pub input: Map<String, Value>,
+    /// The trace that it is told as a part of.
+    pub trace: Option<TraceParent>,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -190,6 +193,7 @@ impl Say {
             ask: None,
             key: self.key.clone(),
             front: Some(TakesFront { agent: self.agent.clone(), after: session.front_run().cloned() }),
+            trace: next.trace,
         })
     }
 }

@@ -10,6 +10,7 @@ use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, FrontStart, Input, Origin, Run, Start};
 use holdshort_core::session::Session;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_store::{Blob, Journal};
 use serde_json::Value;
 
@@ -33,6 +34,8 @@ pub struct StartRun {
     pub key: Option<IdempotencyKey>,
     /// Where something that was said begins it.
     pub front: Option<TakesFront>,
+    /// The trace that it is told as a part of.
+    pub trace: Option<TraceParent>,
 }
 
 /// A run that takes the front of its session's conversation.
@@ -227,5 +230,5 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
     let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });
-    Input::Start(Start { session, definition, config, input, origin, front })
+    Input::Start(Start { session, definition, config, input, origin, front, trace: start.trace })
 }

@@ -59,6 +59,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ask: None,
             key,
             front: None,
+            trace: None,
         };
         self.start(start, actor).await.map_err(|error| match error {
             // It is the run's, and nothing that this request says.

@@ -89,6 +89,7 @@ pub(crate) fn external(origin: Origin, ask: Option<Ask>, key: Option<Idempotency
         ask,
         key,
         front: None,
+        trace: None,
     }
 }
 

@@ -116,6 +116,7 @@ impl<J: Journal> Stage<J> {
             ask: None,
             key,
             front: None,
+            trace: None,
         };
         self.driver.start(start, operator()).await
     }

@@ -5,12 +5,14 @@ use axum::response::Response;
 use holdshort_core::id::{InterruptId, SessionId};
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::projection::SessionRow;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::{Error, NextRun, Say};
 use holdshort_protocol::{Delivered, List, RunConfig, SessionMessage, Utterance};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, PageQuery, Params, limit, number};
 use holdshort_web::view;
@@ -30,7 +32,8 @@ use crate::openapi::{ReadsPart, Says};
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
         ("id" = String, Path, example = "ses_01k6f0000000000000000000bb"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is said once")
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is said once"),
+        ("traceparent" = Option<String>, Header, description = "The trace of a run that it begins is a part of this one (W3C Trace Context)")
     ),
     request_body = SessionMessage,
     responses(
@@ -43,6 +46,7 @@ pub(crate) async fn say(
     caller: Caller,
     Id(id): Id<SessionId>,
     idempotency: Idempotency,
+    Joined(trace): Joined,
     body: Body,
 ) -> Answer<Response> {
     let row = known(&caller.app, &id).await?;
@@ -63,7 +67,7 @@ pub(crate) async fn say(
     };
     let Caller { app, actor, .. } = caller;
     // Whoever answers, or is heard by a run that lives, needs no next one.
-    let (next, why) = match next_run(&app, &row).await {
+    let (next, why) = match next_run(&app, &row, trace).await {
         Ok(next) => (next, None),
         Err(refused) => (None, Some(refused)),
     };
@@ -109,7 +113,7 @@ pub(crate) async fn read(
 }
 
 /// What the session's next run begins with; `None`: it was opened for no workflow.
-async fn next_run(app: &App, row: &SessionRow) -> Answer<Option<NextRun>> {
+async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
     let definition = workflow(app, name)?;
     let session = app.driver.session(&row.session).await?;
@@ -120,7 +124,7 @@ async fn next_run(app: &App, row: &SessionRow) -> Answer<Option<NextRun>> {
     };
     let config = convert::config(config, &definition)?;
     let definition = adapted(definition, &config);
-    Ok(Some(NextRun { definition, config, input: Map::new() }))
+    Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
 /// Edges keep the configuration of their sessions in the words of their own clients.

@@ -17,6 +17,7 @@ use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
 use holdshort_web::{view, wait};
@@ -33,7 +34,10 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 /// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key asks once")),
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key asks once"),
+        ("traceparent" = Option<String>, Header, description = "The trace of a run that it begins is a part of this one (W3C Trace Context)")
+    ),
     request_body = Ask,
     responses(
         (status = 201, description = "The interrupt", body = Interrupt,
@@ -41,7 +45,12 @@ use crate::openapi::{Asks, Lists, ReadsPart};
         Asks
     )
 )]
-pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
+pub(crate) async fn ask(
+    caller: Caller,
+    idempotency: Idempotency,
+    Joined(trace): Joined,
+    body: Body,
+) -> Answer<Response> {
     let value = body.value().await?;
     let ask: Ask = read_strict(&value)?;
     let key = idempotency.of(&caller.actor, "POST /v1/interrupts", &value);
@@ -70,6 +79,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
             ask: Some(ask),
             key,
             front: None,
+            trace,
         };
         detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
     };

@@ -2,10 +2,11 @@
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use holdshort_core::delivery::DeliveryState;
 use holdshort_core::projection::Status;
 use holdshort_engine::Clock;
 use holdshort_engine::metrics::{WAITS, seconds};
-use holdshort_store::{InterruptFilter, Leases, RunFilter, Tables};
+use holdshort_store::{DeliveryFilter, InterruptFilter, Leases, Outbox, RunFilter, Tables};
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::{METRICS_PAGE, METRICS_ROWS, POLLS, STREAMS};
 use holdshort_web::problem::Answer;
@@ -23,7 +24,8 @@ type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 /// Measure the server.
 ///
 /// Counters are of this server since it was started; the sum over all nodes is the whole. Gauges tell how the journal
-/// stands now, and are the same on each node. Of open interrupts and of runs that live at most 10,000 are counted.
+/// stands now, and are the same on each node. Of open interrupts, of runs that live and of deliveries at most 10,000 are
+/// counted.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",
     responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)
@@ -41,6 +43,8 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
         by_age.clone(),
     );
     now.register("runs", "Runs that live, by status", runs.clone());
+    let deliveries = Gauge::<i64>::default();
+    now.register("deliveries_waiting", "Messages to channels that are still to be sent", deliveries.clone());
     now.register("nodes", "Servers that are alive", nodes.clone());
     now.register("leases", "Runs that this server drives", leases.clone());
     now.register("streams", "Streams and sockets that are open at this server", streams.clone());
@@ -81,6 +85,17 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
             }
         }
     }
+    let filter = DeliveryFilter { state: Some(DeliveryState::Waiting), ..DeliveryFilter::default() };
+    let (mut after, mut rows) = (None, 0);
+    while rows < METRICS_ROWS {
+        let page = journal.deliveries(&filter, after.as_ref(), METRICS_PAGE).await?;
+        rows += page.items.len();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    deliveries.set(i64::try_from(rows).unwrap_or(i64::MAX));
     for node in journal.nodes().await? {
         nodes.inc_by(i64::from(node.alive));
         if node.here {

@@ -15,6 +15,7 @@ use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params, RunsQuery, id, limit};
 use holdshort_web::view;
@@ -28,7 +29,10 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 /// `POST /v1/interrupts` and end by `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key starts one run")),
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key starts one run"),
+        ("traceparent" = Option<String>, Header, description = "The run's trace is a part of this one (W3C Trace Context)")
+    ),
     request_body = StartRun,
     responses(
         (status = 201, description = "The run", body = Run,
@@ -36,7 +40,12 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
         Starts
     )
 )]
-pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
+pub(crate) async fn start(
+    caller: Caller,
+    idempotency: Idempotency,
+    Joined(trace): Joined,
+    body: Body,
+) -> Answer<Response> {
     let value = body.value().await?;
     let start: StartRun = read_strict(&value)?;
     caller.starts(&start.workflow)?;
@@ -54,6 +63,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
         ask: None,
         key: idempotency.of(&actor, "POST /v1/runs", &value),
         front: None,
+        trace,
     };
     let driver = app.driver.clone();
     let started = detached(async move { driver.start(start, actor).await }).await;

@@ -4,6 +4,7 @@ use reqwest::{Method, RequestBuilder, Url};
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, Shown, created, ok, refusal, said, shown, text};
+use crate::people::{approve, peopled};
 
 /// Makes a link, and gives its path.
 async fn link(served: &Served, interrupt: &Value) -> String {
@@ -364,4 +365,34 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     let path = link(&served, &asked).await;
     let allowed = send(&served, &path, &[("option", "approve"), ("confirm", "yes")]).await;
     assert!(allowed.status == 200 && allowed.text.contains("<strong>Approved</strong>"));
+}
+
+/// Who is asked, who has decided and who is missing stands on the page, and whether whoever holds the link may.
+#[tokio::test]
+async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
+    let served = peopled().await;
+    let asked = served.ask_of(json!({"groups": ["legal"], "quorum": {"required": 2}})).await;
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await.text;
+    for part in ["2 of the group legal", "2 more people", "may not decide: "] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    ok(approve(&served.signed_in_as("anna").await, &asked).await);
+    let page = get(&served, &path).await.text;
+    assert!(page.contains("<bdi>anna: ") && page.contains("one more person"), "{page}");
+    let refused = send(&served, &path, &[("option", "approve")]).await;
+    assert_eq!(refused.status, 403, "{}", refused.text);
+
+    // Where any one operator decides there is nothing to say.
+    let usual = served.agent().ask().await;
+    let page = get(&served, &link(&served, &usual).await).await.text;
+    assert!(!page.contains("Asked of") && !page.contains("may not decide"), "{page}");
+
+    let staged =
+        json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
+    let staged = served.ask_of(staged).await;
+    let page = get(&served, &link(&served, &staged).await).await.text;
+    for part in ["2 stages", "▸ 1 law: the group legal", "2 money: the group finance"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }

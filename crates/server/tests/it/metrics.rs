@@ -30,6 +30,7 @@ async fn what_waits_and_what_was_decided_is_counted() {
         ("holdshort_interrupts_resolved_total{kind=\"tool_approval\",outcome=\"approved\"}", 1.0),
         ("holdshort_interrupt_waiting_seconds_count{kind=\"tool_approval\"}", 1.0),
         ("holdshort_decisions_total{kind=\"tool_approval\"}", 1.0),
+        ("holdshort_deliveries_waiting", 0.0),
         ("holdshort_nodes", 1.0),
         ("holdshort_leases", 0.0),
     ] {

@@ -12,9 +12,9 @@ pub enum Unsupported {
     #[error("the database's address is not of the form postgresql://user:password@host:port/name")]
     Address,
     #[error(
-        "the database's address asks for TLS, which this binary does not speak: use sslmode=disable or prefer"
+        "the database's address asks for TLS, and this machine trusts no certificate ({0}): SSL_CERT_FILE names those that it trusts"
     )]
-    Tls,
+    NoTrust(String),
     #[error("the database holds no journal")]
     NoJournal,
     #[error(

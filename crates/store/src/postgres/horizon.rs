@@ -10,10 +10,11 @@ use std::time::Duration;
 use futures::future::poll_fn;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_postgres::{AsyncMessage, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Config};
 
 use super::pool::Pool;
 use super::read;
+use super::tls::Tls;
 use crate::journal::Error;
 
 /// Between two questions at least, however much is written.
@@ -89,8 +90,13 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
 /// Is woken by the other nodes.
 pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Written>) {
     let own = node.to_string();
+    let tls = match Tls::of(&address) {
+        Ok(tls) => tls,
+        // The pool has said so before anything was opened.
+        Err(error) => return tracing::error!(%error, "other nodes can not be listened to"),
+    };
     loop {
-        if let Err(error) = listen(&address, &own, &written).await {
+        if let Err(error) = listen(&address, &tls, &own, &written).await {
             tracing::debug!(%error, "other nodes can not be listened to");
         }
         sleep(PAUSE).await;
@@ -98,8 +104,13 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
 }
 
 /// Returns when the connection is lost.
-async fn listen(address: &Config, own: &str, written: &Written) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = address.connect(NoTls).await?;
+async fn listen(
+    address: &Config,
+    tls: &Tls,
+    own: &str,
+    written: &Written,
+) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = address.connect(tls.clone()).await?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN holdshort"));
     let mut asked = false;
     poll_fn(|context| {

@@ -3,7 +3,7 @@
 //!
 //! `log`, `tables` and `leases` implement the traits: `append` writes, `read`, `list`, `rows` answer,
 //! `horizon` tells how far the order of commits is final, `seal` chains what is, `node` keeps this node's leases;
-//! `schema` and `pool` open it. What a statement does stands in `migrations/postgres`.
+//! `schema`, `pool` and `tls` open it. What a statement does stands in `migrations/postgres`.
 //! No transaction is ever held open by this process while it thinks: it may stop at any moment.
 
 mod agreed;
@@ -25,6 +25,7 @@ mod rows;
 mod schema;
 mod seal;
 mod tables;
+mod tls;
 
 use std::fmt;
 use std::mem;

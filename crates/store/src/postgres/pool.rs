@@ -9,9 +9,10 @@ use deadpool_postgres::{
 use tokio::time::timeout;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, NoTls, Row};
+use tokio_postgres::{Config, Row};
 
 use super::error::{Silent, Unsupported};
+use super::tls::Tls;
 use crate::journal::Error;
 
 const CONNECT: Duration = Duration::from_secs(5);
@@ -56,8 +57,8 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(Unsupported::Address.into());
     }
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(Unsupported::Tls.into());
+    if config.get_ssl_mode() != SslMode::Require {
+        config.ssl_mode(SslMode::Disable);
     }
     if config.get_application_name().is_none() {
         config.application_name(format!("holdshort {application}"));
@@ -88,7 +89,7 @@ impl Pool {
 
     fn of(address: &Config, size: usize, session: String) -> Result<Self, Error> {
         let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(address.clone(), NoTls, how);
+        let manager = Manager::from_config(address.clone(), Tls::of(address)?, how);
         let set_up = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             let session = session.clone();
             Box::pin(async move { client.batch_execute(&session).await.map_err(HookError::Backend) })

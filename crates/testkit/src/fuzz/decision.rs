@@ -73,6 +73,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
         input: json!({}),
         origin: Origin::External,
         front: None,
+        trace: None,
     }));
     let edit = json!({
         "type": "object", "required": ["path"], "additionalProperties": false,

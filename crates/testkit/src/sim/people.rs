@@ -522,6 +522,7 @@ impl Deed {
                     definition,
                     session,
                     front: None,
+                    trace: None,
                 };
                 let actor = if is_external { Actor::agent("agent", "sim") } else { someone("alice") };
                 let started = driver.start(start, actor).await?;
@@ -569,7 +570,7 @@ impl Deed {
                     agent,
                     reason: None,
                     key: key.map(|key| idempotency(&key, &text)),
-                    next: Some(NextRun { definition, config, input: serde_json::Map::new() }),
+                    next: Some(NextRun { definition, config, input: serde_json::Map::new(), trace: None }),
                 };
                 driver.say(&say, &someone("alice")).await?;
             }

@@ -54,6 +54,7 @@ impl Template {
             ask: None,
             key: None,
             front: None,
+            trace: None,
         };
         let (agent, operator) = (Actor::agent("agent", "rest"), Actor::operator("rest"));
         let run = driver.start(start, agent.clone()).await.unwrap().run;

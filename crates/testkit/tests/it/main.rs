@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod aborts;
+mod among_people;
 mod answers;
 mod cases;
 mod checkpoints;

@@ -279,3 +279,37 @@ async fn of_several_nodes_one_tells() {
     });
     assert!(of_nodes.collect::<BTreeSet<_>>().is_subset(&["a".to_owned(), "b".to_owned()].into()));
 }
+
+/// Who asks for a run may be in a trace already: the run is a part of it, below the span that asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_a_part_of_the_trace_of_who_asked_for_it() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let (model, collector) = (ScriptedModel::start().await, Collector::start().await);
+    model.script("solo", [done().repeat()]);
+    let server = setup(&model, &collector).start().await;
+    let start = async |traceparent: &[&str]| {
+        let mut request = server.request(Method::POST, "/v1/runs").json(&server.run_body("solo", SAID));
+        for each in traceparent {
+            request = request.header("traceparent", *each);
+        }
+        let run = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
+        server.wait_status(&run, &["completed"]).await;
+        let spans = told(&collector, &run).await;
+        let is_root = |span: &&Span| attributes(span).get("holdshort.run.id") == Some(&run);
+        spans.iter().find(is_root).unwrap().clone()
+    };
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let joined = start(&[PARENT]).await;
+    assert_eq!(hex(&joined.trace_id), "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_eq!(hex(&joined.parent_span_id), "00f067aa0ba902b7");
+    // Two runs of one request's trace are two below the same span.
+    let other = start(&[PARENT]).await;
+    assert_eq!((&other.trace_id, &other.parent_span_id), (&joined.trace_id, &joined.parent_span_id));
+    assert_ne!(other.span_id, joined.span_id);
+
+    let unrecorded = PARENT.replace("-01", "-00");
+    for none in [&[][..], &[&*unrecorded], &[PARENT, PARENT], &["of nobody"]] {
+        let root = start(none).await;
+        assert!(root.parent_span_id.is_empty() && root.trace_id != joined.trace_id, "{none:?}");
+    }
+}

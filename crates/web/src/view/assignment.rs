@@ -56,7 +56,7 @@ impl Reader {
     }
 
     /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.
-    pub(super) fn you(&self, interrupt: &Interrupt, starter: Option<&str>) -> Option<wire::You> {
+    pub fn you(&self, interrupt: &Interrupt, starter: Option<&str>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
         }
@@ -83,6 +83,36 @@ impl Reader {
                 }
             }
         })
+    }
+}
+
+/// An interrupt's assignment and votes, for surfaces that show it in a form of their own.
+pub struct Assigned {
+    pub assignment: wire::Assignment,
+    /// Without their edits.
+    pub votes: Vec<wire::Vote>,
+    options: Vec<wire::Offer>,
+    is_open: bool,
+}
+
+impl Assigned {
+    pub fn of(interrupt: &Interrupt) -> Self {
+        Self {
+            assignment: of(interrupt),
+            votes: votes(interrupt)
+                .into_iter()
+                .map(|vote| wire::Vote { edit: Value::Null, ..vote })
+                .collect(),
+            options: interrupt.opened.options.iter().map(super::interrupt::offer).collect(),
+            is_open: interrupt.is_open(),
+        }
+    }
+
+    /// In words; nothing where any one admin or operator decides.
+    pub fn lines(&self) -> Vec<(wire::AskedLine, String)> {
+        let Self { assignment, votes, options, is_open } = self;
+        let involved = wire::Involved { assignment, votes, options, is_open: *is_open, you: None };
+        involved.lines(str::to_owned)
     }
 }
 

@@ -421,7 +421,7 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
         .collect()
 }
 
-fn offer(offer: &Offer) -> wire::Offer {
+pub(super) fn offer(offer: &Offer) -> wire::Offer {
     wire::Offer {
         id: offer.id.clone(),
         label: offer.label.clone(),

@@ -86,6 +86,7 @@ impl Stage {
             input: json!({ "task": "Find the wettest month" }),
             origin: Origin::Native,
             front: None,
+            trace: None,
         });
         stage.send(&Actor::engine(), start);
         stage.play();

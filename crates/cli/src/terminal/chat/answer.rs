@@ -2,6 +2,7 @@
 
 use holdshort_protocol::Decision;
 
+use super::super::halt;
 use super::{
     Chat, Code, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client, edit, help,
 };
@@ -35,6 +36,9 @@ impl Chat<'_> {
                     reaction = Reaction::Ask(lines);
                 }
                 Reaction::Detach => return Ok(Next::Over),
+                Reaction::Freeze(why) => {
+                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await)
+                }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await {
                     Some(lines) => reaction = Reaction::Ask(lines),

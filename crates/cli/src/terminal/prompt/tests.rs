@@ -571,3 +571,19 @@ fn an_earlier_answer_is_taken_with_h() {
         }
     }
 }
+
+/// One key, and a reason: what was typed before it decides nothing.
+#[test]
+fn everything_is_frozen_for_a_reason() {
+    let paint = Paint::plain();
+    for kind in [Kind::ToolApproval, Kind::Question, Kind::PlanApproval] {
+        let mut prompt = Prompt::new(interrupt(kind));
+        assert!(matches!(prompt.line("!", paint), Reaction::Ask(_)), "{kind:?}");
+        assert!(prompt.label().contains("frozen"));
+        assert!(matches!(prompt.line("", paint), Reaction::Ask(_)), "no reason, no freeze");
+        assert!(prompt.is_choosing());
+        prompt.line("!", paint);
+        assert_eq!(prompt.line(" 1 ", paint), Reaction::Freeze("1".to_owned()));
+        assert!(prompt.is_choosing());
+    }
+}

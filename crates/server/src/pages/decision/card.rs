@@ -2,8 +2,8 @@
 
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
-    Approval, Covered, Interrupt, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
-    withheld_words,
+    Approval, AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution,
+    Warning, plain, withheld_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -165,7 +165,19 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
         facts.push(Fact::notice("Again", format!("what {earlier} was about has changed since")));
     }
     facts.push(Fact::new("Asked at", time(&interrupt.created_at)));
+    facts.extend(involved(interrupt));
     facts
+}
+
+/// Who is asked, who has decided, who is missing, and whether whoever reads it may.
+fn involved(interrupt: &Interrupt) -> Vec<Fact> {
+    let lines = Involved::from(interrupt).lines(time).into_iter();
+    lines
+        .map(|(line, text)| match line {
+            AskedLine::You => Fact::notice(line.label(), text),
+            _ => Fact::new(line.label(), text),
+        })
+        .collect()
 }
 
 /// What allowing it for the session covers.

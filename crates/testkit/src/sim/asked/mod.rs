@@ -102,6 +102,7 @@ impl Game {
             input: json!({ "task": "ask" }),
             origin: Origin::External,
             front: None,
+            trace: None,
         };
         game.send(&people::actor("olga", Role::Operator), Input::Start(start), 0);
         game

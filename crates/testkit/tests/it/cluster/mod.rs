@@ -6,6 +6,7 @@ mod audited;
 mod broken;
 mod conversation;
 mod dumped;
+mod encrypted;
 mod load;
 mod moved;
 mod outage;

@@ -14,6 +14,7 @@ mod plans;
 mod reader;
 mod reads;
 mod talk;
+mod voting;
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;

@@ -21,6 +21,7 @@ mod sessions;
 mod sockets;
 mod tabs;
 mod ui;
+mod voting;
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::model::{Scripted, ScriptedModel};

@@ -1,0 +1,20 @@
+//! The kill switch at a card: everything is frozen, for a reason that is kept.
+
+use holdshort_protocol::{Freeze, System};
+
+use super::paint::Paint;
+use crate::called::holdshort;
+use crate::client::Client;
+
+/// What is said of it.
+pub(super) async fn freeze(client: &Client, reason: String, paint: Paint) -> Vec<String> {
+    let body = Freeze { run: None, workflow: None, agent: None, reason };
+    match client.post::<System>("/v1/system/freeze", &body).await {
+        Ok(_) => vec![
+            "  Frozen: no tool and no model call of anything starts. What is under way comes to its end."
+                .to_owned(),
+            format!("  `{} unfreeze{}` lifts it. You may decide meanwhile.", holdshort(), client.words()),
+        ],
+        Err(error) => vec![format!("  {}", paint.red(&crate::output::error(&error)))],
+    }
+}

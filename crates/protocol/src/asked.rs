@@ -1,0 +1,153 @@
+//! Who is asked, who has decided, who is missing, and whether you may: in the same words on every surface.
+
+use crate::interrupt::{Interrupt, InterruptStatus, Offer};
+use crate::plain;
+use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
+
+/// What a line says. A surface may have labels of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedLine {
+    /// Who is asked.
+    Asked,
+    /// One of several stages.
+    Stage,
+    /// Who decides in the place of whom.
+    StandsIn,
+    /// How somebody voted.
+    Voted,
+    /// How many more people have to agree, and who.
+    Missing,
+    /// Whether whoever reads it may decide.
+    You,
+}
+
+impl AskedLine {
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Asked => "Asked of",
+            Self::Stage => "Stage",
+            Self::StandsIn => "Instead",
+            Self::Voted => "Vote",
+            Self::Missing => "Missing",
+            Self::You => "You",
+        }
+    }
+}
+
+/// What the words are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Involved<'a> {
+    pub assignment: &'a Assignment,
+    pub votes: &'a [Vote],
+    pub options: &'a [Offer],
+    pub is_open: bool,
+    pub you: Option<&'a You>,
+}
+
+impl<'a> From<&'a Interrupt> for Involved<'a> {
+    fn from(interrupt: &'a Interrupt) -> Self {
+        Self {
+            assignment: &interrupt.assignment,
+            votes: &interrupt.votes,
+            options: &interrupt.options,
+            is_open: interrupt.status == InterruptStatus::Open,
+            you: interrupt.you.as_ref(),
+        }
+    }
+}
+
+impl Involved<'_> {
+    /// Nothing where any one operator decides, as usual, and whoever reads it may. `time`: as the surface writes one.
+    pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(AskedLine, String)> {
+        let assigned = self.assignment;
+        let mut out = Vec::new();
+        out.extend(who(assigned).map(|who| (AskedLine::Asked, who)));
+        let stages = assigned.stages.iter().enumerate();
+        out.extend(stages.map(|stage| (AskedLine::Stage, numbered(stage, assigned.stage))));
+        for delegation in &assigned.delegations {
+            let until = delegation.until.as_deref().map(|at| format!(", until {}", time(at)));
+            let (to, from) = (plain::line(&delegation.to), plain::line(&delegation.from));
+            out.push((AskedLine::StandsIn, format!("{to} for {from}{}", until.unwrap_or_default())));
+        }
+        out.extend(self.votes.iter().map(|vote| (AskedLine::Voted, self.voted(vote))));
+        if !self.is_open {
+            return out;
+        }
+        if let Some(needed) = assigned.needed.filter(|needed| *needed > 0) {
+            let people = if needed == 1 { "one more person" } else { "more people" };
+            let count = if needed == 1 { String::new() } else { format!("{needed} ") };
+            out.push((AskedLine::Missing, format!("{count}{people}{}", named(&assigned.missing))));
+        }
+        if let Some(why) = self.you.filter(|you| !you.may_decide).and_then(|you| you.why.as_deref()) {
+            out.push((AskedLine::You, format!("may not decide: {}", plain::line(why))));
+        }
+        if let Some(other) = self.you.and_then(|you| you.in_place_of.as_deref()) {
+            out.push((AskedLine::You, format!("decide in the place of {}", plain::line(other))));
+        }
+        out
+    }
+
+    fn voted(&self, vote: &Vote) -> String {
+        let label = self.options.iter().find(|option| option.id == vote.option);
+        let label = label.map_or(vote.option.as_str(), |option| option.label.as_str());
+        let other =
+            vote.in_place_of.as_deref().map(|who| format!(" for {}", plain::line(who))).unwrap_or_default();
+        let text = vote.text.as_deref().filter(|text| !text.is_empty());
+        let text = text.map(|text| format!(": “{}”", plain::line(text))).unwrap_or_default();
+        format!("{}{other}: {}{text}", plain::line(&vote.by), plain::line(label))
+    }
+}
+
+impl Assignment {
+    /// Any one admin or operator decides, as where nothing is said.
+    pub fn is_usual(&self) -> bool {
+        self.approvers.is_empty()
+            && self.groups.is_empty()
+            && !self.operators
+            && self.quorum == Quorum::default()
+            && self.self_approval
+            && self.stages.is_empty()
+    }
+}
+
+fn who(assigned: &Assignment) -> Option<String> {
+    if assigned.is_usual() {
+        return None;
+    }
+    let own = if assigned.self_approval { "" } else { ", and nobody who started or wrote it" };
+    if !assigned.stages.is_empty() {
+        return Some(format!("{} stages{own}", assigned.stages.len()));
+    }
+    let too = if assigned.operators { ", admins and operators too" } else { "" };
+    Some(format!("{}{too}{own}", asked_people(&assigned.approvers, &assigned.groups, &assigned.quorum)))
+}
+
+fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {
+    let name = stage.name.as_deref().map(|name| format!("{}: ", plain::line(name))).unwrap_or_default();
+    let mark = match now {
+        Some(now) if at < now => "✓",
+        Some(now) if at == now => "▸",
+        _ => " ",
+    };
+    format!("{mark} {} {name}{}", at + 1, asked_people(&stage.approvers, &stage.groups, &stage.quorum))
+}
+
+/// `2 of anna, the group legal`.
+pub fn asked_people(approvers: &[String], groups: &[String], quorum: &Quorum) -> String {
+    let names = approvers.iter().map(|name| plain::line(name).into_owned());
+    let groups = groups.iter().map(|group| format!("the group {}", plain::line(group)));
+    let mut all: Vec<String> = names.chain(groups).collect();
+    if all.is_empty() {
+        all.push("admins and operators".to_owned());
+    }
+    let joined = all.join(", ");
+    match (quorum.roles, quorum.required) {
+        (Represented::All, _) => format!("each of {joined}"),
+        (Represented::Any, 0 | 1) => joined,
+        (Represented::Any, required) => format!("{required} of {joined}"),
+    }
+}
+
+fn named(missing: &[String]) -> String {
+    if missing.is_empty() { String::new() } else { format!(": {}", plain::line(&missing.join(", "))) }
+}

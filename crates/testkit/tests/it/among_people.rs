@@ -1,0 +1,260 @@
+//! What goes wrong among people who decide, over the real binary: many at once, those who leave, delegates in a circle, a
+//! step that reaches nobody, one person in two stages, and a server that is down while everything becomes due.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use futures::StreamExt;
+use holdshort_core::digest::Digest;
+use holdshort_core::time::Timestamp;
+use holdshort_testkit::issuer::{Signer, now};
+use holdshort_testkit::server::{TestServer, eventually};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// What the issuer of these tests shares with the server.
+const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
+
+/// A server whose people are those of an issuer: reviewers, each in the groups that a test says.
+struct Team {
+    server: TestServer,
+    http: reqwest::Client,
+}
+
+fn private(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).expect("written");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("changed");
+}
+
+impl Team {
+    async fn new() -> Self {
+        let mut server = TestServer::setup().stopped();
+        let config = r#"
+            [[identity.jwt]]
+            issuer = "https://issuer.example"
+            audience = ["holdshort"]
+            algorithms = ["HS256"]
+            secret_file = "issuer.secret"
+            roles = { readers = "reviewer" }
+        "#;
+        private(&server.data().join("issuer.secret"), SECRET);
+        private(&server.data().join("holdshort.toml"), config.as_bytes());
+        server.start().await;
+        Self { server, http: holdshort_http::client().no_proxy().build().expect("a client") }
+    }
+
+    async fn said(&self, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.request(method, format!("{}{path}", self.server.base()));
+        let answer = request.bearer_auth(token).json(body).send().await.expect("an answer");
+        let status = answer.status().as_u16();
+        (status, answer.json().await.unwrap_or_default())
+    }
+
+    async fn post(&self, token: &str, path: &str, body: &Value) -> Value {
+        let (status, shown) = self.said(token, Method::POST, path, body).await;
+        assert!((200..300).contains(&status), "{status} {shown}");
+        shown
+    }
+
+    /// Somebody who has come once: from then on they can be named.
+    async fn person(&self, id: &str, groups: &[&str]) -> String {
+        let claims = json!({
+            "iss": "https://issuer.example", "aud": "holdshort", "sub": id, "roles": ["readers"], "groups": groups,
+            "iat": now(), "exp": now() + 3_000,
+        });
+        let token = Signer::secret(SECRET).token(&json!({"alg": "HS256", "typ": "JWT"}), &claims);
+        let (status, who) = self.said(&token, Method::GET, "/v1/login", &Value::Null).await;
+        assert_eq!((status, &who["person"]), (200, &json!(id)), "{who}");
+        token
+    }
+
+    async fn leaves(&self, id: &str) {
+        let request = self.server.request(Method::DELETE, &format!("/v1/people/{id}"));
+        self.server.send(request).await.ok();
+    }
+
+    /// An agent that runs elsewhere asks these.
+    async fn ask(&self, assignment: Value, more: Value) -> Value {
+        let mut ask = json!({
+            "kind": "tool_approval", "title": "Archive 41 branches", "payload": {"branches": 41}, "assignment": assignment,
+        });
+        ask.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        self.post(self.server.agent_token(), "/v1/interrupts", &ask).await
+    }
+
+    async fn approve(&self, token: &str, asked: &Value) -> (u16, Value) {
+        self.said(token, Method::POST, &path(asked, "/decisions"), &json!({"option": "approve"})).await
+    }
+
+    async fn now(&self, asked: &Value) -> Value {
+        self.server.interrupt(asked["id"].as_str().expect("an id")).await
+    }
+
+    async fn happened(&self, asked: &Value, kind: &str) -> Vec<Value> {
+        self.server.events_of(asked["run"].as_str().expect("a run"), kind).await
+    }
+}
+
+fn path(asked: &Value, verb: &str) -> String {
+    format!("/v1/interrupts/{}{verb}", asked["id"].as_str().expect("an id"))
+}
+
+/// 200 reviewers vote at once on what two of five have to release: two of the five release it, once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
+    let team = Team::new().await;
+    let ids: Vec<String> = (0..200).map(|n| format!("voter{n:03}")).collect();
+    let coming = ids.iter().map(|id| team.person(id, &["crowd"]));
+    let tokens: Vec<String> = futures::stream::iter(coming).buffered(20).collect().await;
+    let asked = team.ask(json!({"approvers": ids[..5], "quorum": {"required": 2}}), json!({})).await;
+    // Those who are asked come in the middle of all the others.
+    let order = (5..100).chain(0..5).chain(100..200);
+    let votes = futures::future::join_all(order.map(|n| {
+        let (team, token, asked) = (&team, &tokens[n], &asked);
+        async move { (n, team.approve(token, asked).await) }
+    }));
+    for (n, (status, said)) in votes.await {
+        match n {
+            0..5 => assert!(status == 200 || said["code"] == "already_resolved", "{n}: {status} {said}"),
+            _ => assert_eq!(status, 403, "{n}: {said}"),
+        }
+    }
+    let resolution = team.now(&asked).await["resolution"].clone();
+    let by: BTreeSet<&str> =
+        resolution["by"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert_eq!((&resolution["outcome"], by.len()), (&json!("approved"), 2), "{resolution}");
+    assert!(by.iter().all(|id| ids[..5].iter().any(|asked| asked == id)), "{resolution}");
+    assert_eq!(team.happened(&asked, "interrupt_resolved").await.len(), 1);
+}
+
+/// What those who leave leave behind goes to admins and operators; their votes count no more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_approver_is_removed_while_votes_are_in() {
+    let team = Team::new().await;
+    let anna = team.person("anna", &["legal"]).await;
+    team.person("ben", &["legal"]).await;
+    let asked = team.ask(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}}), json!({})).await;
+    assert_eq!(team.approve(&anna, &asked).await.0, 200);
+    team.leaves("ben").await;
+    assert!(team.now(&asked).await["resolution"].is_null(), "one vote is not two");
+    team.leaves("anna").await;
+    assert_eq!(team.approve(&anna, &asked).await.0, 401);
+    let seen = team.now(&asked).await;
+    assert_eq!((&seen["votes"], &seen["status"]), (&Value::Null, &json!("open")), "{seen}");
+    assert_eq!(seen["you"]["may_decide"], true);
+    let reassigned = team.happened(&asked, "interrupt_reassigned").await;
+    assert_eq!(reassigned.last().expect("it is told")["data"]["cause"], "emptied");
+    let (_, decided) = team.approve(team.server.token(), &asked).await;
+    assert_eq!(decided["resolution"]["by"], json!(["operator"]), "{decided}");
+}
+
+/// Anna has cleo decide, and cleo has anna: together they are one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delegate_who_delegates_back_is_no_second_person() {
+    let team = Team::new().await;
+    let (anna, ben) = (team.person("anna", &["legal"]).await, team.person("ben", &["legal"]).await);
+    let cleo = team.person("cleo", &["finance"]).await;
+    let asked = team.ask(json!({"groups": ["legal"], "quorum": {"required": 2}}), json!({})).await;
+    team.post(&anna, &path(&asked, "/delegate"), &json!({"to": "cleo"})).await;
+    let (status, back) =
+        team.said(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
+    assert!(matches!(status, 200 | 403 | 422), "{back}");
+    // The same for all that is asked of them.
+    for (token, person, delegate) in [(&anna, "anna", "cleo"), (&cleo, "cleo", "anna")] {
+        let body = json!({"delegate": delegate});
+        let (status, told) = team.said(token, Method::PUT, &format!("/v1/people/{person}/away"), &body).await;
+        assert_eq!(status, 200, "{told}");
+    }
+    assert_eq!(team.approve(&anna, &asked).await.0, 200);
+    for token in [&cleo, &anna] {
+        team.approve(token, &asked).await;
+        let seen = team.now(&asked).await;
+        assert_eq!((&seen["status"], &seen["assignment"]["needed"]), (&json!("open"), &json!(1)), "{seen}");
+    }
+    let (_, decided) = team.approve(&ben, &asked).await;
+    assert_eq!(decided["resolution"]["outcome"], "approved", "{decided}");
+}
+
+/// Whoever a step would ask has left: admins and operators are asked, and the event says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_reaches_nobody_asks_admins_and_operators() {
+    let team = Team::new().await;
+    let anna = team.person("anna", &["legal"]).await;
+    team.person("cleo", &["finance"]).await;
+    let step = json!({"escalation": [{"after_ms": 1_500, "groups": ["finance"]}]});
+    let asked = team.ask(json!({"groups": ["legal"]}), step).await;
+    team.leaves("cleo").await;
+    let seen = eventually("it is escalated", async || {
+        let seen = team.now(&asked).await;
+        (seen["assignment"]["operators"] == true).then_some(seen)
+    })
+    .await;
+    assert_eq!((&seen["assignment"]["groups"], &seen["escalates"]), (&json!(["legal"]), &Value::Null));
+    let escalated = &team.happened(&asked, "interrupt_escalated").await[0]["data"];
+    assert_eq!((escalated.get("step"), &escalated["skipped"]), (None, &json!([0])));
+    // It waits for ever for nobody, and releases nothing by itself: those who were asked may decide, too.
+    assert_eq!(team.approve(&anna, &asked).await.0, 200);
+}
+
+/// Anna is of both groups that are asked: she counts in one of the stages, and somebody else has to in the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_person_in_two_stages_is_not_enough() {
+    let team = Team::new().await;
+    let anna = team.person("anna", &["legal", "finance"]).await;
+    let ben = team.person("ben", &["finance"]).await;
+    let stages =
+        json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});
+    let asked = team.ask(stages, json!({})).await;
+    let (status, first) = team.approve(&anna, &asked).await;
+    assert_eq!((status, &first["assignment"]["stage"]), (200, &json!(1)), "{first}");
+    team.approve(&anna, &asked).await;
+    let seen = team.now(&asked).await;
+    assert_eq!((&seen["status"], &seen["assignment"]["stage"]), (&json!("open"), &json!(1)), "{seen}");
+    let (_, decided) = team.approve(&ben, &asked).await;
+    assert_eq!(decided["resolution"]["by"], json!(["anna", "ben"]), "{decided}");
+}
+
+/// The server is killed, and everything that has a deadline becomes due before it is back: a reminder, a step, an end, what
+/// was put off, a delegation, an approval. Each has its effect once, and nothing is released.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_becomes_due_while_the_server_is_down() {
+    const AHEAD: u64 = 3_000;
+    let mut team = Team::new().await;
+    let anna = team.person("anna", &["legal"]).await;
+    let cleo = team.person("cleo", &["finance"]).await;
+    let ahead = || Timestamp::from_millis(now() * 1_000).plus_ms(AHEAD).to_string();
+    let waits = json!({
+        "reminders": {"after_ms": AHEAD, "every_ms": 100, "limit": 100},
+        "escalation": [{"after_ms": AHEAD + 100, "approvers": ["cleo"]}],
+    });
+    let mut ends = waits.clone();
+    ends["expires_in_ms"] = json!(AHEAD + 200);
+    let of_anna = || json!({"approvers": ["anna"]});
+    let (waits, ends) = (team.ask(of_anna(), waits).await, team.ask(of_anna(), ends).await);
+    team.post(&anna, &path(&waits, "/snooze"), &json!({"until": ahead()})).await;
+    let lent = team.ask(of_anna(), json!({})).await;
+    team.post(&anna, &path(&lent, "/delegate"), &json!({"to": "cleo", "until": ahead()})).await;
+    let allowed = team.ask(of_anna(), json!({"usable_ms": AHEAD})).await;
+    assert_eq!(team.approve(&anna, &allowed).await.0, 200);
+
+    team.server.kill();
+    tokio::time::sleep(Duration::from_millis(AHEAD + 1_000)).await;
+    team.server.start().await;
+
+    assert_eq!(team.happened(&waits, "interrupt_escalated").await.len(), 1);
+    let reminded = team.happened(&waits, "interrupt_reminded").await;
+    let woken = reminded.iter().filter(|event| event["data"]["cause"] == "snoozed").count();
+    assert_eq!(woken, 1, "{reminded:?}");
+    assert_eq!(team.now(&waits).await["status"], "open");
+    let resolution = team.now(&ends).await["resolution"].clone();
+    assert_eq!((&resolution["outcome"], &resolution["cause"]), (&json!("expired"), &json!("expiry")));
+    assert_eq!(team.happened(&ends, "interrupt_resolved").await.len(), 1);
+    let (status, refused) = team.approve(&cleo, &lent).await;
+    assert_eq!((status, &refused["code"]), (403, &json!("not_an_approver")), "{refused}");
+    let digest = json!({"digest": Digest::of_json(&allowed["payload"]).to_string()});
+    let (status, refused) =
+        team.said(team.server.agent_token(), Method::POST, &path(&allowed, "/consume"), &digest).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")), "{refused}");
+}
