@@ -200,7 +200,7 @@ fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Prob
         (Via::Email, Some(To::People | To::Channel)) => {
             problems.at(events, "`checkpoint` goes to fixed addresses: name them in `to`");
         }
-        (Via::Slack | Via::Teams | Via::Ntfy | Via::Crew, _) => {
+        (Via::Slack | Via::Teams | Via::Ntfy | Via::Crew | Via::Push, _) => {
             problems.at(events, "`checkpoint` is for channels of the types `webhook` and `email`");
         }
     }

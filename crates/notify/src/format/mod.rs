@@ -92,12 +92,12 @@ pub(crate) fn request_of_checkpoint(
 ) -> Option<Request> {
     match channel.definition.via {
         Via::Webhook => {}
-        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Crew => return None,
+        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Crew | Via::Push => return None,
     }
     let body = bytes(&checkpoint::body(notice));
     let mut headers = headers(channel);
     headers.extend(checkpoint::headers(&channel.secrets, id, notice, &body, now));
-    Some(Request { url: channel.url.clone(), body, headers })
+    Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
 /// Those that are the same for everything that is sent.
