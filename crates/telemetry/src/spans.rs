@@ -245,6 +245,7 @@ impl Builder {
             | Fact::RunResumed
             | Fact::RunInterrupted
             | Fact::RunSuspended
+            | Fact::InterruptViewed { .. }
             | Fact::RunUnsuspended
             | Fact::StepClosed { .. }
             | Fact::StepRedone { .. }

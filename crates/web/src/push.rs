@@ -57,14 +57,11 @@ impl Push {
 
     /// One that can be sent to; `None`: nothing is known of it here.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
-        let stored = match app.journal().database() {
-            Some(database) => {
-                database.shared(&name(push)).await?.and_then(|text| serde_json::from_str(&text).ok())
-            }
-            None => {
-                let path = self.path(push);
-                blocking(move || secrets::read::<Stored>(&path)).await?
-            }
+        let stored = if let Some(database) = app.journal().database() {
+            database.shared(&name(push)).await?.and_then(|text| serde_json::from_str(&text).ok())
+        } else {
+            let path = self.path(push);
+            blocking(move || secrets::read::<Stored>(&path)).await?
         };
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
@@ -79,15 +76,15 @@ impl Push {
         let SubscribePush { endpoint, p256dh, auth } = new;
         let browser = Browser::open(&endpoint, &p256dh, &auth, app.push.vapid.clone())
             .map_err(|wrong| Refused::invalid_at(wrong.pointer(), wrong.to_string()))?;
-        let channels = app.driver.channels();
-        let mut push = channels.iter().filter(|channel| channel.via == Via::Push).peekable();
-        if push.peek().is_none() {
+        let mut channels = app.driver.channels().to_vec();
+        channels.retain(|channel| channel.via == Via::Push);
+        if channels.is_empty() {
             return Err(Refused::invalid_at(
                 "",
                 "no channel here tells browsers: name one of the type `push`",
             ));
         }
-        if browser.is_plain() && push.all(|channel| channel.allow.is_empty()) {
+        if browser.is_plain() && channels.iter().all(|channel| channel.allow.is_empty()) {
             return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
         }
         let is = Subscription {

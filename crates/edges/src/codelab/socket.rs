@@ -80,7 +80,7 @@ async fn converse(
         let (follower, frames) = attach(session, &client, since).await?;
         talk(incoming, session, &client, follower, frames.into(), &outbox).await
     };
-    match told.await {
+    match Box::pin(told).await {
         Ok(end) => end,
         Err(refused) => match outbox.put(Told::from(Frame::refused(&refused)).text().into()).await {
             Ok(()) => End::Unreadable,

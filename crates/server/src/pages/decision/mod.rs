@@ -53,7 +53,7 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
 }
 
 pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>, body: Body) -> Response {
-    take(&auth, &token, body).await.unwrap_or_else(|refused| frame::refused(&refused))
+    Box::pin(take(&auth, &token, body)).await.unwrap_or_else(|refused| frame::refused(&refused))
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
