@@ -367,12 +367,12 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         reading,
         standing,
         sending,
+        registered,
         certificate,
         checkpoints,
         telling_checkpoints,
         telling,
         erasing,
-        registered,
     })
 }
 

@@ -32,7 +32,9 @@ fn one_is_told_in_an_interval_and_its_own_event_is_no_reason_for_another() {
         let told: Vec<String> = events.iter().map(|event| event.fact.encode().0).collect();
         let wanted: &[&str] = if is_told { &["checkpoint_told"] } else { &[] };
         assert_eq!(told, wanted, "after {minutes} minutes, over {size} events");
-        events.iter().for_each(|event| system.apply(event));
+        for event in &events {
+            system.apply(event);
+        }
     }
     assert_eq!(system.checkpoint_told.unwrap().covered.size, 90);
 }
