@@ -27,7 +27,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 pub struct PerMinute {
     /// Requests of signing in, of each address.
     pub sign_ins: u32,
-    /// Of each principal; with a link to decide by, of each address.
+    /// Of each principal; with a link to decide by, and of callbacks that show who sends them in their body, of each
+    /// address.
     pub decisions: u32,
 }
 
@@ -65,7 +66,9 @@ impl Counted {
             | (&Method::GET | &Method::HEAD, "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out") => {
                 Some(Self::SignIn)
             }
-            (&Method::POST, "/d/{token}") => Some(Self::Decision),
+            (&Method::POST, "/d/{token}" | "/integrations/slack/interactions" | "/v1/login/backchannel") => {
+                Some(Self::Decision)
+            }
             _ => None,
         }
     }

@@ -336,6 +336,10 @@ async fn rates_are_told_and_kept() {
         pages.push((page.status, page.header("content-type").starts_with("text/html")));
     }
     assert_eq!(pages.last(), Some(&(429, true)), "{pages:?}");
+    // Callbacks that nobody has to sign in for come out of the same.
+    for path in ["/v1/login/backchannel", "/integrations/slack/interactions"] {
+        assert_eq!(told(served.api(None).request(Method::POST, path).body("")).await.0, 429, "{path}");
+    }
 
     let redeem = || served.api(None).request(Method::POST, "/v1/login").json(&json!({"code": "guessed"}));
     let mut status = Vec::new();
