@@ -298,7 +298,7 @@ async fn a_run_is_a_part_of_the_trace_of_who_asked_for_it() {
         let is_root = |span: &&Span| attributes(span).get("holdshort.run.id") == Some(&run);
         spans.iter().find(is_root).unwrap().clone()
     };
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| data_encoding::HEXLOWER.encode(bytes);
     let joined = start(&[PARENT]).await;
     assert_eq!(hex(&joined.trace_id), "4bf92f3577b34da6a3ce929d0e0e4736");
     assert_eq!(hex(&joined.parent_span_id), "00f067aa0ba902b7");
