@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 }))]
 pub struct SubscribePush {
     /// Where its push service takes messages for it.
-    #[schema(format = Uri, max_length = 2048)]
+    #[schema(max_length = 2048)]
     pub endpoint: String,
     /// Its public key: an uncompressed point of P-256, in base64url without padding.
     pub p256dh: String,
