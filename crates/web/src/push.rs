@@ -55,6 +55,19 @@ impl Push {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
 
+    /// Whether some channel here tells such a browser.
+    fn takes(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
+        if self.key(channels).is_none() {
+            let why = "no channel here tells browsers: name one of the type `push`";
+            return Err(Refused::invalid_at("", why));
+        }
+        let mut push = channels.iter().filter(|channel| channel.via == Via::Push);
+        if browser.is_plain() && push.all(|channel| channel.allow.is_empty()) {
+            return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
+        }
+        Ok(())
+    }
+
     /// One that can be sent to; `None`: nothing is known of it here.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
         let stored = if let Some(database) = app.journal().database() {
@@ -76,17 +89,7 @@ impl Push {
         let SubscribePush { endpoint, p256dh, auth } = new;
         let browser = Browser::open(&endpoint, &p256dh, &auth, app.push.vapid.clone())
             .map_err(|wrong| Refused::invalid_at(wrong.pointer(), wrong.to_string()))?;
-        let mut channels = app.driver.channels().to_vec();
-        channels.retain(|channel| channel.via == Via::Push);
-        if channels.is_empty() {
-            return Err(Refused::invalid_at(
-                "",
-                "no channel here tells browsers: name one of the type `push`",
-            ));
-        }
-        if browser.is_plain() && channels.iter().all(|channel| channel.allow.is_empty()) {
-            return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
-        }
+        app.push.takes(&app.driver.channels(), &browser)?;
         let is = Subscription {
             person: actor.id.clone(),
             host: browser.host().to_owned(),
@@ -96,7 +99,7 @@ impl Push {
         detached(async move {
             let _one = app.push.changing.lock().await;
             let system = app.driver.system().await?;
-            let known = system.push.iter().find(|(_, known)| known.is == is).map(|(id, _)| id.clone());
+            let known = known(&system, &is);
             let is_known = known.is_some();
             let id = known.unwrap_or_else(|| Draw::new(app.driver.clock().seed(), app.now()).id());
             app.push.keep(&app, &id, stored).await?;
@@ -156,7 +159,8 @@ impl Push {
         let folder = self.folder.clone();
         let lying = blocking(move || Ok(lying(&folder))).await?;
         let known: BTreeSet<PushId> = app.driver.system().await?.push.keys().cloned().collect();
-        for gone in before.union(&lying).filter(|push| !known.contains(*push)) {
+        let gone: Vec<PushId> = (before | &lying).difference(&known).cloned().collect();
+        for gone in &gone {
             self.forget(app, gone).await?;
         }
         Ok(known)
@@ -165,6 +169,11 @@ impl Push {
     fn path(&self, push: &PushId) -> PathBuf {
         self.folder.join(format!("{push}.json"))
     }
+}
+
+/// The same browser of the same person, where it tells them already.
+fn known(system: &System, is: &Subscription) -> Option<PushId> {
+    system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 
 fn name(push: &PushId) -> String {

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::id::PushId;
+use holdshort_core::system::System;
 use holdshort_core::system::push::Subscribed;
 use holdshort_protocol::{PushSubscription, PushSubscriptions, SubscribePush};
 use holdshort_web::auth::Caller;
@@ -40,8 +41,8 @@ pub(crate) async fn subscribe(caller: Caller, body: Body) -> Answer<(StatusCode,
 pub(crate) async fn list(caller: Caller) -> Answer<Json<PushSubscriptions>> {
     let Caller { app, actor, .. } = caller;
     let system = app.driver.system().await?;
-    let items = system.push_of(&actor.id).map(|(id, known)| shown(id, known)).collect();
-    Ok(Json(PushSubscriptions { key: app.push.key(&app.driver.channels()), items }))
+    let key = app.push.key(&app.driver.channels());
+    Ok(Json(PushSubscriptions { key, items: all(&system, &actor.id) }))
 }
 
 /// Be told in a browser no more.
@@ -54,6 +55,10 @@ pub(crate) async fn unsubscribe(caller: Caller, Id(id): Id<PushId>) -> Answer<St
     let Caller { app, actor, .. } = caller;
     Push::unsubscribe(&app, id, actor).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+fn all(system: &System, person: &str) -> Vec<PushSubscription> {
+    system.push_of(person).map(|(id, known)| shown(id, known)).collect()
 }
 
 fn shown(id: &PushId, known: &Subscribed) -> PushSubscription {
