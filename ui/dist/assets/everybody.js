@@ -1,1 +1,1 @@
-import{G as e,st as t}from"./base.js";async function n(){let n=[],r=e()?``:void 0;for(;r!=null;){let e=r&&`&cursor=${encodeURIComponent(r)}`,i=await t(`/v1/people?limit=200${e}`);n.push(...i.items),r=i.next_cursor}return n}export{n as t};
+import{G as e,st as t}from"./base.js";async function n(n){let r=[],i=e()?``:void 0;for(;i!=null;){let e=i&&`&cursor=${encodeURIComponent(i)}`,a=await t(`${n}?limit=200${e}`);r.push(...a.items),i=a.next_cursor}return r}var r=()=>n(`/v1/people`),i=()=>n(`/v1/groups`);export{r as n,i as t};

@@ -65,7 +65,8 @@ export interface paths {
         /**
          * Measure the server.
          * @description Counters are of this server since it was started; the sum over all nodes is the whole. Gauges tell how the journal
-         *     stands now, and are the same on each node. Of open interrupts and of runs that live at most 10,000 are counted.
+         *     stands now, and are the same on each node. Of open interrupts, of runs that live and of deliveries at most 10,000 are
+         *     counted.
          */
         get: operations["measure"];
         put?: never;
@@ -377,7 +378,7 @@ export interface paths {
         /**
          * Send a delivery again, now.
          * @description It has the same id as before, and is tried once, or as often as it would have been. A channel that was disabled is tried
-         *     again from here on.
+         *     again from here on. One that was delivered is not sent again.
          */
         post: operations["retry_delivery"];
         delete?: never;
@@ -830,6 +831,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/interrupts/{id}/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you look at an interrupt.
+         * @description An app says so when it shows the card: reading an interrupt is no look. Of each person the first look while it is open
+         *     counts, and is in its record and in the receipt; saying it again changes nothing.
+         */
+        post: operations["view_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -998,6 +1020,47 @@ export interface paths {
          *     for you, too. Tokens of an issuer, keys, and links to decide by go on to count.
          */
         delete: operations["sign_out_everywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your browsers. */
+        get: operations["list_push"];
+        put?: never;
+        /**
+         * Be told in a browser.
+         * @description It tells you of what is asked of you, as the channels of the type `push` say, and of what became of it. The same
+         *     endpoint once more changes its keys alone; it tells whoever subscribed last. Of more than ten browsers the oldest tells
+         *     no more. What is kept of it ends when its push service says that it is gone, when you sign out everywhere, and when you
+         *     leave.
+         */
+        post: operations["subscribe_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/push/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Be told in a browser no more. */
+        delete: operations["unsubscribe_push"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1307,7 +1370,8 @@ export interface paths {
          *     id, so a client that connects again gets what follows without gap or duplicate, also after a restart of the
          *     server. Between them come previews (event name `preview`, no id, schema `Preview`), and where an event can not
          *     be read the reason (event name `problem`, schema `Problem`). The stream ends after the event that ends the
-         *     run; 204 says that everything has been read.
+         *     run; 204 says that everything has been read. What happens to a run after its end, such as
+         *     a hold, is in pages alone.
          */
         get: operations["read_run_events"];
         put?: never;
@@ -2138,7 +2202,7 @@ export interface components {
             /** @description The first failure since a delivery came through. */
             failing_since?: string | null;
             name: string;
-            /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`. */
+            /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew`, `push`. */
             type: string;
             why?: string | null;
         };
@@ -2322,15 +2386,16 @@ export interface components {
             event: components["schemas"]["Occasion"];
             /** @description The same for each attempt: `webhook-id`. */
             id: string;
-            interrupt: string;
+            /** @description Not there where it tells of a checkpoint; nor is `run`. */
+            interrupt?: string | null;
             /** @description When it is tried next. */
             next_at?: string | null;
-            run: string;
+            run?: string | null;
             /** @description A node is sending it. */
             sending?: boolean;
             /**
              * Format: int64
-             * @description Of the event in the stream of the run.
+             * @description Of the event in the stream of the run; of a checkpoint in that of the installation.
              */
             seq: number;
             state: components["schemas"]["DeliveryState"];
@@ -2413,6 +2478,14 @@ export interface components {
             /** @description As `input.subject` of the runs names it. */
             subject?: string | null;
         };
+        /**
+         * @description Nothing of what a run said is kept: no input, texts, arguments, results. That they were, when and by whom stays.
+         * @example {
+         *       "by": "anna",
+         *       "at": "2026-02-28T09:30:00.000Z",
+         *       "because": "request"
+         *     }
+         */
         ErasedContent: {
             /** Format: date-time */
             at: string;
@@ -2810,10 +2883,10 @@ export interface components {
             command_effect?: components["schemas"]["CommandEffect"] | null;
             /** Format: date-time */
             created_at: string;
+            erased?: components["schemas"]["ErasedContent"] | null;
             escalates?: components["schemas"]["NextEscalation"] | null;
             /** Format: date-time */
             expires_at?: string | null;
-            erased?: components["schemas"]["ErasedContent"] | null;
             frozen?: components["schemas"]["Frozen"] | null;
             id: string;
             /** @description What it would change, as far as the tool can tell. */
@@ -2903,12 +2976,12 @@ export interface components {
         };
         /** @description What is kept of what a run said. */
         Keeping: {
+            erased?: components["schemas"]["ErasedContent"] | null;
             /**
              * Format: int64
              * @description The last event of which nothing that it said is kept; 0: everything is.
              */
             erased_to: number;
-            erased?: components["schemas"]["ErasedContent"] | null;
             hold?: components["schemas"]["Hold"] | null;
             run: string;
         };
@@ -3045,7 +3118,7 @@ export interface components {
                 /** @description The first failure since a delivery came through. */
                 failing_since?: string | null;
                 name: string;
-                /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`. */
+                /** @description `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew`, `push`. */
                 type: string;
                 why?: string | null;
             }[];
@@ -3082,15 +3155,16 @@ export interface components {
                 event: components["schemas"]["Occasion"];
                 /** @description The same for each attempt: `webhook-id`. */
                 id: string;
-                interrupt: string;
+                /** @description Not there where it tells of a checkpoint; nor is `run`. */
+                interrupt?: string | null;
                 /** @description When it is tried next. */
                 next_at?: string | null;
-                run: string;
+                run?: string | null;
                 /** @description A node is sending it. */
                 sending?: boolean;
                 /**
                  * Format: int64
-                 * @description Of the event in the stream of the run.
+                 * @description Of the event in the stream of the run; of a checkpoint in that of the installation.
                  */
                 seq: number;
                 state: components["schemas"]["DeliveryState"];
@@ -3190,11 +3264,11 @@ export interface components {
                 command_effect?: components["schemas"]["CommandEffect"] | null;
                 /** Format: date-time */
                 created_at: string;
+                erased?: components["schemas"]["ErasedContent"] | null;
                 escalates?: components["schemas"]["NextEscalation"] | null;
                 /** Format: date-time */
                 expires_at?: string | null;
-                erased?: components["schemas"]["ErasedContent"] | null;
-            frozen?: components["schemas"]["Frozen"] | null;
+                frozen?: components["schemas"]["Frozen"] | null;
                 id: string;
                 /** @description What it would change, as far as the tool can tell. */
                 impact?: unknown;
@@ -3444,14 +3518,14 @@ export interface components {
                 created_at: string;
                 /**
                  * Format: int64
-                 * @description From its start to its last event, the time in which it waited for people included.
+                 * @description From its start to its end, or to its last event until then; the time in which it waited for people included.
                  */
                 duration_ms?: number;
-                erased?: components["schemas"]["ErasedContent"] | null;
                 /** @description What went wrong, or why somebody cancelled it. */
                 end_message?: string | null;
                 /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
                 end_reason?: string | null;
+                erased?: components["schemas"]["ErasedContent"] | null;
                 id: string;
                 input: Record<string, never>;
                 /** @description Ids of interrupts that wait for a person. */
@@ -3467,7 +3541,10 @@ export interface components {
                 status: components["schemas"]["Status"];
                 /** @description What it was asked to do: the `task` of its input, cut to 300 characters. */
                 task?: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it ended, or its last event until then.
+                 */
                 updated_at: string;
                 usage?: components["schemas"]["Usage"] | null;
                 workflow: string;
@@ -3486,7 +3563,7 @@ export interface components {
                 created_at: string;
                 /**
                  * Format: int64
-                 * @description Of all its runs together, each from its start to its last event.
+                 * @description Of all its runs together, each from its start to its end, or to its last event until then.
                  */
                 duration_ms?: number;
                 /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
@@ -3805,7 +3882,7 @@ export interface components {
          * @description Why somebody is told.
          * @enum {string}
          */
-        Occasion: "opened" | "asked" | "reminded" | "escalated" | "resolved" | "expired";
+        Occasion: "opened" | "asked" | "reminded" | "escalated" | "resolved" | "expired" | "checkpoint";
         /** @description One option, as offered. */
         Offer: {
             /** @description What it does: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` … */
@@ -4045,7 +4122,15 @@ export interface components {
             seq: number;
             stream: string;
         };
-        /** @description One browser. Where it is, and its keys, are nowhere to be read. */
+        /**
+         * @description One browser. Where it is, and its keys, are nowhere to be read.
+         * @example {
+         *       "id": "psh_01k6f0000000000000000000aa",
+         *       "host": "push.example.org",
+         *       "endpoint_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "since": "2026-11-01T10:00:00.000Z"
+         *     }
+         */
         PushSubscription: {
             /** @description SHA-256 of the endpoint, in hexadecimal: a browser finds itself by it. */
             endpoint_sha256: string;
@@ -4055,7 +4140,13 @@ export interface components {
             /** Format: date-time */
             since: string;
         };
-        /** @description The browsers of whoever asks, and what another one needs. */
+        /**
+         * @description The browsers of whoever asks, and what another one needs.
+         * @example {
+         *       "key": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY",
+         *       "items": []
+         *     }
+         */
         PushSubscriptions: {
             /** @description The oldest first. */
             items: components["schemas"]["PushSubscription"][];
@@ -4238,14 +4329,14 @@ export interface components {
             created_at: string;
             /**
              * Format: int64
-             * @description From its start to its last event, the time in which it waited for people included.
+             * @description From its start to its end, or to its last event until then; the time in which it waited for people included.
              */
             duration_ms?: number;
-            erased?: components["schemas"]["ErasedContent"] | null;
             /** @description What went wrong, or why somebody cancelled it. */
             end_message?: string | null;
             /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
             end_reason?: string | null;
+            erased?: components["schemas"]["ErasedContent"] | null;
             id: string;
             input: Record<string, never>;
             /** @description Ids of interrupts that wait for a person. */
@@ -4261,7 +4352,10 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description What it was asked to do: the `task` of its input, cut to 300 characters. */
             task?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it ended, or its last event until then.
+             */
             updated_at: string;
             usage?: components["schemas"]["Usage"] | null;
             workflow: string;
@@ -4322,7 +4416,7 @@ export interface components {
             created_at: string;
             /**
              * Format: int64
-             * @description Of all its runs together, each from its start to its last event.
+             * @description Of all its runs together, each from its start to its end, or to its last event until then.
              */
             duration_ms?: number;
             /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
@@ -4465,6 +4559,22 @@ export interface components {
         };
         /** @enum {string} */
         Status: "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "cancelled";
+        /**
+         * @description What a browser says of itself once it is subscribed: `PushSubscription` of the Push API. All of it is secret.
+         * @example {
+         *       "endpoint": "https://push.example.org/send/6sGVP8qXqKk",
+         *       "p256dh": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY",
+         *       "auth": "_ordMnz7uTCmrpBTeUV4Bw"
+         *     }
+         */
+        SubscribePush: {
+            /** @description Its secret of 16 bytes, in base64url without padding. */
+            auth: string;
+            /** @description Where its push service takes messages for it. */
+            endpoint: string;
+            /** @description Its public key: an uncompressed point of P-256, in base64url without padding. */
+            p256dh: string;
+        };
         /** @description One subtask, where it stands, and where it is drawn. */
         Subtask: {
             agent?: string | null;
@@ -6600,6 +6710,8 @@ export interface operations {
             header?: {
                 /** @description The same request under the same key asks once */
                 "Idempotency-Key"?: string | null;
+                /** @description The trace of a run that it begins is a part of this one (W3C Trace Context) */
+                traceparent?: string | null;
             };
             path?: never;
             cookie?: never;
@@ -7154,6 +7266,43 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    view_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-already_claimed-or-limit_reached"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     list_keys: {
         parameters: {
             query?: never;
@@ -7511,6 +7660,97 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Signed out, and the cookie is cleared */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of yours */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSubscriptions"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    subscribe_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscribePush"];
+            };
+        };
+        responses: {
+            /** @description The browser */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSubscription"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    unsubscribe_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example psh_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It tells nobody any more */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7991,6 +8231,8 @@ export interface operations {
             header?: {
                 /** @description The same request under the same key starts one run */
                 "Idempotency-Key"?: string | null;
+                /** @description The run's trace is a part of this one (W3C Trace Context) */
+                traceparent?: string | null;
             };
             path?: never;
             cookie?: never;
@@ -9008,6 +9250,8 @@ export interface operations {
             header?: {
                 /** @description The same request under the same key is said once */
                 "Idempotency-Key"?: string | null;
+                /** @description The trace of a run that it begins is a part of this one (W3C Trace Context) */
+                traceparent?: string | null;
             };
             path: {
                 /** @example ses_01k6f0000000000000000000bb */

@@ -1,0 +1,1 @@
+import{ct as e}from"./base.js";var t=new Set;function n(n){t.has(n)||(t.add(n),e(`/v1/interrupts/${encodeURIComponent(n)}/views`).catch(()=>t.delete(n)))}export{n as viewed};
