@@ -1,5 +1,8 @@
 //! `freeze` and `unfreeze` of parts: where they are told, and what a slip in a name meets.
 
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use serde_json::json;
+
 use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
@@ -74,12 +77,14 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
 /// At a card one key freezes everything, once it is said why.
 #[test]
 fn one_key_at_a_card_freezes_everything() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let model = runtime.block_on(ScriptedModel::start());
+    model.push("pair", Scripted::call("ask_human", json!({"question": "Which way?"})));
     let home = Home::new();
-    let _serving = home.serve(&[]);
+    let _serving = home.serve(&["--model", "scripted", "--base-url", model.base_url()]);
     let work = home.path().join("work");
     std::fs::create_dir(&work).expect("a folder");
-    let start =
-        ["run", "pair", "Look.", "--model", "rehearsal", "--workspace", work.to_str().expect("a path")];
+    let start = ["run", "pair", "Look.", "--workspace", work.to_str().expect("a path")];
     let mut terminal = Terminal::open(&home, &start, &[]);
     terminal.expect(PROMPT);
     terminal.type_line("!");

@@ -52,7 +52,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     let path = home.path().join("receipt.json");
     let ran = home.run(&["receipt", id, "--out", path.to_str().unwrap()]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(home.run(&["receipt", id, "--out", path.to_str().unwrap()]).code, 1, "it is there already");
+    assert_eq!(home.run(&["receipt", id, "--out", path.to_str().unwrap()]).code, 2, "it is there already");
     let receipt: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let key = receipt["checkpoint"]["key"].as_str().unwrap().to_owned();
     let said = checked(&path, &key, id).unwrap();

@@ -136,7 +136,7 @@ fn the_event_has_a_host_and_nothing_that_reaches_the_browser() {
     let [event] = &events[..] else { panic!("{events:?}") };
     let (_, facts) = event.fact.encode();
     let members: Vec<&String> = facts["is"].as_object().unwrap().keys().collect();
-    assert_eq!(members, ["endpoint", "host", "person"]);
+    assert_eq!(members, ["person", "host", "endpoint"]);
     assert!(!facts.to_string().contains("secret"), "{facts}");
     assert_eq!(event.content, event::Content::none());
 }
