@@ -63,7 +63,8 @@ async fn interact(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    take(&auth, &channels, &headers, body).await.unwrap_or_else(IntoResponse::into_response)
+    // Large, and rare beside other requests.
+    Box::pin(take(&auth, &channels, &headers, body)).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: Body) -> Answer<Response> {
