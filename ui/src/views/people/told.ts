@@ -32,7 +32,7 @@ export async function readTold(): Promise<Told> {
   return { key, here, others: items.filter((item) => item !== here) };
 }
 
-/** Where this browser tells already: a server that was restored knows that it does, and not where it is. */
+/** Where this browser tells already: a server whose folder lost what is kept of it knows that it does, and not where it is. */
 export async function keepTold(): Promise<void> {
   const [{ here }, own] = [await readTold(), await subscribed()];
   if (here && own) await tell(own);
