@@ -70,11 +70,11 @@ impl Push {
 
     /// One that can be sent to; `None`: nothing is known of it here.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
-        let stored = if let Some(database) = app.journal().database() {
+        let stored: Option<Stored> = if let Some(database) = app.journal().database() {
             database.shared(&name(push)).await?.and_then(|text| serde_json::from_str(&text).ok())
         } else {
             let path = self.path(push);
-            blocking(move || secrets::read::<Stored>(&path)).await?
+            blocking(move || secrets::read(&path)).await?
         };
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())

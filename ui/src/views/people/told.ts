@@ -25,9 +25,17 @@ const worker = (window as { trustedTypes?: Policies }).trustedTypes?.createPolic
 export async function readTold(): Promise<Told> {
   const { key, items } = await get<PushSubscriptions>("/v1/me/push");
   const own = await subscribed();
-  const digest = own && (await sha256(own.endpoint));
+  // What is pushed with another key never comes here.
+  const isReached = own && key && base64url(own.options.applicationServerKey) === key;
+  const digest = isReached && (await sha256(own.endpoint));
   const here = items.find((item) => item.endpoint_sha256 === digest);
   return { key, here, others: items.filter((item) => item !== here) };
+}
+
+/** Where this browser tells already: a server whose folder lost what is kept of it knows that it does, and not where it is. */
+export async function keepTold(): Promise<void> {
+  const [{ here }, own] = [await readTold(), await subscribed()];
+  if (here && own) await tell(own);
 }
 
 /** False where the person, or the browser, does not let it. */
@@ -39,8 +47,7 @@ export async function tellHere(key: string): Promise<boolean> {
   await (await registration.pushManager.getSubscription())?.unsubscribe();
   const own = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   try {
-    const { endpoint, keys } = own.toJSON();
-    await post("/v1/me/push", { endpoint, p256dh: keys?.p256dh, auth: keys?.auth });
+    await tell(own);
   } catch (error) {
     await own.unsubscribe();
     throw error;
@@ -54,8 +61,18 @@ export async function tellNoMore(browser: Known, isHere: boolean): Promise<void>
   if (isHere) await (await subscribed())?.unsubscribe();
 }
 
+async function tell(own: PushSubscription): Promise<void> {
+  const { endpoint, keys } = own.toJSON();
+  await post("/v1/me/push", { endpoint, p256dh: keys?.p256dh, auth: keys?.auth });
+}
+
 async function subscribed(): Promise<PushSubscription | null | undefined> {
   return (await navigator.serviceWorker.getRegistration("/"))?.pushManager.getSubscription();
+}
+
+function base64url(bytes: ArrayBuffer | null): string {
+  const text = btoa(String.fromCharCode(...new Uint8Array(bytes ?? new ArrayBuffer(0))));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 async function sha256(text: string): Promise<string> {

@@ -271,5 +271,5 @@ fn a_database_of_an_older_schema_is_not_read_as_if_it_were_one_of_this() {
     first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
     first.pragma_update(None, "user_version", 1).unwrap();
     drop(first);
-    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 12 })));
+    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, .. })));
 }
