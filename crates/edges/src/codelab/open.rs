@@ -23,7 +23,9 @@ pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = asked(run, interrupt);
     // Nobody decides on what is handed out to be run.
     if let Some(told) = assigned::of(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall) {
-        frames.iter_mut().for_each(|frame| frame.assign(&told));
+        for frame in &mut frames {
+            frame.assign(&told);
+        }
     }
     frames
 }

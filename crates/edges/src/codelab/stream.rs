@@ -45,7 +45,7 @@ pub(super) async fn open(
     Extension(clients): Extension<Arc<Clients>>,
     body: Body,
 ) -> Response {
-    begin(caller, &clients, body)
+    Box::pin(begin(caller, &clients, body))
         .await
         .unwrap_or_else(|refused| events(RawBody::from(chunk(&refusal(&refused)))))
 }

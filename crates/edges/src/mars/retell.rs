@@ -151,7 +151,9 @@ impl Telling {
                     && let Some(reader) = self.reader().await
                 {
                     let run = &self.projector.0;
-                    frames.iter_mut().for_each(|frame| tell_you(&mut frame.data, run, &reader));
+                    for frame in &mut frames {
+                        tell_you(&mut frame.data, run, &reader);
+                    }
                 }
                 Next::Frames(frames)
             }
@@ -177,7 +179,9 @@ impl Telling {
             && let Some(reader) = self.reader().await
         {
             let run = &self.projector.0;
-            unseen.iter_mut().for_each(|(_, data)| tell_you(data, run, &reader));
+            for (_, data) in &mut unseen {
+                tell_you(data, run, &reader);
+            }
         }
         unseen
             .into_iter()
