@@ -228,7 +228,7 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
         let actor = &event["actor"];
         assert!(!actor["id"].as_str().unwrap_or_default().is_empty(), "{event:#}");
         let role = actor["role"].as_str().unwrap_or_default();
-        assert!(["operator", "agent", "engine"].contains(&role), "{event:#}");
+        assert!(["operator", "reviewer", "admin", "agent", "engine"].contains(&role), "{event:#}");
         assert!(role == "engine" || actor["via"].is_string(), "{event:#}");
         assert!(!event["type"].as_str().unwrap_or_default().is_empty(), "{event:#}");
     }
