@@ -384,7 +384,7 @@ impl Follower<'_> {
                 }
                 Reaction::Detach => return Ok(Next::Over(Outcome::Left(Left::Detached))),
                 Reaction::Freeze(why) => {
-                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await)
+                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await);
                 }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await? {

@@ -37,7 +37,7 @@ impl Chat<'_> {
                 }
                 Reaction::Detach => return Ok(Next::Over),
                 Reaction::Freeze(why) => {
-                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await)
+                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await);
                 }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await {
