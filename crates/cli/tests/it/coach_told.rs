@@ -347,3 +347,60 @@ fn a_run_that_is_left_is_said_to_wait() {
     assert_eq!(terminal.end().0, 4);
     assert_eq!(stage.summary()["status"], json!("waiting"));
 }
+
+/// Choices that are numbers: what is typed is the choice that says it, and never one that stands in that place.
+#[test]
+fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
+    let stage = Stage::new(CONFIG);
+    let ask = |choices: &[&str]| {
+        Scripted::call("ask_human", json!({ "question": "Sessions a week?", "choices": choices }))
+    };
+    let script = vec![ask(&["3", "4", "5"]), ask(&["2", "3", "4", "5"]), Scripted::text("Thank you.")];
+    stage.plays("metrics", script);
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("#1 3") && screen.contains("#3 5"), "{screen}");
+    terminal.type_line("3");
+    terminal.expect("✓ Answer: 3");
+    terminal.expect(PROMPT);
+    // It is none of the choices: an answer of one's own is shown back.
+    terminal.type_line("7");
+    terminal.expect("Enter sends it");
+    terminal.type_line("#2");
+    terminal.expect("✓ Answer: 3");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    let summary = stage.summary();
+    assert_eq!((&summary["questions"][0]["answer"], &summary["questions"][1]["answer"]), (&json!("3"), &json!("3")));
+}
+
+/// An answer that comes to no form: the options stand there by name, a number is the answer, and a skip is shown back. A
+/// refused answer is followed by the keys.
+#[test]
+fn an_answer_of_json_is_no_entry_of_a_menu() {
+    let stage = Stage::new(CONFIG);
+    let day = json!({ "type": "object", "properties": { "d": { "type": "string" } } });
+    let schema = json!({ "type": "object", "required": ["rpe"], "properties":
+        { "rpe": { "type": "integer" }, "sessions": { "type": "array", "items": day } } });
+    let ask = json!({ "question": "How was it?", "response_schema": schema });
+    stage.plays("metrics", vec![Scripted::call("ask_human", ask), Scripted::text("Thank you.")]);
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("skip Skip") && screen.contains("the answer as JSON"), "{screen}");
+    terminal.type_line("2");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let refused = terminal.expect(PROMPT);
+    assert!(refused.contains("the answer as JSON, or an option's name"), "{refused}");
+    terminal.type_line("skip");
+    terminal.expect("the agent goes on without an answer");
+    terminal.expect("Enter sends it");
+    terminal.type_line("n");
+    terminal.expect(PROMPT);
+    terminal.type_line("{\"rpe\": 2}");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(stage.summary()["questions"][0]["answer"], json!({ "rpe": 2 }));
+}
