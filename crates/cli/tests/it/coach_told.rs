@@ -18,6 +18,8 @@ fn spoil(stage: &Stage) {
     put("units.csv", b"start,duration,distance\n2026-03-01T07:00:00Z,60,10\n");
     let bomb = "<!DOCTYPE a [<!ENTITY a \"aaaa\">]><gpx><trk><name>&a;&a;</name></trk></gpx>";
     put("bomb.gpx", bomb.as_bytes());
+    put("day.fit.gz", b"\x1f\x8b");
+    put("README.md", b"From the watch.");
     put("rows.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(70)).as_bytes());
 }
 
@@ -34,7 +36,8 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
-        "4 not read: ",
+        "5 not read: ",
+        "day.fit.gz (unknown_format)",
         "bomb.gpx (xml_syntax)",
         "empty.fit (fit_header)",
         "latin.csv (not_utf8)",
@@ -45,7 +48,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
     let summary = stage.summary();
     let problems = summary["not_read"]["problems"].as_array().unwrap();
-    assert_eq!(summary["not_read"]["refused"], json!(4), "{}", summary["not_read"]);
+    assert_eq!(summary["not_read"]["refused"], json!(5), "{}", summary["not_read"]);
     let rows = problems.iter().find(|it| it["source"]["file"] == "rows.csv").unwrap();
     assert_eq!((&rows["code"], &rows["places"]), (&json!("bad_date"), &json!(70)));
     let page = stage.file("analysis.html");
@@ -54,6 +57,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
         "empty.fit",
         "latin.csv",
         "units.csv",
+        "day.fit.gz",
         "bomb.gpx",
         "rows.csv, line 2",
         "<td class=\"r\">70</td>",
