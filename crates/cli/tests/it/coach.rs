@@ -417,7 +417,7 @@ fn a_wrong_configuration_starts_nothing() {
         (&["--config", "mode.yaml"], "cheap"),
         (&["--config", "date.yaml"], "current_date is `yesterday`"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
-        (&["--config", "twice.yaml"], "twice.yaml: line 2"),
+        (&["--config", "twice.yaml"], "twice.yaml: line 2: there is twice the key athlete"),
         (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),
     ];
     for (arguments, told) in cases {

@@ -369,13 +369,15 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// What a library says of a key or a value, in the words of a person who writes YAML.
 fn in_words(told: &str) -> String {
-    const WORDS: [(&str, &str); 17] = [
+    const WORDS: [(&str, &str); 19] = [
         ("invalid u16", "a whole number is needed"),
         ("invalid f64", "a number is needed"),
         ("missing field `", "there has to be a key `"),
         ("unknown field `", "there is no key `"),
         ("unknown variant `", "there is no value `"),
         ("duplicate field `", "there is twice the key `"),
+        ("duplicate mapping key: ", "there is twice the key "),
+        (", set DuplicateKeyPolicy in Options if acceptable", ""),
         (", expected one of ", "; there are "),
         (", expected `", "; there is `"),
         ("invalid type: ", "a value of another kind: "),
