@@ -180,6 +180,9 @@ impl Prepared {
     }
 }
 
+/// What a template of an earlier version had in the place of an address.
+const TEMPLATE_ADDRESS: &str = "you@example.com";
+
 impl Config {
     /// Reads and checks a file; the error is one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
@@ -203,6 +206,9 @@ impl Config {
         let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
         if email.is_empty() {
             return Err("athlete.email is missing: it says whose answers these are".to_owned());
+        }
+        if email == TEMPLATE_ADDRESS {
+            return Err(format!("athlete.email is `{email}`, as in the template: write the athlete's address"));
         }
         if !is_address(email) {
             return Err(format!(
