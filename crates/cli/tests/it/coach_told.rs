@@ -408,3 +408,28 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     assert_eq!(terminal.end().0, 0);
     assert_eq!(stage.summary()["questions"][0]["answer"], json!({ "rpe": 2 }));
 }
+
+/// A number that an analyst took from what it was given leads to its file and line; one that is nowhere is marked.
+#[test]
+fn a_number_of_the_data_leads_to_its_file_and_line() {
+    let stage = Stage::new(CONFIG);
+    let script = vec![
+        Scripted::call("read_activity_data", json!({})),
+        Scripted::text("You swam 2436 m on 13 March, and 98765 m before."),
+    ];
+    stage.plays("activity", script);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let page = stage.file("analysis.html");
+    for text in [
+        "<a class=\"found\" href=\"#found-1\">2436</a>",
+        "<tr id=\"found-1\"><th scope=\"row\">2436</th>",
+        "swimming of 2026-03-13, distance 2,436 m: log.csv, line 59",
+        "wrote in digits",
+        "Numbers in words, as a dozen, are not looked up.",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
+    assert!(marked.contains("98765"), "{marked}");
+}

@@ -2,6 +2,7 @@
 
 mod charts;
 mod config;
+mod given;
 mod numbers;
 mod save;
 mod story;
