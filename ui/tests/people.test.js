@@ -205,6 +205,19 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await titles(cleo, ["Of legal"]);
 });
 
+test("a question that several answer says that one skip settles it", async (t) => {
+  const server = await servePeople(t);
+  const asked = await server.agentAsks({
+    kind: "question",
+    title: "Refund it?",
+    assignment: { groups: ["legal"], quorum: { required: 2 } },
+  });
+  const anna = await as(t, server, "anna");
+  await visitCard(anna, asked);
+  await card(anna).getByText(text("assigned.missing.skip")).waitFor();
+  await assertSound(anna, "a question that two answer");
+});
+
 test("an edit of one is agreed with by another, who sees it", async (t) => {
   const server = await servePeople(t);
   const asked = await server.agentAsks({

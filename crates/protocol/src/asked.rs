@@ -76,7 +76,8 @@ impl Involved<'_> {
         if let Some(needed) = assigned.needed.filter(|needed| *needed > 0) {
             let people = if needed == 1 { "one more person" } else { "more people" };
             let count = if needed == 1 { String::new() } else { format!("{needed} ") };
-            out.push((AskedLine::Missing, format!("{count}{people}{}", named(&assigned.missing))));
+            let skips = if self.one_skips_for_all() { "; one person's skip settles it for all" } else { "" };
+            out.push((AskedLine::Missing, format!("{count}{people}{}{skips}", named(&assigned.missing))));
         }
         if let Some(why) = self.you.filter(|you| !you.may_decide).and_then(|you| you.why.as_deref()) {
             out.push((AskedLine::You, format!("may not decide: {}", plain::line(why))));
@@ -85,6 +86,14 @@ impl Involved<'_> {
             out.push((AskedLine::You, format!("decide in the place of {}", plain::line(other))));
         }
         out
+    }
+
+    /// Of a question that several are to answer.
+    fn one_skips_for_all(&self) -> bool {
+        let offers = |id: &str| self.options.iter().any(|option| option.id == id);
+        let Assignment { quorum, stages, .. } = self.assignment;
+        let are_several = quorum.required > 1 || quorum.roles == Represented::All || !stages.is_empty();
+        are_several && offers("answer") && offers("skip")
     }
 
     fn voted(&self, vote: &Vote) -> String {

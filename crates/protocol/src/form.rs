@@ -81,15 +81,20 @@ impl Interrupt {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Whether a bare number is an answer: of a schema that takes one, or in words where none are suggested. Options of
-    /// such a question go by their names, for `2` is no second option.
+    /// Whether a bare number may be an answer: one of data, one in words where none are suggested, or where a suggested one
+    /// has a number in it. What can be chosen goes by its name there, for `2` is no second option.
     pub fn takes_a_number(&self) -> bool {
-        let answer = self.options.iter().find(|option| option.id == "answer");
-        let Some(answer) = answer.filter(|_| self.kind == Kind::Question) else { return false };
-        let fits = |schema: &Value| may_be_a_number(schema, schema, DEPTH);
-        let of_data = answer.needs_edit && self.response_schema.as_ref().is_some_and(fits);
-        let of_words = answer.needs_text && self.suggestions().is_empty();
-        of_data || of_words
+        let has_a_number = |text: &str| text.chars().any(char::is_numeric);
+        match self.kind {
+            Kind::Question => {
+                let answer = self.options.iter().find(|option| option.id == "answer");
+                let suggested = self.suggestions();
+                let of_words = suggested.is_empty() || suggested.into_iter().any(has_a_number);
+                answer.is_some_and(|answer| answer.needs_edit || (answer.needs_text && of_words))
+            }
+            Kind::Choice => self.options.iter().any(|option| has_a_number(&option.label)),
+            _ => false,
+        }
     }
 
     /// The answers that a question suggests: its own, or the texts that its schema allows.
@@ -130,24 +135,6 @@ fn is_of_text(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "string")
         || schema.get("const").is_some_and(Value::is_string)
         || schema.get("enum").is_some_and(all_texts)
-}
-
-/// Whether a number may fit a schema; one that says nothing of types takes numbers too.
-fn may_be_a_number(root: &Value, schema: &Value, depth: usize) -> bool {
-    let schema = followed(root, schema);
-    let Some(depth) = depth.checked_sub(1) else { return true };
-    let branches = |key: &&str| schema.get(*key).and_then(Value::as_array);
-    if let Some(branches) = ["oneOf", "anyOf"].iter().find_map(branches) {
-        return branches.iter().any(|branch| may_be_a_number(root, branch, depth));
-    }
-    let is_number = |name: &Value| matches!(name.as_str(), Some("integer" | "number"));
-    match (schema.get("const"), schema.get("enum").and_then(Value::as_array), schema.get("type")) {
-        (Some(only), _, _) => only.is_number(),
-        (None, Some(allowed), _) => allowed.iter().any(Value::is_number),
-        (None, None, Some(Value::Array(names))) => names.iter().any(is_number),
-        (None, None, Some(name)) => is_number(name),
-        (None, None, None) => schema.get("properties").is_none(),
-    }
 }
 
 /// The schema behind references within `root`.

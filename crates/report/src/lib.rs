@@ -20,6 +20,6 @@ pub use chart::{Band, Bar, Bars, Chart, Lines, Row, Series, Zones};
 pub use document::Document;
 pub use page::html;
 pub use report::{
-    Assumption, Competition, Computed, NotComputed, Question, Report, Section, Unread, UnreadRow,
+    Assumption, Competition, Computed, Given, NotComputed, Question, Report, Section, Unread, UnreadRow,
 };
 pub use trace::{Known, Quantity, untraced};

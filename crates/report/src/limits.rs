@@ -31,3 +31,7 @@ pub const ROWS: usize = 26;
 pub const DRAWN: f64 = 1e15;
 /// Inputs of a computed number that are named: those of all rows together stay within a page that a browser shows.
 pub const NAMES: usize = 60;
+/// Numbers of the texts that are listed with their places in the training data: a row is three hundred bytes.
+pub const FOUND: usize = 1_000;
+/// Places that are named of such a number: the same pulse stands on many days.
+pub const PLACES: usize = 3;

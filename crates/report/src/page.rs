@@ -7,9 +7,10 @@ use crate::chart::Chart;
 use crate::gaps;
 use crate::limits::NAMES;
 use crate::markup::{line, said};
+use crate::number;
 use crate::prose::{self, Rendered};
-use crate::report::{Assumption, Competition, Question, Report, Section};
-use crate::trace::Known;
+use crate::report::{Assumption, Competition, Given, Question, Report, Section};
+use crate::trace::{Found, Known, Lookup};
 
 pub(crate) const STYLE: &str = include_str!("page.css");
 /// No script, nothing from elsewhere; links lead to places of the page.
@@ -18,7 +19,7 @@ pub(crate) const POLICY: &str =
 
 /// The report as one HTML page. It is well-formed XML too.
 pub fn html(report: &Report) -> String {
-    let known = known(report);
+    let mut lookup = Lookup::new(known(report), report.given.clone());
     let mut body = String::new();
     let mut contents = Vec::new();
     competitions(&mut body, &report.competitions, &mut contents);
@@ -27,9 +28,10 @@ pub fn html(report: &Report) -> String {
     for (at, section) in report.sections.iter().enumerate() {
         let anchor = anchor(at, &section.id);
         contents.push((anchor.clone(), line(&section.title)));
-        untraced += self::section(&mut body, section, &anchor, &known).untraced;
+        untraced += self::section(&mut body, section, &anchor, &mut lookup).untraced;
     }
     computed(&mut body, report, &mut contents);
+    found(&mut body, &lookup.found, &mut contents);
     gaps::not_computed(&mut body, &report.not_computed, &mut contents);
     gaps::unread(&mut body, report.unread.as_ref(), &mut contents);
     questions(&mut body, &report.questions, &mut contents);
@@ -188,7 +190,7 @@ fn charts(out: &mut String, charts: &[Chart], contents: &mut Vec<(String, String
     out.push_str("</div>\n</section>\n");
 }
 
-fn section(out: &mut String, section: &Section, anchor: &str, known: &Known) -> Rendered {
+fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Lookup) -> Rendered {
     let _ = write!(
         out,
         "<section id=\"{anchor}\" aria-labelledby=\"{anchor}-title\">\n<h2 id=\"{anchor}-title\">{}</h2>\n\
@@ -196,7 +198,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, known: &Known) -> 
         line(&section.title),
         line(&section.agent)
     );
-    let rendered = prose::render(out, &section.text, (!section.plans).then_some(known));
+    let rendered = prose::render(out, &section.text, (!section.plans).then_some(lookup));
     if section.text.trim().is_empty() {
         out.push_str("<p>The agent wrote nothing.</p>\n");
     }
@@ -262,6 +264,35 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
         out.push_str("</dl>\n");
     }
     out.push_str("</section>\n");
+}
+
+/// Numbers of the texts that stand in the training data, with their places there.
+fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
+    if found.is_empty() {
+        return;
+    }
+    open(out, "found", "Numbers from the data", contents);
+    out.push_str(
+        "<p class=\"by\">Numbers of the texts above that stand in the training data. They were found by their value \
+         and unit: which of several places the agent meant is not known.</p>\n",
+    );
+    table_head(out, "Numbers from the data", &["Written", "Where it stands"]);
+    for (at, Found { written, places, more }) in found.iter().enumerate() {
+        let place = |given: &Given| {
+            let value = number::number(given.value);
+            let text = format!("{} {value} {}: {}", given.label, given.unit, given.place);
+            format!("<li>{}</li>", line(&text))
+        };
+        let places: String = places.iter().map(place).collect();
+        let more = if *more > 0 { format!("<li>and {more} more</li>") } else { String::new() };
+        let _ = writeln!(
+            out,
+            "<tr id=\"found-{}\"><th scope=\"row\">{}</th><td class=\"how\"><ul>{places}{more}</ul></td></tr>",
+            at + 1,
+            line(written)
+        );
+    }
+    out.push_str("</tbody></table></div>\n</section>\n");
 }
 
 /// What a number was computed from, by name, behind a fold.
@@ -352,9 +383,9 @@ fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &m
         };
         let _ = writeln!(
             out,
-            "<p>Every number that an agent wrote in an analysis was looked up in what the tools computed, in the \
+            "<p>Every number that an agent wrote in digits in an analysis was looked up in what the tools computed, in the \
              training data and in the answers: as it is, rounded, or written in another way (seconds as minutes, a \
-             share as percent, metres as kilometres). {found} A marked number may still be right: the agent may have \
+             share as percent, metres as kilometres). Numbers in words, as a dozen, are not looked up. {found} A marked number may still be right: the agent may have \
              counted or reckoned it. That a number is found does not say that the sentence around it is right.</p>"
         );
     }

@@ -5,6 +5,7 @@
 //! opened is closed here, so a text can not leave its section. Numbers that are not known are marked.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::ops::Range;
 
 use holdshort_protocol::plain;
@@ -12,7 +13,7 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 
 use crate::limits::{MARKERS, MARKS, NESTING, PROSE_BYTES, TEXT_BYTES};
 use crate::markup::escape;
-use crate::trace::{self, Known, Unit};
+use crate::trace::{self, Look, Lookup, Unit};
 
 /// Characters that stand for `[` and `<` while the text is parsed. `plain` leaves none of them in a text.
 const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
@@ -25,18 +26,20 @@ const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input
 pub(crate) struct Rendered {
     /// Numbers that were marked.
     pub untraced: usize,
+    /// Numbers that lead to where they stand in the data.
+    pub found: usize,
     /// Something of the text is not shown.
     pub is_cut: bool,
 }
 
-/// Renders a text behind a heading of level 2. Without `known` no number is looked up.
-pub(crate) fn render(out: &mut String, text: &str, known: Option<&Known>) -> Rendered {
+/// Renders a text behind a heading of level 2. Without `lookup` no number is looked up.
+pub(crate) fn render(out: &mut String, text: &str, lookup: Option<&mut Lookup>) -> Rendered {
     let mut cut = text.len().min(TEXT_BYTES);
     while !text.is_char_boundary(cut) {
         cut -= 1;
     }
     let source = source(&text[..cut]);
-    let mut writer = Writer::new(out, known);
+    let mut writer = Writer::new(out, lookup);
     writer.rendered.is_cut = cut < text.len();
     for event in Parser::new_ext(&source, Options::ENABLE_TABLES) {
         if writer.is_full() {
@@ -101,7 +104,7 @@ struct Open {
 struct Writer<'a> {
     out: &'a mut String,
     start: usize,
-    known: Option<&'a Known>,
+    lookup: Option<&'a mut Lookup>,
     open: Vec<Open>,
     /// What is in the line that is being read.
     pieces: Vec<Piece>,
@@ -122,11 +125,11 @@ struct Table {
 }
 
 impl<'a> Writer<'a> {
-    fn new(out: &'a mut String, known: Option<&'a Known>) -> Self {
+    fn new(out: &'a mut String, lookup: Option<&'a mut Lookup>) -> Self {
         Self {
             start: out.len(),
             out,
-            known,
+            lookup,
             open: Vec::new(),
             pieces: Vec::new(),
             emphasis: Vec::new(),
@@ -312,10 +315,16 @@ impl<'a> Writer<'a> {
         if seen.is_empty() {
             return;
         }
-        let marks = self.known.map_or(Vec::new(), |known| trace::untraced_in(&seen, known, column));
-        let room = MARKS.saturating_sub(self.rendered.untraced);
-        self.rendered.untraced += marks.len();
-        let mut marks = marks.into_iter().take(room).peekable();
+        let mut marks = self.lookup.as_mut().map_or(Vec::new(), |lookup| lookup.marks(&seen, column));
+        marks.retain(|(_, look)| {
+            let count = match look {
+                Look::Untraced => &mut self.rendered.untraced,
+                Look::Found(_) => &mut self.rendered.found,
+            };
+            *count += 1;
+            *count <= MARKS
+        });
+        let mut marks = marks.into_iter().peekable();
         let mut at = 0;
         for piece in &pieces {
             match piece {
@@ -323,15 +332,23 @@ impl<'a> Writer<'a> {
                 Piece::Text(text) => {
                     let end = at + text.len();
                     while at < end {
-                        while marks.next_if(|mark| mark.end <= at).is_some() {}
-                        let (to, is_marked) = next_part(marks.peek(), at, end);
-                        if is_marked {
-                            self.out.push_str(MARK);
+                        while marks.next_if(|(mark, _)| mark.end <= at).is_some() {}
+                        let mark = marks.peek();
+                        let (to, is_marked) = next_part(mark.map(|(mark, _)| mark), at, end);
+                        let look = mark.filter(|_| is_marked).map(|(_, look)| *look);
+                        match look {
+                            Some(Look::Untraced) => self.out.push_str(MARK),
+                            Some(Look::Found(row)) => {
+                                let _ = write!(self.out, "<a class=\"found\" href=\"#found-{}\">", row + 1);
+                            }
+                            None => {}
                         }
                         escape(self.out, &seen[at..to]);
-                        if is_marked {
-                            self.out.push_str("</mark>");
-                        }
+                        self.out.push_str(match look {
+                            Some(Look::Untraced) => "</mark>",
+                            Some(Look::Found(_)) => "</a>",
+                            None => "",
+                        });
                         at = to;
                     }
                 }

@@ -20,6 +20,8 @@ pub struct Report {
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
+    /// Values of the training data, with their places.
+    pub given: Vec<Given>,
     /// What the caveats of these numbers mean, by their name.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
@@ -45,6 +47,7 @@ impl Report {
             sections: Vec::new(),
             charts: Vec::new(),
             computed: Vec::new(),
+            given: Vec::new(),
             caveats: BTreeMap::new(),
             not_computed: Vec::new(),
             unread: None,
@@ -82,6 +85,17 @@ pub struct Computed {
     pub inputs: String,
     /// Each of them by its name.
     pub named: Vec<String>,
+}
+
+/// A value as it stands in the training data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// What was measured, and when.
+    pub label: String,
+    pub value: f64,
+    pub unit: String,
+    /// The file, and the line or another place in it.
+    pub place: String,
 }
 
 /// A number that there is none of.

@@ -31,6 +31,7 @@ export const people = {
   "assigned.missing": "Missing",
   "assigned.missing.one": "one more person",
   "assigned.missing.other": "{n} more people",
+  "assigned.missing.skip": "one person's skip settles it for all",
   "assigned.you.not": "You may not decide on it: {why}",
   "assigned.you.not.own": "You may not release it: {why}",
   "assigned.you.for": "You decide in the place of {who}.",

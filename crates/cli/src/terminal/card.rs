@@ -56,17 +56,16 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// The options as the server lists them, apart from the choices of a question and numbered after them; by their names
-/// where a number is an answer.
+/// The options as the server lists them, apart from the choices of a question and numbered after them. Where a number may
+/// be an answer options go by their names, and choices by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier::lines(interrupt, paint);
     let mut number = 0;
     for choice in interrupt.suggestions() {
         number += 1;
-        out.extend(
-            paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), plain::line(choice)), 5),
-        );
+        let mark = if interrupt.takes_a_number() { format!("#{number}") } else { number.to_string() };
+        out.extend(paint.fold(&format!("  {} {}", paint.bold(&format!("{mark:>2}")), plain::line(choice)), 5));
     }
     let is_suggested = number > 0;
     if is_suggested {

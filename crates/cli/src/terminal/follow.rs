@@ -307,25 +307,26 @@ impl Follower<'_> {
     fn ask(&mut self, interrupt: Interrupt) {
         let paint = Paint::stderr();
         tell("");
+        let prompt = Prompt::new(interrupt);
+        let interrupt = &prompt.interrupt;
         match &mut self.coach {
-            Some(runner) if Runner::asks(&interrupt) => {
-                tell_all(&runner.screen(&interrupt, self.open.len()));
-                if interrupt.suggestions().is_empty() {
-                    tell_all(&earlier::lines(&interrupt, paint));
+            Some(runner) if Runner::asks(interrupt) => {
+                tell_all(&runner.screen(interrupt, self.open.len()));
+                if interrupt.suggestions().is_empty() && !prompt.takes_json() {
+                    tell_all(&earlier::lines(interrupt, paint));
                 } else {
-                    tell_all(&card::options(&interrupt, paint));
+                    tell_all(&card::options(interrupt, paint));
                 }
             }
             Some(_) | None => {
                 let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
-                tell_all(&card::render(&interrupt, view));
-                tell_all(&card::options(&interrupt, paint));
+                tell_all(&card::render(interrupt, view));
+                tell_all(&card::options(interrupt, paint));
             }
         }
         if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
             tell_all(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));
         }
-        let prompt = Prompt::new(interrupt);
         tell_all(&prompt.keys(paint));
         if let Some(input) = &mut self.input {
             input.forget();
@@ -445,8 +446,14 @@ impl Follower<'_> {
                     let text = crate::output::error(&error);
                     let fold = |line: &str| paint.fold(&format!("  {}", paint.red(line)), 4);
                     let mut told: Vec<String> = text.lines().flat_map(fold).collect();
+                    if takes_another_source(&error) {
+                        tell_all(&told);
+                        self.asking = None;
+                        self.tell_held();
+                        return Ok(None);
+                    }
                     if let Some(prompt) = &mut self.asking {
-                        told.extend(prompt.refused(client::errors(&error)));
+                        told.extend(prompt.refused(client::errors(&error), paint));
                     }
                     Ok(Some(told))
                 }
@@ -481,6 +488,11 @@ impl Follower<'_> {
         tell_all(&paint.fold(&format!("  {}", paint.yellow(text)), 2));
         self.cursor();
     }
+}
+
+/// Whether an earlier answer was taken that can not be taken any more: the card is shown as it is now, without it.
+pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
+    client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }
 
 /// What was decided, in the words of the option.

@@ -45,8 +45,9 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         let what = "opens $EDITOR on the paths that it changes: delete the lines of those to drop";
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{:16}", "f"))), HANG));
     }
+    let named = if interrupt.takes_a_number() { "its name" } else { "number or name" };
     for (key, what) in [
-        ("number or name", "chooses an option; words after it go along as your reason or note"),
+        (named, "chooses an option; words after it go along as your reason or note"),
         ("e", edited),
         ("v", "shows everything, uncut"),
         ("d", &back),

@@ -7,6 +7,20 @@ pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
+/// The suggested answer that a line is: by its text, or by its number. That is written `#2` where a bare number may be an
+/// answer.
+pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
+    let all = interrupt.suggestions();
+    let by_text = all.iter().find(|choice| choice.trim() == line && !line.is_empty());
+    let by_number = || all.get(place(interrupt, line)?.checked_sub(1)?);
+    by_text.or_else(by_number).copied()
+}
+
+/// The number of a suggested answer, as it is written beside it.
+pub(super) fn place(interrupt: &Interrupt, line: &str) -> Option<usize> {
+    if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
+}
+
 /// By its number, its id, or the name that it is shown under where nobody else gave it that.
 pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;

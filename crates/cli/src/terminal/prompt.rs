@@ -106,7 +106,11 @@ impl Prompt {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
                 "the answer as JSON, or an option's name"
             }
+            Some(_) if self.interrupt.takes_a_number() && !self.interrupt.suggestions().is_empty() => {
+                "an answer by its text or as #1, your own words, or an option's name"
+            }
             Some(_) if self.interrupt.takes_a_number() => "your own words, or an option's name",
+            None if self.interrupt.takes_a_number() => "an option's name",
             Some(offer) if offer.needs_edit => "a number, or the answer as JSON",
             Some(offer) if offer.effect == "respond" => "a number, or your own words",
             Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
@@ -162,7 +166,13 @@ impl Prompt {
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
-        let is_sent = self.interrupt.kind == Kind::Question || (in_script && self.releases_nothing(decision));
+        // Of a list of numbers it may have been the second, or the answer 2.
+        let is_clear = in_script
+            || self.interrupt.suggestions().is_empty()
+            || line.trim().parse::<f64>().is_err()
+            || !self.interrupt.takes_a_number();
+        let is_sent = (self.interrupt.kind == Kind::Question && is_clear)
+            || (in_script && self.releases_nothing(decision));
         let is_words =
             decision.text.is_some() && decision.from.is_none() && self.asks_again(&decision.option).is_none();
         if was_choosing && is_words && is_sent {
@@ -233,13 +243,18 @@ impl Prompt {
     }
 
     /// The answer was refused. What was asked for part by part is asked for again where it does not fit, and only there.
-    pub(crate) fn refused(&mut self, problems: &[FieldError]) -> Vec<String> {
-        let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) else {
-            return Vec::new();
-        };
-        let asked = filling.ask();
-        self.stage = Stage::Fill(filling);
-        vec![asked]
+    /// Gives the keys, which the reasons have moved out of sight.
+    pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
+        if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
+            self.stage = Stage::Fill(filling);
+        }
+        self.keys(paint)
+    }
+
+    /// Whether the answer is typed as JSON, whole.
+    pub(crate) fn takes_json(&self) -> bool {
+        let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
+        self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
     /// What is said to a decision that was shown back.
@@ -347,6 +362,10 @@ impl Prompt {
     }
 
     fn choose(&mut self, line: &str, paint: Paint) -> Reaction {
+        if let Some(answer) = naming::suggested(&self.interrupt, line) {
+            let answer = Some(answer.to_owned());
+            return Reaction::Decide(self.decision("answer", answer));
+        }
         match line {
             "" => return self.empty(paint),
             "?" | "help" => return Reaction::Help,
@@ -389,10 +408,12 @@ impl Prompt {
         match naming::natural(&self.interrupt).map(|offer| (offer.id.clone(), offer.needs_edit)) {
             Some((id, true)) => self.data(&id, line, paint),
             Some((id, false)) => self.confirm(&id, line, paint),
-            None => Reaction::Ask(vec![format!(
-                "  “{}” is none of the options; type a number, or ? for what they do.",
-                plain::line(line)
-            )]),
+            None => {
+                let typed = if self.interrupt.takes_a_number() { "an option's name" } else { "a number" };
+                let line = plain::line(line);
+                let told = format!("  “{line}” is none of the options; type {typed}, or ? for what they do.");
+                Reaction::Ask(vec![told])
+            }
         }
     }
 
@@ -424,16 +445,14 @@ impl Prompt {
 
     /// A number or an option's name, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
-        let suggestions = self.interrupt.suggestions();
+        let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
-            if (1..=suggestions.len()).contains(&number) {
-                let text = suggestions[number - 1].to_owned();
-                return Some(Reaction::Decide(self.decision("answer", Some(text))));
-            }
-            let last = suggestions.len() + self.interrupt.options.len();
+            let last = suggested + self.interrupt.options.len();
             if number == 0 || number > last {
                 return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
             }
+        } else if suggested > 0 && naming::place(&self.interrupt, line).is_some() {
+            return Some(Reaction::Ask(vec![format!("  There is no {line}: #1 to #{suggested}.")]));
         }
         let offer = naming::option(&self.interrupt, line)?.clone();
         if offer.needs_edit {
@@ -461,6 +480,9 @@ impl Prompt {
         let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
         if matches!(&*offer.effect, "fail_run" | "cancel_run") {
             return Some("this ends the run".to_owned());
+        }
+        if offer.id == "skip" && self.takes_json() {
+            return Some("the agent goes on without an answer".to_owned());
         }
         let unseen = self.interrupt.unseen_by(offer, edit)?;
         Some(plain::line(unseen.trim_end_matches('.')).into_owned())
@@ -538,5 +560,7 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     Filling::of(schema)
 }
 
+#[cfg(test)]
+mod number_tests;
 #[cfg(test)]
 mod tests;

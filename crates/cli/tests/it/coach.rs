@@ -397,10 +397,12 @@ fn a_wrong_configuration_starts_nothing() {
     write("folder.yaml", "athlete: {email: a@b.c}\ndata: dta\n");
     write("inside.yaml", "athlete: {email: a@b.c}\noutput: {directory: data/report}\n");
     write("at.yaml", "athlete: {email: \"@\"}\n");
+    write("template.yaml", "athlete: {email: you@example.com}\n");
     write("word.yaml", "athlete: {email: nope}\n");
     write("heart.yaml", "athlete: {email: a@b.c, max_heart_rate: 999}\n");
     write("kind.yaml", "athlete: {email: a@b.c}\nextraction: {metrics_days: many}\n");
-    let cases: [(&[&str], &str); 18] = [
+    let cases: [(&[&str], &str); 19] = [
+        (&["--config", "template.yaml"], "athlete.email is `you@example.com`, as in the template"),
         (&["--config", "at.yaml"], "athlete.email is `@`, which is no address"),
         (&["--config", "word.yaml"], "athlete.email is `nope`, which is no address"),
         (&["--config", "heart.yaml"], "athlete.max_heart_rate is 999: it lies between 60 and 250 bpm"),
@@ -417,7 +419,7 @@ fn a_wrong_configuration_starts_nothing() {
         (&["--config", "mode.yaml"], "cheap"),
         (&["--config", "date.yaml"], "current_date is `yesterday`"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
-        (&["--config", "twice.yaml"], "twice.yaml: line 2"),
+        (&["--config", "twice.yaml"], "twice.yaml: line 2: there is twice the key athlete"),
         (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),
     ];
     for (arguments, told) in cases {
@@ -452,12 +454,22 @@ fn the_template_is_written_once_and_works() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 
-    let stage = Stage::new(&template);
+    // Nothing that is made up reaches an agent, and nothing is kept under a made-up address.
+    let untouched = Stage::new(&template);
+    let ran = untouched.home.run(&untouched.arguments(&[]));
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("athlete.email is missing"), "{ran:?}");
+
+    let stage = Stage::new(&template.replace("email: \"\"", "email: \"runner@example.com\""));
     let report = stage.home.path().join("report");
     let ran = stage.home.run(&stage.arguments(&["--output-dir", report.to_str().unwrap()]));
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(stage.summary()["athlete"]["email"], json!("you@example.com"));
+    assert_eq!(stage.summary()["athlete"]["email"], json!("runner@example.com"));
     assert!(stage.file("synthesis.md").contains("The part of synthesis."));
+    let told = stage.model.requests_of("metrics")[0].texts().join("\n");
+    for made_up in ["What the analysts should know", "Your name", "Spring marathon"] {
+        assert!(!told.contains(made_up), "{made_up}: {told}");
+    }
 }
 
 #[test]

@@ -18,6 +18,8 @@ fn spoil(stage: &Stage) {
     put("units.csv", b"start,duration,distance\n2026-03-01T07:00:00Z,60,10\n");
     let bomb = "<!DOCTYPE a [<!ENTITY a \"aaaa\">]><gpx><trk><name>&a;&a;</name></trk></gpx>";
     put("bomb.gpx", bomb.as_bytes());
+    put("day.fit.gz", b"\x1f\x8b");
+    put("README.md", b"From the watch.");
     put("rows.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(70)).as_bytes());
 }
 
@@ -34,7 +36,8 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
-        "4 not read: ",
+        "5 not read: ",
+        "day.fit.gz (unknown_format)",
         "bomb.gpx (xml_syntax)",
         "empty.fit (fit_header)",
         "latin.csv (not_utf8)",
@@ -45,7 +48,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
     let summary = stage.summary();
     let problems = summary["not_read"]["problems"].as_array().unwrap();
-    assert_eq!(summary["not_read"]["refused"], json!(4), "{}", summary["not_read"]);
+    assert_eq!(summary["not_read"]["refused"], json!(5), "{}", summary["not_read"]);
     let rows = problems.iter().find(|it| it["source"]["file"] == "rows.csv").unwrap();
     assert_eq!((&rows["code"], &rows["places"]), (&json!("bad_date"), &json!(70)));
     let page = stage.file("analysis.html");
@@ -54,6 +57,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
         "empty.fit",
         "latin.csv",
         "units.csv",
+        "day.fit.gz",
         "bomb.gpx",
         "rows.csv, line 2",
         "<td class=\"r\">70</td>",
@@ -346,4 +350,86 @@ fn a_run_that_is_left_is_said_to_wait() {
     terminal.type_raw("\u{3}");
     assert_eq!(terminal.end().0, 4);
     assert_eq!(stage.summary()["status"], json!("waiting"));
+}
+
+/// Choices that are numbers: what is typed is the choice that says it, and never one that stands in that place.
+#[test]
+fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
+    let stage = Stage::new(CONFIG);
+    let ask = |choices: &[&str]| {
+        Scripted::call("ask_human", json!({ "question": "Sessions a week?", "choices": choices }))
+    };
+    let script = vec![ask(&["3", "4", "5"]), ask(&["2", "3", "4", "5"]), Scripted::text("Thank you.")];
+    stage.plays("metrics", script);
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("#1 3") && screen.contains("#3 5"), "{screen}");
+    terminal.type_line("3");
+    terminal.expect("✓ Answer: 3");
+    terminal.expect(PROMPT);
+    // It is none of the choices: an answer of one's own is shown back.
+    terminal.type_line("7");
+    terminal.expect("Enter sends it");
+    terminal.type_line("#2");
+    terminal.expect("✓ Answer: 3");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    let summary = stage.summary();
+    assert_eq!((&summary["questions"][0]["answer"], &summary["questions"][1]["answer"]), (&json!("3"), &json!("3")));
+}
+
+/// An answer that comes to no form: the options stand there by name, a number is the answer, and a skip is shown back. A
+/// refused answer is followed by the keys.
+#[test]
+fn an_answer_of_json_is_no_entry_of_a_menu() {
+    let stage = Stage::new(CONFIG);
+    let day = json!({ "type": "object", "properties": { "d": { "type": "string" } } });
+    let schema = json!({ "type": "object", "required": ["rpe"], "properties":
+        { "rpe": { "type": "integer" }, "sessions": { "type": "array", "items": day } } });
+    let ask = json!({ "question": "How was it?", "response_schema": schema });
+    stage.plays("metrics", vec![Scripted::call("ask_human", ask), Scripted::text("Thank you.")]);
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("skip Skip") && screen.contains("the answer as JSON"), "{screen}");
+    terminal.type_line("2");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let refused = terminal.expect(PROMPT);
+    assert!(refused.contains("the answer as JSON, or an option's name"), "{refused}");
+    terminal.type_line("skip");
+    terminal.expect("the agent goes on without an answer");
+    terminal.expect("Enter sends it");
+    terminal.type_line("n");
+    terminal.expect(PROMPT);
+    terminal.type_line("{\"rpe\": 2}");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(stage.summary()["questions"][0]["answer"], json!({ "rpe": 2 }));
+}
+
+/// A number that an analyst took from what it was given leads to its file and line; one that is nowhere is marked.
+#[test]
+fn a_number_of_the_data_leads_to_its_file_and_line() {
+    let stage = Stage::new(CONFIG);
+    let script = vec![
+        Scripted::call("read_activity_data", json!({})),
+        Scripted::text("You swam 2436 m on 13 March, and 98765 m before."),
+    ];
+    stage.plays("activity", script);
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let page = stage.file("analysis.html");
+    for text in [
+        "<a class=\"found\" href=\"#found-1\">2436</a>",
+        "<tr id=\"found-1\"><th scope=\"row\">2436</th>",
+        "swimming of 2026-03-13, distance 2,436 m: log.csv, line 59",
+        "wrote in digits",
+        "Numbers in words, as a dozen, are not looked up.",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
+    assert!(marked.contains("98765"), "{marked}");
 }

@@ -132,7 +132,20 @@ fn told(error: &ValidationError<'_>) -> String {
     if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
         return "takes too long to match against the schema's pattern: send something simpler".to_owned();
     }
-    error.to_string()
+    without_value(error)
+}
+
+/// The reason stands behind the value: of one that is long the beginning is quoted.
+fn without_value(error: &ValidationError<'_>) -> String {
+    const QUOTED_CHARS: usize = 60;
+    let (text, value) = (error.to_string(), error.instance().to_string());
+    match value.char_indices().nth(QUOTED_CHARS) {
+        Some((at, _)) => {
+            let end = if value.starts_with('"') { "…\"" } else { "…" };
+            text.replacen(&value, &format!("{}{end}", &value[..at]), 1)
+        }
+        None => text,
+    }
 }
 
 fn shorten(message: &str) -> String {

@@ -342,3 +342,22 @@ fn the_deepest_that_is_taken_needs_no_deep_stack() {
         std::thread::Builder::new().stack_size(1024 * 1024).spawn(move || pointers(&schema, &value));
     assert_eq!(checked.expect("it starts").join().expect("it ends"), [""; 0]);
 }
+
+/// Of a long value its beginning is quoted; what is wrong with it is told whole.
+#[test]
+fn the_reason_is_told_behind_a_long_value() {
+    let long = "a".repeat(50_000);
+    let table = [
+        (json!({ "pattern": "^b+$" }), json!(long), "does not match"),
+        (json!({ "maxLength": 3 }), json!(long), "is longer than 3 characters"),
+        (json!({ "type": "integer" }), json!(long), "is not of type"),
+        (json!({ "type": "string" }), json!(vec![1; 5_000]), "is not of type"),
+        (json!({ "enum": ["x", "y"] }), json!(long), "is not one of"),
+    ];
+    for (schema, value, reason) in table {
+        let problems = check(&schema, &value, "/edit");
+        let [problem] = &problems[..] else { panic!("{schema}: {problems:?}") };
+        assert!(problem.message.contains(reason), "{schema}: {}", problem.message);
+        assert!(problem.message.contains('…') && problem.message.len() < 200, "{}", problem.message);
+    }
+}

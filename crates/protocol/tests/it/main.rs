@@ -1,6 +1,7 @@
-//! What clients count on: texts made plain, warnings, and a page for each code.
+//! What clients count on: texts made plain, warnings, who is asked, and a page for each code.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod asked;
 mod hostile;
 mod pages;

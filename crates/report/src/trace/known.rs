@@ -47,7 +47,7 @@ fn means(unit: &str) -> (Quantity, f64) {
 
 /// A number by its size; both signs of one size are two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Entry {
+pub(super) struct Entry {
     quantity: Quantity,
     size: f64,
     is_negative: bool,
@@ -137,6 +137,14 @@ impl Known {
         self.scaled(value, quantity, factor);
     }
 
+    /// A number in its unit alone: not as the same digits of something else.
+    pub(super) fn measured(&mut self, value: f64, unit: &str) -> Option<Entry> {
+        let (quantity, factor) = means(unit);
+        let value = value * factor;
+        self.value(value, quantity);
+        value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
+    }
+
     /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
     /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
     /// or from the `unit` beside it.
@@ -172,17 +180,37 @@ impl Known {
                 let is_plain = *sign == Sign::None && units.contains(&Unit::None);
                 is_plain && readings.iter().any(|text| self.has_year(text))
                     || readings.iter().filter_map(|text| Decimal::read(text)).any(|decimal| {
-                        let mut units = units.iter().copied().chain(column);
-                        units.any(|unit| self.has_rounding(decimal, *sign, unit.ways()))
+                        let mut ways = units.iter().copied().chain(column).flat_map(Unit::ways);
+                        ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
                     })
             }
             // A clock time is a duration, never the same digits of something else.
             Form::Times(times) => times.iter().any(|(decimal, unit)| {
-                let ways = unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds);
-                ways.into_iter().any(|way| self.has_rounding(*decimal, Sign::None, &[*way]))
+                as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
             }),
             Form::Days(days) => days.iter().any(|day| day.is_in(&self.days)),
             Form::Odd => false,
+        }
+    }
+
+    /// The known numbers that a written one may be.
+    pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let decimals = readings.iter().filter_map(|text| Decimal::read(text));
+                let ways = || units.iter().copied().chain(column).flat_map(Unit::ways);
+                decimals
+                    .flat_map(|decimal| ways().map(move |way| (decimal, *way)))
+                    .flat_map(|(decimal, way)| self.roundings(decimal, *sign, way))
+                    .collect()
+            }
+            Form::Times(times) => times
+                .iter()
+                .flat_map(|(decimal, unit)| as_time(*unit).map(move |way| (*decimal, *way)))
+                .flat_map(|(decimal, way)| self.roundings(decimal, Sign::None, way))
+                .collect(),
+            Form::Days(_) | Form::Odd => Vec::new(),
         }
     }
 
@@ -192,27 +220,33 @@ impl Known {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    fn has_rounding(&self, decimal: Decimal, sign: Sign, ways: &[(Quantity, f64)]) -> bool {
+    /// The known numbers of a quantity, times this, that a decimal is the rounding of.
+    fn roundings(
+        &self,
+        decimal: Decimal,
+        sign: Sign,
+        (quantity, factor): (Quantity, f64),
+    ) -> impl Iterator<Item = Entry> {
         let (middle, half) = (decimal.value(), decimal.half());
-        let is_of_sign = |known: &Entry| match sign {
+        let is_of_sign = move |known: &Entry| match sign {
             Sign::None => true,
             Sign::Plus => !known.is_negative,
             Sign::Minus => known.is_negative || known.size == 0.0,
         };
-        ways.iter().any(|(quantity, factor)| {
-            // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
-            let slack = middle * 1e-12;
-            let entry = |size: f64, is_negative| Entry {
-                quantity: *quantity,
-                size: (size / factor).max(0.0),
-                is_negative,
-            };
-            self.numbers
-                .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
-                .filter(|known| is_of_sign(known))
-                .any(|known| decimal.is_rounding_of(known.size * factor))
-        })
+        // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
+        let slack = middle * 1e-12;
+        let entry =
+            |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
+        self.numbers
+            .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
+            .filter(move |known| is_of_sign(known) && decimal.is_rounding_of(known.size * factor))
+            .copied()
     }
+}
+
+/// The ways to read a clock time.
+fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
+    unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
 /// Ends of keys.

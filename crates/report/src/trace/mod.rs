@@ -3,9 +3,10 @@
 //! A written number is traced if it is the rounding of a known one at the precision in which it is written (half up or
 //! half to even), or plainly another way to write it: seconds as a clock time, minutes or hours, a ratio as percent,
 //! metres as kilometres. No number is computed from two others. `scan.rs` finds what is written, `known.rs` holds what
-//! is known, `rounding.rs` compares.
+//! is known, `rounding.rs` compares, `found.rs` says where in the training data a number stands.
 
 mod dates;
+mod found;
 mod known;
 mod rounding;
 mod scan;
@@ -13,19 +14,15 @@ mod unit;
 
 use std::ops::Range;
 
+pub(crate) use self::found::{Found, Look, Lookup};
 pub use self::known::{Known, Quantity};
 pub(crate) use self::unit::Unit;
 
 /// Where in the text numbers stand that are not known.
 pub fn untraced(text: &str, known: &Known) -> Vec<Range<usize>> {
-    untraced_in(text, known, None)
-}
-
-/// The same, where numbers without a unit may have that of their column.
-pub(crate) fn untraced_in(text: &str, known: &Known, column: Option<Unit>) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()
-        .filter(|token| !known.has(&token.form, column))
+        .filter(|token| !known.has(&token.form, None))
         .map(|token| token.range)
         .collect()
 }

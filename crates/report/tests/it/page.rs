@@ -1,6 +1,6 @@
 //! The whole page: well-formed, self-contained, in order, readable in both themes.
 
-use holdshort_report::{NotComputed, Report, Unread, UnreadRow, html};
+use holdshort_report::{Given, NotComputed, Report, Unread, UnreadRow, html};
 use jiff::civil::date;
 
 use crate::{markup, sample};
@@ -175,4 +175,52 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     }
     let plain = holdshort_report::html(&sample::report());
     assert!(!plain.contains("What could not be"), "a part without content is not there");
+}
+
+/// What stands in the data is listed with its places, and a number in a text leads there, whatever emphasis cuts it.
+#[test]
+fn a_number_leads_to_where_it_stands_in_the_data() {
+    let given = |label: &str, value: f64, unit: &str, place: &str| Given {
+        label: label.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        place: place.to_owned(),
+    };
+    let mut report = Report::new("Analysis", "Ada", date(2026, 3, 29));
+    report.given = vec![
+        given("ride of <13 March>, distance", 39_000.0, "m", "log.csv, line 44"),
+        given("rest", 47.0, "bpm", "a.csv, line 2"),
+        given("rest", 47.0, "bpm", "a.csv, line 3"),
+        given("rest", 47.2, "bpm", "a.csv, line 4"),
+        given("rest", 46.9, "bpm", "a.csv, line 5"),
+        given("exertion", 7.0, "CR-10", "log.csv, line 9"),
+        given("night", 7.5, "h", "a.csv, line 6"),
+    ];
+    for given in &report.given {
+        report.known.in_unit(given.value, &given.unit);
+    }
+    let text = "It was **39**.0 km, at 47 bpm, with an exertion of 7, after 7:30 h. 47 bpm again; 48 bpm is nowhere.";
+    for (id, plans) in [("metrics", false), ("season", true)] {
+        let (title, agent) = ("Load".to_owned(), id.to_owned());
+        let text = text.to_owned();
+        report.sections.push(holdshort_report::Section { id: id.to_owned(), title, agent, text, plans });
+    }
+    let page = html(&report);
+    markup::read(&page);
+    for text in [
+        "<a href=\"#found\">",
+        "<a class=\"found\" href=\"#found-1\">39</a></strong><a class=\"found\" href=\"#found-1\">.0</a>",
+        "ride of &lt;13 March&gt;, distance 39,000 m: log.csv, line 44",
+        "<a class=\"found\" href=\"#found-2\">47</a> bpm again",
+        "<li>rest 47.2 bpm: a.csv, line 4</li><li>and 1 more</li>",
+        "night 7.5 h: a.csv, line 6",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // One digit says nothing of where it is from.
+    assert!(!page.contains("exertion 7 CR-10"), "{page}");
+    assert_eq!(page.matches("<tr id=\"found-").count(), 3, "{page}");
+    assert_eq!(page.matches("<mark class=\"untraced\" title").count(), 1, "{page}");
+    // What a plan proposes is not looked up.
+    assert_eq!(page.matches("<a class=\"found\"").count(), 5, "{page}");
 }

@@ -56,6 +56,24 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     Ok(read)
 }
 
+/// What people and their systems keep beside training data: it is not read, and nobody misses it.
+const KEPT_THERE: [&str; 10] = [
+    "coach.yaml",
+    "coach.yml",
+    "desktop.ini",
+    "license",
+    "license.md",
+    "license.txt",
+    "readme",
+    "readme.md",
+    "readme.txt",
+    "thumbs.db",
+];
+
+fn is_kept_there(name: &str) -> bool {
+    name.starts_with('.') || KEPT_THERE.contains(&&*name.to_lowercase())
+}
+
 #[derive(Default)]
 struct Found {
     files: Vec<Stamp>,
@@ -76,21 +94,27 @@ impl Found {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let kind = entry.file_type()?;
-            if name.starts_with('.') {
+            if is_kept_there(&name) {
                 continue;
             }
             let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
-            if kind.is_dir() && depth < limits::TRAINING_DEPTH {
+            if kind.is_symlink() {
+                self.left.push((path, Code::Link.name(), "a link".to_owned()));
+            } else if kind.is_dir() && depth < limits::TRAINING_DEPTH {
                 self.walk(&entry.open_dir()?, &path, depth + 1)?;
             } else if kind.is_dir() {
                 let told = format!("folders are looked into to a depth of {}", limits::TRAINING_DEPTH);
                 self.left.push((path, Code::TooDeep.name(), told));
-            } else if Format::of(&name).is_none() {
-                // Whatever else lies there is no training data.
-            } else if kind.is_symlink() {
-                self.left.push((path, Code::Link.name(), "a link".to_owned()));
-            } else if kind.is_file() {
+            } else if !kind.is_file() {
+                self.left.push((path, Code::UnknownFormat.name(), "no file".to_owned()));
+            } else if Format::of(&name).is_some() {
                 self.files.push(stamp(&entry, path)?);
+            } else {
+                let told = match name.rsplit_once('.') {
+                    Some((_, ending)) => format!("`.{ending}` is no ending of training data"),
+                    None => "the name has no ending".to_owned(),
+                };
+                self.left.push((path, Code::UnknownFormat.name(), told));
             }
         }
         Ok(())

@@ -154,6 +154,13 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     symlink(outside.path().join("days.csv"), bench.at("other.csv")).unwrap();
     bench.put("broken.fit", b"no fit file");
     bench.put(".hidden.csv", "date,sleep_h\n2026-03-15,2\n");
+    // What people keep there.
+    for name in ["README.md", "coach.yaml", "Thumbs.db", ".DS_Store"] {
+        bench.put(name, "Of no day.");
+    }
+    for name in ["b.fit.gz", "sub/a.zip", "c.xlsx", "noext", "note.txt"] {
+        bench.put(name, b"\x1f\x8b");
+    }
     let (text, data) = done(&bench, "read_physiology_data", json!({})).await;
     let told: Value = serde_json::from_str(&text).unwrap();
     let named = |list: &Value| -> Vec<(String, String)> {
@@ -162,10 +169,19 @@ async fn links_are_not_followed_and_broken_files_are_told() {
         problems.map(|it| (text(&it["source"]["file"]), text(&it["code"]))).collect()
     };
     for list in [&told["not_read"], &data["not_read"]] {
-        let errors = [("broken.fit", "fit_header"), ("other.csv", "link")];
+        let errors = [
+            ("b.fit.gz", "unknown_format"),
+            ("broken.fit", "fit_header"),
+            ("c.xlsx", "unknown_format"),
+            ("more", "link"),
+            ("noext", "unknown_format"),
+            ("note.txt", "unknown_format"),
+            ("other.csv", "link"),
+            ("sub/a.zip", "unknown_format"),
+        ];
         let errors = errors.map(|(file, code)| (file.to_owned(), code.to_owned()));
-        assert_eq!(named(list)[..2], errors, "{list}");
-        assert_eq!((&list["files"], &list["refused"]), (&json!(7), &json!(2)), "{list}");
+        assert_eq!(named(list)[..8], errors, "{list}");
+        assert_eq!((&list["files"], &list["refused"]), (&json!(13), &json!(8)), "{list}");
     }
     let last = data["given"]["days"].as_array().unwrap().last().unwrap().clone();
     let sleep = last["measures"].as_array().unwrap().iter().find(|it| it["name"] == "sleep").unwrap().clone();

@@ -2,6 +2,7 @@
 
 use holdshort_protocol::Decision;
 
+use super::super::follow::takes_another_source;
 use super::super::halt;
 use super::{
     Chat, Code, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client, edit, help,
@@ -106,8 +107,13 @@ impl Chat<'_> {
                     let text = crate::output::error(&error);
                     let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.red(line)), 4);
                     let mut told: Vec<String> = text.lines().flat_map(fold).collect();
+                    if takes_another_source(&error) {
+                        self.put_away();
+                        self.keyboard.print(&told);
+                        return None;
+                    }
                     if let Some(asking) = &mut self.asking {
-                        told.extend(asking.prompt.refused(client::errors(&error)));
+                        told.extend(asking.prompt.refused(client::errors(&error), self.paint));
                     }
                     Some(told)
                 }

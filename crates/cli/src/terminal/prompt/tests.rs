@@ -274,7 +274,7 @@ fn an_answer_of_data_is_json() {
     let expected = Decision { edit: typed, ..decision("answer", None) };
     assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
     // What is shown back is dropped: the parts are asked for again, and `o` leads to the options.
-    for (back, pick) in [("n", "e"), ("o", "1"), ("o", "answer")] {
+    for (back, pick) in [("n", "e"), ("o", "answer")] {
         prompt.line(back, paint);
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
         let begun = "{\n  \"day\": \"mon\",\n  \"hours\": 0\n}";
@@ -512,7 +512,7 @@ fn a_refused_form_keeps_the_parts_that_fit() {
         }
         assert!(matches!(prompt.line("", Paint::plain()), Reaction::Decide(_)));
         let problem = FieldError { pointer: pointer.to_owned(), message: "does not fit".to_owned() };
-        let told = prompt.refused(&[problem]);
+        let told = prompt.refused(&[problem], Paint::plain());
         let mut sent = None;
         for line in lines {
             if let Reaction::Decide(decision) = prompt.line(line, Paint::plain()) {

@@ -180,6 +180,9 @@ impl Prepared {
     }
 }
 
+/// What a template of an earlier version had in the place of an address.
+const TEMPLATE_ADDRESS: &str = "you@example.com";
+
 impl Config {
     /// Reads and checks a file; the error is one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
@@ -203,6 +206,9 @@ impl Config {
         let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
         if email.is_empty() {
             return Err("athlete.email is missing: it says whose answers these are".to_owned());
+        }
+        if email == TEMPLATE_ADDRESS {
+            return Err(format!("athlete.email is `{email}`, as in the template: write the athlete's address"));
         }
         if !is_address(email) {
             return Err(format!(
@@ -369,13 +375,15 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// What a library says of a key or a value, in the words of a person who writes YAML.
 fn in_words(told: &str) -> String {
-    const WORDS: [(&str, &str); 17] = [
+    const WORDS: [(&str, &str); 19] = [
         ("invalid u16", "a whole number is needed"),
         ("invalid f64", "a number is needed"),
         ("missing field `", "there has to be a key `"),
         ("unknown field `", "there is no key `"),
         ("unknown variant `", "there is no value `"),
         ("duplicate field `", "there is twice the key `"),
+        ("duplicate mapping key: ", "there is twice the key "),
+        (", set DuplicateKeyPolicy in Options if acceptable", ""),
         (", expected one of ", "; there are "),
         (", expected `", "; there is `"),
         ("invalid type: ", "a value of another kind: "),

@@ -2,6 +2,7 @@
 
 mod charts;
 mod config;
+mod given;
 mod numbers;
 mod save;
 mod story;
@@ -58,12 +59,11 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<(Prepared, Mad
 fn tell_of_data(prepared: &Prepared) {
     let folder = prepared.data.display();
     match holdshort_tools::not_read(&prepared.data, prepared.time_zone.as_deref()) {
-        Ok(not_read) if not_read.files == 0 => {
-            tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
-        }
         Ok(not_read) => {
-            let line = unread::line(&not_read);
-            if let Some(line) = line {
+            if not_read.refused == not_read.files {
+                tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
+            }
+            if let Some(line) = unread::line(&not_read) {
                 tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
             }
         }

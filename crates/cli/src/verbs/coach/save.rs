@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::story::{self, Story};
-use super::{charts, numbers, unread};
+use super::{charts, given, numbers, unread};
 use crate::client::Client;
 use crate::verbs::folder::{self, SUMMARY, put};
 
@@ -136,6 +136,7 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     } else {
         report.charts = charts::of(story);
         report.computed = numbers::of(story);
+        report.given = given::of(story);
         report.caveats = numbers::caveats(story);
         report.not_computed = numbers::missing(story);
         report.unread = unread::of(story);

@@ -65,13 +65,18 @@ pub(super) fn of(story: &Story) -> Option<Unread> {
     })
 }
 
-fn row(told: &Value) -> UnreadRow {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let place = match told["source"]["place"].as_object().and_then(|place| place.iter().next()) {
-        Some((kind, at)) if kind == "pointer" => format!(", {}", text(at)),
+/// `, line 44`: behind the name of a file.
+pub(super) fn place(place: &Value) -> String {
+    match place.as_object().and_then(|place| place.iter().next()) {
+        Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),
         Some((kind, at)) => format!(", {kind} {at}"),
         None => String::new(),
-    };
+    }
+}
+
+fn row(told: &Value) -> UnreadRow {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let place = place(&told["source"]["place"]);
     let what_to_do = text(&told["what_to_do"]);
     UnreadRow {
         place: format!("{}{place}", text(&told["source"]["file"])),

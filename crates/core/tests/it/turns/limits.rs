@@ -210,3 +210,18 @@ fn durations_read_well() {
         assert_eq!(holdshort_core::time::in_words(ms), words);
     }
 }
+
+/// A question that a person answered between failures ends no row of them: an agent that gets nothing done does not go on
+/// by asking.
+#[test]
+fn an_answered_question_between_failed_calls_ends_no_row() {
+    let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);
+    let mut script: Vec<_> = (1..limits::FAILED_CALLS).map(missing).collect();
+    script.extend([calls(&[("ask_human", json!({ "question": "Which?" }))]), missing(limits::FAILED_CALLS)]);
+    let mut world = World::started(definition(), script);
+    world.work();
+    world.decide(Kind::Question, choose_with("answer", "the second"));
+    let told = world.work();
+    let expected = ["limit_reached failed_calls", "interrupt_opened continuation"];
+    assert!(told.ends_with(&expected.map(str::to_owned)), "{told:#?}");
+}

@@ -1,0 +1,86 @@
+//! Where the numbers that agents write stand in the training data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::known::{Entry, Known};
+use super::scan;
+use super::unit::Unit;
+use crate::limits::{FOUND, PLACES};
+use crate::report::Given;
+
+/// What there is to say about a number of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It is not known.
+    Untraced,
+    /// It stands in the data: by its place in [`Lookup::found`].
+    Found(usize),
+}
+
+/// What numbers are looked up in, and which of them stand in the training data.
+pub(crate) struct Lookup {
+    known: Known,
+    given: Vec<Given>,
+    /// The values of [`Self::given`], and whose they are.
+    values: Known,
+    places: BTreeMap<Entry, Vec<usize>>,
+    pub found: Vec<Found>,
+}
+
+/// A number as it is written, and where it stands.
+pub(crate) struct Found {
+    pub written: String,
+    pub places: Vec<Given>,
+    /// Places that are not named.
+    pub more: usize,
+}
+
+impl Lookup {
+    pub(crate) fn new(known: Known, given: Vec<Given>) -> Self {
+        let (mut values, mut places) = (Known::default(), BTreeMap::<Entry, Vec<usize>>::new());
+        for (at, given) in given.iter().enumerate() {
+            if let Some(entry) = values.measured(given.value, &given.unit) {
+                places.entry(entry).or_default().push(at);
+            }
+        }
+        Self { known, given, values, places, found: Vec::new() }
+    }
+
+    /// The numbers of a text that are not known, and those that stand in the data.
+    pub(crate) fn marks(&mut self, text: &str, column: Option<Unit>) -> Vec<(Range<usize>, Look)> {
+        let mut marks = Vec::new();
+        for scan::Token { range, form } in scan::tokens(text) {
+            let look = if self.known.has(&form, column) {
+                let entries = self.values.entries(&form, column);
+                self.place(&text[range.clone()], &entries)
+            } else {
+                Some(Look::Untraced)
+            };
+            marks.extend(look.map(|look| (range, look)));
+        }
+        marks
+    }
+
+    /// The row of a number. One digit stands everywhere, and says nothing of where it is from.
+    fn place(&mut self, written: &str, entries: &[Entry]) -> Option<Look> {
+        if written.chars().filter(char::is_ascii_digit).count() < 2 {
+            return None;
+        }
+        let places: BTreeSet<usize> =
+            entries.iter().filter_map(|entry| self.places.get(entry)).flatten().copied().collect();
+        let named: Vec<Given> = places.iter().take(PLACES).map(|at| self.given[*at].clone()).collect();
+        if named.is_empty() {
+            return None;
+        }
+        let is_same = |found: &Found| found.written == written && found.places == named;
+        if let Some(at) = self.found.iter().position(is_same) {
+            return Some(Look::Found(at));
+        }
+        if self.found.len() >= FOUND {
+            return None;
+        }
+        self.found.push(Found { written: written.to_owned(), more: places.len() - named.len(), places: named });
+        Some(Look::Found(self.found.len() - 1))
+    }
+}
