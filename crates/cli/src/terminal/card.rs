@@ -65,7 +65,9 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for choice in interrupt.suggestions() {
         number += 1;
         let mark = if interrupt.takes_a_number() { format!("#{number}") } else { number.to_string() };
-        out.extend(paint.fold(&format!("  {} {}", paint.bold(&format!("{mark:>2}")), plain::line(choice)), 5));
+        out.extend(
+            paint.fold(&format!("  {} {}", paint.bold(&format!("{mark:>2}")), plain::line(choice)), 5),
+        );
     }
     let is_suggested = number > 0;
     if is_suggested {

@@ -375,7 +375,10 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
     let summary = stage.summary();
-    assert_eq!((&summary["questions"][0]["answer"], &summary["questions"][1]["answer"]), (&json!("3"), &json!("3")));
+    assert_eq!(
+        (&summary["questions"][0]["answer"], &summary["questions"][1]["answer"]),
+        (&json!("3"), &json!("3"))
+    );
 }
 
 /// An answer that comes to no form: the options stand there by name, a number is the answer, and a skip is shown back. A

@@ -80,7 +80,11 @@ impl Lookup {
         if self.found.len() >= FOUND {
             return None;
         }
-        self.found.push(Found { written: written.to_owned(), more: places.len() - named.len(), places: named });
+        self.found.push(Found {
+            written: written.to_owned(),
+            more: places.len() - named.len(),
+            places: named,
+        });
         Some(Look::Found(self.found.len() - 1))
     }
 }

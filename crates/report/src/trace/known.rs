@@ -235,8 +235,7 @@ impl Known {
         };
         // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
         let slack = middle * 1e-12;
-        let entry =
-            |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
+        let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
         self.numbers
             .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
             .filter(move |known| is_of_sign(known) && decimal.is_rounding_of(known.size * factor))

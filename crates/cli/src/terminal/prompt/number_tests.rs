@@ -59,9 +59,11 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
 #[test]
 fn an_answer_of_json_has_no_numbered_options() {
     let mut question = offering(&[]);
-    question.response_schema = Some(serde_json::json!({"type": "object", "required": ["rpe"], "properties": {
+    question.response_schema = Some(
+        serde_json::json!({"type": "object", "required": ["rpe"], "properties": {
         "rpe": {"type": "integer"},
-        "sessions": {"type": "array", "items": {"type": "object", "properties": {"d": {"type": "string"}}}}}}));
+        "sessions": {"type": "array", "items": {"type": "object", "properties": {"d": {"type": "string"}}}}}}),
+    );
     let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
     (answer.needs_text, answer.needs_edit) = (false, true);
     assert!(Prompt::new(question.clone()).takes_json());
@@ -90,11 +92,13 @@ fn an_answer_of_json_has_no_numbered_options() {
 fn options_with_numbers_for_labels_go_by_their_names() {
     let mut choice = interrupt(Kind::Choice);
     let offer = choice.options[0].clone();
-    let option = |id: &str, label: &str| Offer { id: id.to_owned(), label: label.to_owned(), ..offer.clone() };
+    let option =
+        |id: &str, label: &str| Offer { id: id.to_owned(), label: label.to_owned(), ..offer.clone() };
     choice.options = vec![option("two", "2"), option("one", "1")];
     let shown = card::options(&choice, Paint::plain()).join("\n");
     assert!(shown.contains("two 2") && shown.contains("one 1"), "{shown}");
     let by_number = Prompt::new(choice.clone()).line("2", Paint::plain());
-    let chosen = |reaction: &Reaction| matches!(reaction, Reaction::Decide(decision) if decision.option == "one");
+    let chosen =
+        |reaction: &Reaction| matches!(reaction, Reaction::Decide(decision) if decision.option == "one");
     assert!(!chosen(&by_number), "{by_number:?}");
 }

@@ -208,7 +208,9 @@ impl Config {
             return Err("athlete.email is missing: it says whose answers these are".to_owned());
         }
         if email == TEMPLATE_ADDRESS {
-            return Err(format!("athlete.email is `{email}`, as in the template: write the athlete's address"));
+            return Err(format!(
+                "athlete.email is `{email}`, as in the template: write the athlete's address"
+            ));
         }
         if !is_address(email) {
             return Err(format!(
