@@ -71,6 +71,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
   await assertSound(page, "the page of a run that is erased");
 
   // What came after the end stands behind it.
+  await page.goto("/runs");
   await page.goto(`/runs/${id}#timeline`);
   for (const key of ["run_completed", "legal_hold_placed", "legal_hold_lifted", "content_erased"]) {
     await page.getByRole("rowheader", { name: text(`run.event.${key}`), exact: true }).first().waitFor();

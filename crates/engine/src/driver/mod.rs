@@ -59,6 +59,9 @@ pub struct Driver<J, C, E> {
     definitions: Definitions,
     /// Of streams that somebody follows: how far each has come.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
+    /// Changes of the installation that this process makes come one after the other, so that many at once, as where all
+    /// sign in for the first time, do not take turns failing. Those of other nodes are met as conflicts.
+    changing_system: tokio::sync::Mutex<()>,
     /// How many sessions were opened, as far as this process knows.
     opened: watch::Sender<u64>,
     /// Rung when a deadline may have come closer.
@@ -92,6 +95,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             beginnings: Beginnings::default(),
             definitions: Definitions::default(),
             watchers: Mutex::default(),
+            changing_system: tokio::sync::Mutex::default(),
             opened: watch::Sender::new(0),
             deadline: Notify::new(),
             others: Notify::new(),

@@ -249,6 +249,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
         deliveries: &[Delivery],
     ) -> Result<Written, Error> {
+        let _one = self.changing_system.lock().await;
         // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
