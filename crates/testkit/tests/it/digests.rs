@@ -102,6 +102,7 @@ async fn in_quiet_hours_nothing_is_sent() {
     ask(&server, json!({})).await;
     let received = sink.wait_for(1).await;
     assert_eq!(received[0].json()["topic"], "awake");
+    wait_state(&server, "delivered", 1).await;
     let [held] = &deliveries(&server, "&state=waiting").await[..] else { panic!("one") };
     assert_eq!((&held["channel"], &held["attempts"]), (&json!("held"), &json!(0)));
     let next = held["next_at"].as_str().unwrap();
