@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::{BASE, Issuer, ask, get, model, paused, post, setup};
 
-const SECRET: &str = "any text will do";
+pub(super) const SECRET: &str = "any text will do";
 
-fn told(setup: Setup) -> Setup {
+pub(super) fn told(setup: Setup) -> Setup {
     setup.env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").env("RETRY_DELAY_SECONDS", "1")
 }
 
@@ -23,7 +23,7 @@ async fn server() -> (WebhookSink, TestServer, ScriptedModel) {
     (WebhookSink::start().await, server, model)
 }
 
-async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value {
+pub(super) async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value {
     let mut body = json!({"name": "aml", "type": "custom_url", "url": sink.url("/hook"), "secret": SECRET});
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
@@ -33,7 +33,7 @@ async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value
     made
 }
 
-fn hmac(body: &[u8]) -> Vec<u8> {
+pub(super) fn hmac(body: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), body).as_ref().to_vec()
 }
 
