@@ -46,6 +46,7 @@ mod play;
 mod push;
 mod python;
 mod questions;
+mod queued;
 mod replies;
 mod restart;
 mod returned;

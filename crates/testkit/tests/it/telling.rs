@@ -22,7 +22,7 @@ fn channel(sink: &WebhookSink, more: &str) -> String {
     )
 }
 
-fn told(sink: &WebhookSink, more: &str) -> Setup {
+pub(crate) fn told(sink: &WebhookSink, more: &str) -> Setup {
     TestServer::setup().channels(&channel(sink, more)).env("HOOK_SECRET", SECRET)
 }
 
