@@ -16,8 +16,12 @@ use crate::push::{as_person, sign_in};
 const WORKFLOW: &str = "name: mailed
 extends: compliance
 gates:
-  review: {options: [approve, reject], labels: {approve: Release the report, reject: Do not release it},
-    expires_in: 60m, on_expiry: reject, assignment: {groups: [legal]}}
+  review:
+    options: [approve, reject]
+    labels: {approve: Release the report, reject: Do not release it}
+    expires_in: 60m
+    on_expiry: reject
+    assignment: {groups: [legal]}
 ";
 const PEOPLE: &str = "people:
   anna: {roles: [reviewer], groups: [legal], addresses: {email: reviewer@example.org}}
