@@ -134,7 +134,8 @@ async fn what_is_critical_is_released_by_who_signs_in() {
     assert_eq!(server.events_of(run, "output_released").await[0]["data"]["digest"], json!(digest));
     let mails = mailbox.wait_for(2).await;
     assert!(text(&mails[1], "/text").contains("\nBy: anna\n"), "{:#}", mails[1]);
-    let said = |mail: &Value| ["/subject", "/text", "/html"].map(|part| text(mail, part).to_lowercase()).join("\n");
+    let said =
+        |mail: &Value| ["/subject", "/text", "/html"].map(|part| text(mail, part).to_lowercase()).join("\n");
     let all: String = mails.iter().map(said).collect();
     for word in personal() {
         assert!(!all.contains(&word), "{word}: {all}");

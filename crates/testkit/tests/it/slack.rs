@@ -190,6 +190,28 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     assert_eq!(server.interrupt(&id).await["status"], "open");
 }
 
+/// Between the message and the button, or the button and the form.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_left_since_decides_nothing() {
+    let slack = Slack::start().await;
+    let server = app(&slack, "").start().await;
+    for (who, user) in [("anna", "U111"), ("ben", "U222")] {
+        person(&server, who, in_slack(user)).await;
+    }
+    let id = ask(&server, to_legal(&json!({}))).await;
+    let posted = slack.wait_for(POST, 1).await.remove(0);
+    let value = button(&posted.body, "Approve");
+    assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
+    let form = slack.wait_for(OPEN, 1).await.remove(0).body["view"].clone();
+    server.send(server.request(reqwest::Method::DELETE, "/v1/people/ben")).await;
+    let (status, answer) = interact(&server, &send("U222", &form, ""), SIGNING, now()).await;
+    assert_eq!((status, &answer["response_action"]), (200, &json!("update")), "{answer:#}");
+    assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
+    let told = slack.wait_for(WHISPERED, 1).await.remove(0);
+    assert!(!told.body["text"].as_str().unwrap().contains("Roe"), "{:#}", told.body);
+    assert_eq!((slack.called(OPEN).len(), &server.interrupt(&id).await["status"]), (1, &json!("open")));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     let slack = Slack::start().await;

@@ -26,11 +26,8 @@ phases:
 async fn the_clients_of_the_source_system_find_what_they_know() {
     let (model, sink) = (model().await, WebhookSink::start().await);
     model.script("lost", (0..6).map(|_| Scripted::status(400)).collect::<Vec<_>>());
-    let server = setup(&model)
-        .workflow("broken", BROKEN)
-        .env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8")
-        .start()
-        .await;
+    let server =
+        setup(&model).workflow("broken", BROKEN).env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").start().await;
     let service = key(&server, "watcher", "agent").await;
     let root = env!("CARGO_MANIFEST_DIR");
     let mut node = Command::new("node");
