@@ -29,7 +29,7 @@ fn verify(server: &TestServer, notes: &[&str], keys: &[&str]) -> Output {
     fs::write(&kept, notes.concat()).unwrap();
     let mut command = server.client_command();
     command.args(["audit", "verify", "--against"]).arg(&kept);
-    command.args(keys.iter().flat_map(|key| ["--key", key])).output().unwrap()
+    command.args(keys.iter().flat_map(|key| ["--key", *key])).output().unwrap()
 }
 
 #[track_caller]
