@@ -97,6 +97,11 @@ impl WebhookSink {
         lock(&self.state.received).clone()
     }
 
+    /// How many so far.
+    pub fn count(&self) -> usize {
+        lock(&self.state.received).len()
+    }
+
     /// Waits for so many.
     pub async fn wait_for(&self, n: usize) -> Vec<Received> {
         eventually(&format!("{n} requests"), async || {

@@ -19,6 +19,9 @@ pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
 /// Between two looks at whether they have changed.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 
+/// Between two looks in the database for what is secret of a webhook, where it was not there.
+pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
+
 /// A request body.
 pub const BODY_BYTES: usize = 1024 * 1024;
 /// What is read and thrown away of a body that is too large, so that its sender gets to read why.

@@ -1,8 +1,8 @@
-//! Webhooks that were registered over the API: which there are says the journal, where they are and what signs there says a
-//! file of this node's data folder that its owner alone may read.
+//! Webhooks that were registered over the API: which there are says the journal, where they are and what signs there does not.
 //!
-//! The file is written before the event, so an event without its secrets is of another node: that node sends, and this one
-//! only writes the deliveries down. What the file holds and the journal does not is forgotten.
+//! That lies in a file of the data folder that its owner alone may read, or where several nodes share a database in that
+//! database, beside their tokens: any of them sends. It is written before the event, and what the journal does not know is
+//! forgotten.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,14 +16,19 @@ use holdshort_core::system::webhooks::Webhook;
 use holdshort_core::system::{Input, System};
 use holdshort_engine::Clock;
 use holdshort_notify::{Channel, Channels, Encoding, Secrets};
+use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
+use tokio::time::timeout;
 
 use crate::app::{App, blocking, detached};
+use crate::limits::WEBHOOK_TIME;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
+/// Of what lies in the database.
+const PREFIX: &str = "webhooks";
 
 /// What the journal does not hold.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -73,7 +78,9 @@ pub struct Webhooks {
     /// Those of the channels file.
     configured: Channels,
     tell: watch::Sender<Arc<Channels>>,
-    /// One at a time changes the file.
+    /// One change at a time, from what is kept to the event.
+    changing: Mutex<()>,
+    /// What the file holds, or what was found in the database so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
@@ -87,7 +94,8 @@ impl Webhooks {
         let path = data.join(FILE);
         let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path)?.unwrap_or_default();
         let (tell, channels) = watch::channel(Arc::new(configured.clone()));
-        Ok((Self { path, sending, configured, tell, kept: Mutex::new(kept) }, channels))
+        let (changing, kept) = (Mutex::default(), Mutex::new(kept));
+        Ok((Self { path, sending, configured, tell, changing, kept }, channels))
     }
 
     fn channel(&self, id: &WebhookId, is: &Webhook, stored: Stored) -> Result<Channel, String> {
@@ -104,15 +112,19 @@ impl Webhooks {
             .map_err(|error| error.to_string())
     }
 
-    /// Tells driver and outbox of those that there are now.
-    pub async fn refresh(&self, app: &App, system: &System) {
+    /// Tells driver and outbox of those that there are now. Whether all of them can be sent to.
+    pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(system.registered_channels());
         app.driver.tell_channels(definitions.collect());
+        if let Err(refused) = self.look_up(app, system).await {
+            tracing::warn!(why = refused.0.detail, "what is kept of webhooks can not be read");
+        }
         let kept = self.kept.lock().await;
-        let mut channels = Vec::new();
+        let (mut channels, mut is_whole) = (Vec::new(), true);
         for (id, registered) in system.webhooks.iter().filter(|(_, registered)| registered.is.active) {
             let Some(stored) = kept.get(id) else {
-                tracing::debug!(webhook = %id, "another node has the secrets of a webhook, and sends to it");
+                tracing::debug!(webhook = %id, "what is secret of a webhook is not here");
+                is_whole = false;
                 continue;
             };
             match self.channel(id, &registered.is, stored.clone()) {
@@ -122,6 +134,38 @@ impl Webhooks {
         }
         self.tell.send_replace(Arc::new(self.configured.beside(channels)));
         app.driver.ring_outbox();
+        is_whole
+    }
+
+    /// Looks in the database for what other nodes have put there, and puts there what a file has of a time without one.
+    async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
+        let Some(database) = app.journal().database() else { return Ok(()) };
+        let mut kept = self.kept.lock().await;
+        let path = self.path.clone();
+        let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path)).await?;
+        // Those of another journal stay where they are: somebody may go back to it.
+        let (known, of_others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            lying.unwrap_or_default().into_iter().partition(|(id, _)| system.webhooks.contains_key(id));
+        for (id, stored) in &known {
+            database.share(&name(id), Some(&text(stored)?)).await?;
+        }
+        if !known.is_empty() {
+            let path = self.path.clone();
+            blocking(move || secrets::write(&path, &of_others)).await?;
+        }
+        kept.retain(|known, _| system.webhooks.contains_key(known));
+        for id in system.webhooks.keys() {
+            if !kept.contains_key(id)
+                && let Some(found) = database.shared(&name(id)).await?
+            {
+                match serde_json::from_str(&found) {
+                    Ok(stored) => drop(kept.insert(id.clone(), stored)),
+                    // Its error would quote it.
+                    Err(_) => tracing::error!(webhook = %id, "what is kept of a webhook can not be read"),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The names of the headers that are sent along, and whether a secret signs.
@@ -142,6 +186,7 @@ impl Webhooks {
         })?;
         let app = app.clone();
         detached(async move {
+            let _one = app.webhooks.changing.lock().await;
             app.webhooks.keep(&app, &id, Some(stored)).await?;
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
             let done = app.driver.change_system(input, actor).await;
@@ -159,6 +204,7 @@ impl Webhooks {
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
+            let _one = app.webhooks.changing.lock().await;
             app.driver.change_system(Input::RemoveWebhook { webhook: id.clone() }, actor).await?;
             app.webhooks.refresh(&app, &*app.driver.system().await?).await;
             app.webhooks.keep(&app, &id, None).await
@@ -166,13 +212,17 @@ impl Webhooks {
         .await
     }
 
-    /// Writes the file, with these secrets or without them.
+    /// Writes these secrets down, or takes them out.
     async fn keep(&self, app: &App, id: &WebhookId, stored: Option<Stored>) -> Answer<()> {
         let mut kept = self.kept.lock().await;
         let mut next = kept.clone();
         // What a crash left behind between the file and the event.
         let system = app.driver.system().await?;
         next.retain(|known, _| system.webhooks.contains_key(known));
+        if let Some(database) = app.journal().database() {
+            let text = stored.as_ref().map(text).transpose()?;
+            database.share(&name(id), text.as_deref()).await?;
+        }
         match stored {
             Some(stored) => {
                 next.insert(id.clone(), stored);
@@ -181,24 +231,40 @@ impl Webhooks {
                 next.remove(id);
             }
         }
-        let (path, written) = (self.path.clone(), next.clone());
-        blocking(move || secrets::write(&path, &written)).await?;
+        if app.journal().database().is_none() {
+            let (path, written) = (self.path.clone(), next.clone());
+            blocking(move || secrets::write(&path, &written)).await?;
+        }
         *kept = next;
         Ok(())
     }
 }
 
-/// Follows the installation: a webhook that another node registered is written for here, too. Runs until the store closes.
+fn name(id: &WebhookId) -> String {
+    format!("{PREFIX}/{id}")
+}
+
+fn text(stored: &Stored) -> Answer<String> {
+    serde_json::to_string(stored).map_err(|_| Refused::of(Code::Internal))
+}
+
+/// Follows the installation: a webhook that another node registered is sent to from here, too. Looks again where the database
+/// did not say where one is. Runs until the store closes.
 pub async fn keep_told(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut known = None;
     loop {
         let system = standing.borrow_and_update().clone();
         if known.as_ref() != Some(&system.webhooks) {
-            app.webhooks.refresh(&app, &system).await;
-            known = Some(system.webhooks.clone());
+            let is_whole = app.webhooks.refresh(&app, &system).await || app.journal().database().is_none();
+            known = is_whole.then(|| system.webhooks.clone());
         }
-        if standing.changed().await.is_err() {
+        let changed = if known.is_some() {
+            standing.changed().await
+        } else {
+            timeout(WEBHOOK_TIME, standing.changed()).await.unwrap_or(Ok(()))
+        };
+        if changed.is_err() {
             return;
         }
     }

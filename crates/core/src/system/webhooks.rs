@@ -1,7 +1,7 @@
 //! Webhooks that somebody registered over the API: channels beside those of the channels file (contract D4).
 //!
 //! The journal says that one is there, what it is and which host it is at. Its URL, its secret and its headers may let somebody
-//! in elsewhere: they lie in a file of the node that took the registration, and nowhere else.
+//! in elsewhere: they lie in a file of the data folder, or in the database of several nodes, and in no event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Webhook {
-    /// It as a channel that is told of reviews, by its id. Where it is and what signs there, its node adds.
+    /// It as a channel that is told of reviews, by its id. Where it is and what signs there, the node that sends adds.
     pub fn channel(&self, id: &WebhookId) -> Channel {
         Channel {
             name: id.to_string(),

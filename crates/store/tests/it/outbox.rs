@@ -13,7 +13,7 @@ use holdshort_store::{
 
 use crate::conformance::{on_every_store, on_stores};
 use crate::fixture::{at, id, run_stream, to};
-use crate::subject::{Cluster, Subject};
+use crate::subject::{Cluster, InPostgres, InSqlite, Subject};
 
 on_every_store! {
     deliveries_are_written_with_their_append_or_not_at_all,
@@ -25,6 +25,7 @@ on_every_store! {
     what_waits_too_long_fails_and_what_is_old_is_forgotten,
     deliveries_are_listed_newest_first,
     what_is_rebuilt_leaves_them_alone,
+    a_long_queue_is_claimed_in_parts_and_each_once,
 }
 
 on_stores! {
@@ -316,6 +317,54 @@ async fn what_is_rebuilt_leaves_them_alone<S: Subject>() {
     journal.append(telling(0, vec![delivery(1)])).await.unwrap();
     journal.replace_rows(Vec::new()).await.unwrap();
     assert_eq!(journal.delivery(&id(1)).await.unwrap(), Some(delivery(1)));
+}
+
+/// However many wait, a claim is of as many as there is room for, and a process that is gone takes none along.
+async fn all_that_wait_are_claimed_once<S: Subject>(many: u64) {
+    const ROOM: usize = 4;
+    /// One append holds no more of them.
+    const TOLD_AT_ONCE: u64 = 100;
+    let store = S::open().await;
+    for n in 0..many / TOLD_AT_ONCE {
+        let first = n * TOLD_AT_ONCE;
+        let deliveries = (first..first + TOLD_AT_ONCE).map(|n| delivery(2 * n)).collect();
+        store.journal().append(telling(n, deliveries)).await.unwrap();
+    }
+    let lost = ids(&store.journal().claim_deliveries(claim("even", 2 * many, ROOM)).await.unwrap());
+    let store = store.restart().await;
+    let journal = store.journal();
+    let mut all = Vec::new();
+    loop {
+        let due = journal.claim_deliveries(claim("even", 2 * many, ROOM)).await.unwrap();
+        assert!(due.len() <= ROOM);
+        if due.is_empty() {
+            break;
+        }
+        all.extend(ids(&due));
+        for each in &due {
+            journal.settle_delivery(tried(each, DeliveryState::Delivered, 2 * many)).await.unwrap();
+        }
+    }
+    assert_eq!(all[..ROOM], lost, "the longest due first");
+    let wanted: Vec<DeliveryId> = (0..many).map(|n| id(2 * n)).collect();
+    assert_eq!(all, wanted);
+    assert_eq!(journal.next_delivery(vec!["even".to_owned()]).await.unwrap(), None);
+}
+
+async fn a_long_queue_is_claimed_in_parts_and_each_once<S: Subject>() {
+    all_that_wait_are_claimed_once::<S>(400).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a campaign: CONTRIBUTING.md"]
+async fn a_hundred_thousand_are_claimed_once_in_sqlite() {
+    all_that_wait_are_claimed_once::<InSqlite>(100_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a campaign: CONTRIBUTING.md"]
+async fn a_hundred_thousand_are_claimed_once_in_postgres() {
+    all_that_wait_are_claimed_once::<InPostgres>(100_000).await;
 }
 
 async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {

@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 
 use crate::telling::SECRET;
 
-const AGENTS: [&str; 5] =
+pub(crate) const AGENTS: [&str; 5] =
     ["nlq_translator", "graph_analyst", "fraud_pattern_hunter", "compliance_checker", "report_writer"];
-const TABLES: [&str; 3] = ["transactions.csv", "customers.csv", "watchlist.csv"];
+pub(crate) const TABLES: [&str; 3] = ["transactions.csv", "customers.csv", "watchlist.csv"];
 
-fn sample(name: &str) -> String {
+pub(crate) fn sample(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/compliance/sample");
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
 /// Agents that look at everything they may look at, and find nothing to worry about.
-async fn crew() -> ScriptedModel {
+pub(crate) async fn crew() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     let all = |group_by: &str| ("case_query", json!({ "group_by": group_by }));
     let looks = [
@@ -60,7 +60,7 @@ async fn server(model: &ScriptedModel, sink: &WebhookSink) -> TestServer {
     server
 }
 
-fn body(server: &TestServer, workflow: &str) -> Value {
+pub(crate) fn body(server: &TestServer, workflow: &str) -> Value {
     let mut body = server.run_body(workflow, "What needs attention?");
     body["input"]["case"] = json!("sample");
     body["input"]["as_of"] = json!("2026-03-31");
@@ -77,7 +77,7 @@ fn counts(model: &ScriptedModel) -> Vec<usize> {
 }
 
 /// Every word of the tables that says who somebody is.
-fn personal() -> Vec<String> {
+pub(crate) fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
         ("customers.csv", &[0, 1, 2, 5][..]),

@@ -43,7 +43,7 @@ pub(crate) fn to_legal(more: &Value) -> Value {
     body
 }
 
-fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
+pub(crate) fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
 
@@ -149,13 +149,13 @@ async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
 }
 
 /// The path of the page that a mail leads to.
-fn link(server: &TestServer, mail: &Value) -> String {
+pub(crate) fn link(server: &TestServer, mail: &Value) -> String {
     let text = text(mail, "/text");
     let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
+pub(crate) async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::client().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
     let request = match form {
@@ -172,7 +172,7 @@ async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) ->
 }
 
 /// The number that a person reads there.
-fn number(page: &str) -> &str {
+pub(crate) fn number(page: &str) -> &str {
     page.split("Type this number to decide: <strong>")
         .nth(1)
         .unwrap_or_else(|| panic!("{page}"))

@@ -64,12 +64,12 @@ impl Browser {
 }
 
 /// Somebody who is signed in in a browser.
-struct Login {
+pub(crate) struct Login {
     cookie: String,
     secret: String,
 }
 
-async fn sign_in(server: &TestServer, who: &str) -> Login {
+pub(crate) async fn sign_in(server: &TestServer, who: &str) -> Login {
     let link = server.post("/v1/login-links", &json!({"person": who})).await.ok();
     let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
     let http = holdshort_http::client().no_proxy().build().unwrap();
@@ -80,7 +80,7 @@ async fn sign_in(server: &TestServer, who: &str) -> Login {
     Login { cookie, secret: login["secret"].as_str().unwrap().to_owned() }
 }
 
-async fn as_person(
+pub(crate) async fn as_person(
     server: &TestServer,
     login: &Login,
     method: Method,
@@ -192,6 +192,38 @@ async fn each_person_has_browsers_of_their_own() {
     wait_state(&server, "delivered", 4).await;
     assert_eq!(received.len(), 4, "who signed out everywhere is told nowhere");
     assert!(["/desk", "/phone"].contains(&&*received[3].path), "{}", received[3].path);
+}
+
+/// Between what they were told and their click they have left: it leads to nothing, and they are told no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_leaves_after_they_were_told_decides_nothing() {
+    let sink = WebhookSink::start().await;
+    let server = told("").start().await;
+    for who in ["anna", "ben"] {
+        person(&server, who, json!({})).await;
+    }
+    let ben = sign_in(&server, "ben").await;
+    let browser = Browser::at(&sink, "/ben");
+    assert_eq!(as_person(&server, &ben, Method::POST, "/v1/me/push", Some(browser.body())).await.0, 201);
+    let id = ask(&server, to_legal(&json!({}))).await;
+    let read = browser.read(&sink.wait_for(1).await[0]);
+    assert_eq!(read["payload"]["url"], format!("{}/inbox/{id}", server.base()));
+    wait_state(&server, "delivered", 1).await;
+    server.send(server.request(Method::DELETE, "/v1/people/ben")).await;
+
+    let card = format!("/v1/interrupts/{id}");
+    assert_eq!(as_person(&server, &ben, Method::GET, &card, None).await.0, 401);
+    let decision = json!({"option": "approve"});
+    let path = format!("{card}/decisions");
+    assert_eq!(as_person(&server, &ben, Method::POST, &path, Some(decision)).await.0, 401);
+    assert_eq!(server.interrupt(&id).await["status"], "open");
+    eventually("nothing is kept of their browser", async || {
+        std::fs::read_dir(server.data().join("push")).unwrap().next().is_none().then_some(())
+    })
+    .await;
+    resolve(&server, &id).await;
+    ask(&server, to_legal(&json!({}))).await;
+    assert_eq!(sink.received().len(), 1, "who left is told nothing more");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -58,16 +58,24 @@ fn now() -> u64 {
 
 /// What Slack sends, signed with this secret at this time.
 async fn interact(server: &TestServer, payload: &Value, secret: &str, at: u64) -> (u16, Value) {
+    sent(server, payload, (secret, at), 0).await
+}
+
+/// The same, sent again for the so many-th time.
+async fn sent(server: &TestServer, payload: &Value, (secret, at): (&str, u64), again: u32) -> (u16, Value) {
     let form = Url::parse_with_params("http://x", [("payload", payload.to_string())]).unwrap();
     let body = form.query().unwrap().to_owned();
     let signed = sdk(&json!({"secret": secret, "timestamp": at.to_string(), "sign": body}));
     let http = holdshort_http::client().no_proxy().build().unwrap();
-    let request = http
+    let mut request = http
         .post(format!("{}/integrations/slack/interactions", server.base()))
         .header("content-type", "application/x-www-form-urlencoded")
         .header("x-slack-request-timestamp", at.to_string())
         .header("x-slack-signature", signed["signature"].as_str().unwrap())
         .body(body);
+    if again > 0 {
+        request = request.header("x-slack-retry-num", again).header("x-slack-retry-reason", "http_timeout");
+    }
     let answer = request.send().await.unwrap();
     let status = answer.status().as_u16();
     (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
@@ -182,6 +190,28 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     assert_eq!(server.interrupt(&id).await["status"], "open");
 }
 
+/// Between the message and the button, or the button and the form.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_has_left_since_decides_nothing() {
+    let slack = Slack::start().await;
+    let server = app(&slack, "").start().await;
+    for (who, user) in [("anna", "U111"), ("ben", "U222")] {
+        person(&server, who, in_slack(user)).await;
+    }
+    let id = ask(&server, to_legal(&json!({}))).await;
+    let posted = slack.wait_for(POST, 1).await.remove(0);
+    let value = button(&posted.body, "Approve");
+    assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
+    let form = slack.wait_for(OPEN, 1).await.remove(0).body["view"].clone();
+    server.send(server.request(reqwest::Method::DELETE, "/v1/people/ben")).await;
+    let (status, answer) = interact(&server, &send("U222", &form, ""), SIGNING, now()).await;
+    assert_eq!((status, &answer["response_action"]), (200, &json!("update")), "{answer:#}");
+    assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
+    let told = slack.wait_for(WHISPERED, 1).await.remove(0);
+    assert!(!told.body["text"].as_str().unwrap().contains("Roe"), "{:#}", told.body);
+    assert_eq!((slack.called(OPEN).len(), &server.interrupt(&id).await["status"]), (1, &json!("open")));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     let slack = Slack::start().await;
@@ -200,6 +230,32 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     assert_eq!(server.interrupt(&id).await["status"], "open");
     assert_eq!(interact(&server, &sent, SIGNING, now() - 200).await.0, 200);
     assert_eq!(server.interrupt(&id).await["status"], "resolved");
+}
+
+/// What was not answered in time Slack sends again, also while the first is under way.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_slack_sends_again_counts_once() {
+    let slack = Slack::start().await;
+    let server = app(&slack, "").start().await;
+    for (who, user) in [("anna", "U111"), ("ben", "U222")] {
+        person(&server, who, in_slack(user)).await;
+    }
+    let two = json!({"assignment": {"groups": ["legal"], "quorum": {"required": 2}}});
+    let id = ask(&server, two).await;
+    let posted = slack.wait_for(POST, 1).await.remove(0);
+    let form = json!({"private_metadata": button(&posted.body, "Approve")});
+    for (n, user) in ["U111", "U222"].into_iter().enumerate() {
+        let submitted = send(user, &form, "");
+        let at = now();
+        let all = (0..4).map(|again| sent(&server, &submitted, (SIGNING, at), again));
+        for (status, answer) in futures::future::join_all(all).await {
+            assert_eq!(status, 200, "{answer:#}");
+        }
+        let interrupt = server.interrupt(&id).await;
+        assert_eq!(interrupt["status"], if n == 0 { "open" } else { "resolved" }, "{interrupt:#}");
+        assert_eq!(interrupt["votes"].as_array().map(Vec::len), Some(n + 1), "{interrupt:#}");
+    }
+    assert_eq!(server.interrupt(&id).await["resolution"]["by"], json!(["anna", "ben"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

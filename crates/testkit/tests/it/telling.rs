@@ -22,7 +22,7 @@ fn channel(sink: &WebhookSink, more: &str) -> String {
     )
 }
 
-fn told(sink: &WebhookSink, more: &str) -> Setup {
+pub(crate) fn told(sink: &WebhookSink, more: &str) -> Setup {
     TestServer::setup().channels(&channel(sink, more)).env("HOOK_SECRET", SECRET)
 }
 
@@ -247,6 +247,32 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let shown = server.client_command().args(["deliveries", "show", id]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("hook  opened"), "{shown}");
+}
+
+/// Whoever looks after the server is asked to look at it, once: in the inbox, and over the channels that work.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_channel_that_is_disabled_is_asked_about() {
+    let (dead, good) = (WebhookSink::start().await, WebhookSink::start().await);
+    let of = |name: &str, sink: &WebhookSink| channel(sink, "").replace("hook:", &format!("{name}:"));
+    let channels = of("dead", &dead) + of("good", &good).trim_start_matches("channels:\n");
+    dead.answer([410]);
+    let server = TestServer::setup().channels(&channels).env("HOOK_SECRET", SECRET).start().await;
+    ask(&server, json!({})).await;
+    let about = async || {
+        let open = server.get("/v1/interrupts?status=open&limit=200").await.ok();
+        let items = open["items"].as_array().unwrap().clone();
+        let is_it =
+            |each: &Value| each["title"].as_str().unwrap().starts_with("The channel `dead` is disabled");
+        items.into_iter().filter(is_it).collect::<Vec<Value>>()
+    };
+    let alert = eventually("somebody is asked", async || about().await.pop()).await;
+    good.wait_for(2).await;
+    ask(&server, json!({})).await;
+    let received = good.wait_for(3).await;
+    assert!(received.iter().any(|each| each.json()["data"]["interrupt"] == alert["id"]), "it is told, too");
+    assert_eq!((dead.count(), about().await.len()), (1, 1));
+    server.decide(&alert, &json!({"option": "skip"})).await.ok();
+    assert_eq!(about().await.len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use holdshort_testkit::sink::{Received, WebhookSink};
 use serde_json::{Value, json};
@@ -14,11 +14,20 @@ use serde_json::{Value, json};
 use super::{asked, key, model, setup};
 
 const SECRET: &str = "any text will do";
+/// A crew whose model does not answer.
+const BROKEN: &str = "name: broken
+agents:
+  lost: {instructions: You fail.}
+phases:
+  - {id: fail, kind: one_shot, agent: lost}
+";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_clients_of_the_source_system_find_what_they_know() {
     let (model, sink) = (model().await, WebhookSink::start().await);
-    let server = setup(&model).env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").start().await;
+    model.script("lost", (0..6).map(|_| Scripted::status(400)).collect::<Vec<_>>());
+    let server =
+        setup(&model).workflow("broken", BROKEN).env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").start().await;
     let service = key(&server, "watcher", "agent").await;
     let root = env!("CARGO_MANIFEST_DIR");
     let mut node = Command::new("node");

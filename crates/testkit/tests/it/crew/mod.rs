@@ -7,6 +7,7 @@ mod crashed;
 mod decisions;
 mod docs;
 mod links;
+mod nodes;
 mod socket;
 mod switched_off;
 mod tasks;

@@ -24,7 +24,10 @@ for (const prefix of ["/api/v1", ""]) {
   const crews = await client.listCrews()
   assert.ok(crews.crews.some((crew) => crew.name === "fraud"))
   assert.deepEqual((await client.getCrew("fraud")).tasks, ["translate", "analyse", "hunt", "check", "report"])
-  assert.ok((await client.listAgents()).agents.length >= 5)
+  assert.deepEqual((await client.call("GET", "/crew")).crews, crews.crews)
+  const { agents } = await client.listAgents()
+  assert.ok(agents.length >= 5)
+  assert.deepEqual(await client.call("GET", `/crew/agents/${agents[0].id}`), agents[0])
 
   // A webhook, whose secret never comes back.
   const hook = await client.registerWebhook({
@@ -82,6 +85,18 @@ for (const prefix of ["/api/v1", ""]) {
   assert.equal(rejected.status, "rejected")
   assert.equal((await client.poll(background.task_id)).state, "failed")
   await refused(worker.pauseTask(background.task_id, "x", "low"), 409)
+
+  // One that fails answers, too.
+  const broken = await client.runCrew("broken")
+  assert.deepEqual([broken.success, broken.result, broken.crew_name], [false, null, "broken"])
+  assert.ok(typeof broken.error === "string" && broken.error)
+  assert.equal((await client.getTaskStatus(broken.task_id)).state, "failed")
+
+  // `detail` is a text, as its forms show it; who may not is told so before what is not there.
+  const bare = await fetch(`${url}/edges/crew${prefix}/crew/status/none`, { headers: { Authorization: `Bearer ${token}` } })
+  assert.equal(bare.status, 404)
+  assert.equal(typeof (await bare.json()).detail, "string")
+  await refused(worker.runCrew("none"), 403)
 
   // What is not there, and who is nobody.
   await refused(client.runCrew("none"), 404)

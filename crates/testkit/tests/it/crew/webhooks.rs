@@ -9,11 +9,11 @@ use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
 
-use super::{BASE, Issuer, ask, get, model, paused, post, setup};
+use super::{BASE, Issuer, ask, get, model, paused, post, setup, wait_state};
 
-const SECRET: &str = "any text will do";
+pub(super) const SECRET: &str = "any text will do";
 
-fn told(setup: Setup) -> Setup {
+pub(super) fn told(setup: Setup) -> Setup {
     setup.env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").env("RETRY_DELAY_SECONDS", "1")
 }
 
@@ -23,7 +23,7 @@ async fn server() -> (WebhookSink, TestServer, ScriptedModel) {
     (WebhookSink::start().await, server, model)
 }
 
-async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value {
+pub(super) async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value {
     let mut body = json!({"name": "aml", "type": "custom_url", "url": sink.url("/hook"), "secret": SECRET});
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
@@ -33,7 +33,7 @@ async fn register(server: &TestServer, sink: &WebhookSink, more: Value) -> Value
     made
 }
 
-fn hmac(body: &[u8]) -> Vec<u8> {
+pub(super) fn hmac(body: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), body).as_ref().to_vec()
 }
 
@@ -155,6 +155,27 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     assert_eq!(get(&server, "/webhooks").await["count"], 0);
     paused(&server).await;
     assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
+}
+
+/// While its delivery waits for the next attempt: it is tried no more, and the task is decided all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_is_removed_is_tried_no_more() {
+    let (sink, server, _model) = server().await;
+    sink.answer([500]);
+    let hook = register(&server, &sink, json!({})).await;
+    let (task, review) = paused(&server).await;
+    deliveries(&server, &review, "RETRYING").await;
+    let path = format!("{BASE}/webhooks/{}", hook["id"].as_str().unwrap());
+    server.send(server.request(Method::DELETE, &path)).await.ok();
+    let told = sink.count();
+    let (status, _) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!(status, 200);
+    wait_state(&server, &task, "COMPLETED").await;
+    // Longer than it would have waited.
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(sink.count(), told);
+    let shown = &get(&server, &format!("/webhooks/status/{review}")).await["deliveries"][0];
+    assert_eq!((&shown["webhook_id"], &shown["response_code"]), (&hook["id"], &json!(500)), "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

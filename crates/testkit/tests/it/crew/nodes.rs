@@ -1,0 +1,88 @@
+//! Webhooks of several servers that share one database: any of them sends to what another one was told of.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use holdshort_testkit::server::eventually;
+use holdshort_testkit::sink::WebhookSink;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::webhooks::{SECRET, hmac, register, told};
+use super::{BASE, get, model, paused, setup};
+use crate::cluster::{database, sql};
+
+const KEPT: &str = "SELECT value FROM agreed WHERE name LIKE 'webhooks/%'";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_node_sends_to_a_webhook_that_another_one_registered() {
+    let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
+    let mut one = told(setup(&model)).database(&url, "a").start().await;
+    let mut other = told(setup(&model)).database(&url, "b").start().await;
+    let hook = register(&one, &sink, json!({"headers": {"X-Tenant": "t1"}})).await;
+    let id = hook["id"].as_str().unwrap();
+    let known = eventually("the other node knows where it is", async || {
+        let listed = get(&other, "/webhooks").await;
+        let shown = listed["webhooks"].as_array().unwrap().first()?.clone();
+        (shown["has_secret"] == true).then_some(shown)
+    })
+    .await;
+    assert_eq!((&known["id"], &known["headers"]), (&hook["id"], &json!(["X-Tenant"])), "{known}");
+    assert!(!known.to_string().contains(SECRET), "{known}");
+
+    one.kill();
+    // With or without having seen it registered.
+    for n in 1..=2 {
+        paused(&other).await;
+        let received = sink.wait_for(n).await;
+        let last = &received[n - 1];
+        assert_eq!(last.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&last.body)));
+        assert_eq!((last.header("x-webhook-id"), last.header("x-tenant")), (id, "t1"));
+        other.restart().await;
+    }
+    for node in [&one, &other] {
+        assert!(!node.data().join("webhooks.json").exists(), "nothing lies in a folder");
+    }
+
+    // Any of them ends it, and nothing is kept of it.
+    other.send(other.request(Method::DELETE, &format!("{BASE}/webhooks/{id}"))).await.ok();
+    assert_eq!(sql(&url, KEPT).await, "");
+    one.start().await;
+    assert_eq!(get(&one, "/webhooks").await["count"], 0);
+    paused(&one).await;
+    assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
+}
+
+/// A version before this one kept them in the folder of the node that took the registration, and so does a journal that
+/// moved to a database.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_lies_in_a_folder_moves_to_the_database() {
+    let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
+    let mut one = told(setup(&model)).database(&url, "a").start().await;
+    let hook = register(&one, &sink, json!({})).await;
+    let id = hook["id"].as_str().unwrap();
+    let stored: Value = serde_json::from_str(&sql(&url, KEPT).await).unwrap();
+    sql(&url, "DELETE FROM agreed WHERE name LIKE 'webhooks/%'").await;
+    let file = one.data().join("webhooks.json");
+    let strange = "whk_01k6f0000000000000000000dd";
+    fs::write(&file, json!({ (id): stored, (strange): stored }).to_string()).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    one.restart().await;
+    eventually("it is where every node finds it", async || {
+        let kept = sql(&url, KEPT).await;
+        (!kept.is_empty()).then(|| assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), stored))
+    })
+    .await;
+    // Of another journal, to which somebody may go back.
+    let left = eventually("the file is written", async || {
+        let left: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        left.get(id).is_none().then_some(left)
+    })
+    .await;
+    assert_eq!(left, json!({ (strange): stored }));
+    drop(one);
+    let other = told(setup(&model)).database(&url, "b").start().await;
+    paused(&other).await;
+    let received = sink.wait_for(1).await.remove(0);
+    assert_eq!(received.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&received.body)));
+}
