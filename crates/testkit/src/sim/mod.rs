@@ -2,7 +2,8 @@
 //!
 //! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
 //! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
-//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions. The witness (`check/`) looks at every append and
+//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are told
+//! (`outbox.rs`). The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
 //! Assignments and their time are played by themselves, without a store (`asked/`).
@@ -23,6 +24,7 @@ mod leases;
 mod models;
 mod mutants;
 mod node;
+mod outbox;
 mod people;
 mod questions;
 mod ranges;
@@ -41,8 +43,8 @@ pub use asked::{Asked, Bend, play as play_asked};
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM,
-    TALKS_FROM, TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, OUTBOX_FROM, PLANS_FROM, QUESTIONS_FROM,
+    SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
 };
 pub use shrink::shrink;
 

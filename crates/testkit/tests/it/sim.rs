@@ -40,6 +40,9 @@ const WITH_QUESTIONS: usize = 80;
 /// With freezes of runs, workflows and agents.
 const WITH_FREEZES: usize = 60;
 
+/// With channels that are told.
+const WITH_OUTBOX: usize = 80;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -59,7 +62,8 @@ fn fixed_seeds() {
         .chain(with_interruptions)
         .chain(with_copilots)
         .chain(with_questions)
-        .chain((sim::FREEZES_FROM..).take(WITH_FREEZES));
+        .chain((sim::FREEZES_FROM..).take(WITH_FREEZES))
+        .chain((sim::OUTBOX_FROM..).take(WITH_OUTBOX));
     let seeds: Vec<u64> =
         failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer).collect();
     let next = AtomicUsize::new(0);
