@@ -2,7 +2,8 @@
 //!
 //! The journal is the truth: a delivery is claimed, sent, settled. A process that dies in between leaves a claim behind that
 //! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
-//! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
+//! that was restored tells nobody anything. Read [`keep_sending`] first; `post.rs` is the way out,
+//! `verdict.rs` says what follows from an attempt.
 
 pub mod gather;
 pub mod limits;

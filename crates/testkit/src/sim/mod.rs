@@ -39,6 +39,8 @@ mod twin;
 mod workflows;
 mod world;
 
+use std::collections::BTreeMap;
+
 pub use asked::{Asked, Bend, play as play_asked};
 pub use choices::Turn;
 pub use mutants::Mutant;
@@ -69,6 +71,8 @@ pub struct Played {
     pub steps: u64,
     /// Events that were written.
     pub events: u64,
+    /// How often channels were told, and how that went, by what is named in `outbox.rs` and `check/telling.rs`.
+    pub told: BTreeMap<&'static str, u64>,
     /// The first thing that must never be.
     pub problem: Option<String>,
     /// What was chosen, until the calm or the problem.
@@ -122,6 +126,7 @@ fn end(seed: u64, mut sim: Sim) -> Played {
         seed,
         steps: sim.steps,
         events: site.witness.events(),
+        told: std::mem::take(&mut site.witness.telling.counts),
         problem: site.witness.problem().map(str::to_owned),
         turns: sim.choices.into_made(),
         history: std::mem::take(&mut site.history).into_lines(),

@@ -69,6 +69,18 @@ enum How {
 }
 
 impl How {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::ReadAndFailed => "read_and_failed",
+            Self::Failed => "not_reached",
+            Self::Busy(_) => "busy",
+            Self::Hangs => "hangs",
+            Self::Refused => "refused",
+            Self::Gone => "gone",
+        }
+    }
+
     fn sent(self) -> (bool, Answered, Sent) {
         let (is_read, verdict, status) = match self {
             Self::Well => (true, Verdict::Delivered, Some(200)),
@@ -269,6 +281,7 @@ impl Sim {
         let Waiting { node, channel, messages, answer } = site.sink.letters.remove(index);
         let how = if site.sink.down.contains(&channel) { How::Failed } else { how };
         site.tell(|| format!("sink: `{channel}` is told {}: {how:?}", told(&messages)));
+        site.witness.telling.count(how.name());
         let (is_read, answered, sent) = how.sent();
         for (id, what) in &messages {
             if is_read {

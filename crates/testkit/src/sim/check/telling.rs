@@ -9,6 +9,7 @@ use futures::FutureExt;
 use holdshort_core::channel::Channel;
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::interrupt::Interrupt;
 use holdshort_core::notice::Occasion;
 use holdshort_core::time::Timestamp;
 use holdshort_store::{DeliveryFilter, Outbox};
@@ -40,8 +41,11 @@ pub(in crate::sim) struct Telling {
     stumbles: BTreeMap<NodeId, u32>,
     /// Channels that admins were alerted of.
     alerts: BTreeSet<String>,
+    /// How often what happened: see [`crate::sim::Played::told`].
+    pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
 }
 
+#[derive(Clone, Copy)]
 struct Claimed {
     term: Option<Term>,
     /// Its interrupt was.
@@ -75,7 +79,12 @@ impl Telling {
         *self.stumbles.entry(node).or_default() += 1;
     }
 
+    pub(in crate::sim) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
     pub(in crate::sim) fn alerted(&mut self, channel: &str) {
+        self.count("disabled");
         self.alerts.insert(channel.to_owned());
     }
 
@@ -121,10 +130,10 @@ impl Telling {
         if self.ids.entry(key).or_insert_with(|| id.clone()) != id {
             return Err(format!("{told} under two ids"));
         }
-        let Some(claimed) = self.claims.get(&(node, id.clone())) else {
+        let Some(Claimed { term, was_open }) = self.claims.get(&(node, id.clone())).copied() else {
             return Err(format!("{told}, and n{node} has not claimed it"));
         };
-        if channel.via.is_read_by_people() && what.occasion.asks() && !claimed.was_open {
+        if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
             return Err(format!("{told}, and it was resolved before"));
         }
         if self.delivered.contains(id) {
@@ -134,8 +143,11 @@ impl Telling {
         if last.is_some_and(|last| !self.is_excused(last, leases)) {
             return Err(format!("{told} again, and nothing had failed"));
         }
+        if last.is_some_and(|last| last.answer.is_none_or(|answer| answer == Answered::Well)) {
+            self.count("repeated");
+        }
         let stumbles = self.stumbles.get(&node).copied().unwrap_or_default();
-        let attempt = Attempt { node, term: claimed.term, stumbles, answer: None };
+        let attempt = Attempt { node, term, stumbles, answer: None };
         self.attempts.entry(id.clone()).or_default().push(attempt);
         Ok(())
     }
@@ -212,7 +224,7 @@ impl Witness {
         claimed.sort_by_key(|each| (each.created_at, each.seq));
         for delivery in claimed {
             let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
-            let was_open = interrupt.is_some_and(|interrupt| interrupt.is_open());
+            let was_open = interrupt.is_some_and(Interrupt::is_open);
             let is_first = !self.telling.claims.keys().any(|(_, id)| *id == delivery.delivery);
             let claim = Claimed { term: leases.term(node), was_open };
             self.telling.claims.insert((node, delivery.delivery.clone()), claim);
@@ -243,6 +255,9 @@ impl Witness {
         if !believes {
             self.note(Err(format!("n{node} sends, and knows that its lease is over")));
         }
+        if messages.len() > 1 {
+            self.telling.count("together");
+        }
         for (id, what) in messages {
             let checked = self.telling.check_attempt(node, leases, channel, id, what);
             self.note(checked);
@@ -255,13 +270,14 @@ impl Witness {
         self.note(checked);
     }
 
-    fn everything_told(&self, store: &Store, channels: &[Channel]) -> Result<(), String> {
+    fn everything_told(&mut self, store: &Store, channels: &[Channel]) -> Result<(), String> {
         let rows = deliveries(store)?;
         let disabled = disabled(store)?;
         if let Some(channel) = disabled.iter().find(|channel| !self.telling.alerts.contains(*channel)) {
             return Err(format!("`{channel}` is disabled, and nobody was alerted"));
         }
         for row in &rows {
+            self.telling.count(row.state.as_str());
             let (interrupt, run) = (row.interrupt.clone(), row.run.clone());
             let what = Happened { interrupt, seq: row.seq, occasion: row.occasion, run };
             if !self.telling.happened.contains(&what) {
