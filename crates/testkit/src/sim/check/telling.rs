@@ -9,7 +9,6 @@ use futures::FutureExt;
 use holdshort_core::channel::Channel;
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
-use holdshort_core::interrupt::Interrupt;
 use holdshort_core::notice::Occasion;
 use holdshort_core::time::Timestamp;
 use holdshort_store::{DeliveryFilter, Outbox};
@@ -224,7 +223,7 @@ impl Witness {
         claimed.sort_by_key(|each| (each.created_at, each.seq));
         for delivery in claimed {
             let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
-            let was_open = interrupt.is_some_and(Interrupt::is_open);
+            let was_open = interrupt.is_some_and(|interrupt| interrupt.is_open());
             let is_first = !self.telling.claims.keys().any(|(_, id)| *id == delivery.delivery);
             let claim = Claimed { term: leases.term(node), was_open };
             self.telling.claims.insert((node, delivery.delivery.clone()), claim);
