@@ -2,8 +2,8 @@
 //!
 //! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
 //! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
-//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are told
-//! (`outbox.rs`). The witness (`check/`) looks at every append and
+//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are
+//! told (`outbox.rs`). The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
 //! Assignments and their time are played by themselves, without a store (`asked/`).
