@@ -158,10 +158,11 @@ impl Webhooks {
             if !kept.contains_key(id)
                 && let Some(found) = database.shared(&name(id)).await?
             {
-                match serde_json::from_str(&found) {
-                    Ok(stored) => drop(kept.insert(id.clone(), stored)),
-                    // Its error would quote it.
-                    Err(_) => tracing::error!(webhook = %id, "what is kept of a webhook can not be read"),
+                if let Ok(stored) = serde_json::from_str(&found) {
+                    kept.insert(id.clone(), stored);
+                } else {
+                    // The error would quote it.
+                    tracing::error!(webhook = %id, "what is kept of a webhook can not be read");
                 }
             }
         }

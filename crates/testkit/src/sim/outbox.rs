@@ -302,7 +302,9 @@ impl Sim {
         site.sink.letters = left;
         for Waiting { channel, messages, .. } in gone {
             if self.choices.one_in(2) {
-                messages.iter().for_each(|(_, what)| site.witness.telling.received(&channel, what));
+                for (_, what) in &messages {
+                    site.witness.telling.received(&channel, what);
+                }
             }
         }
     }
