@@ -2,13 +2,11 @@
 //!
 //! The journal is the truth: a delivery is claimed, sent, settled. A process that dies in between leaves a claim behind that
 //! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
-//! that was restored tells nobody anything. Read [`keep_sending`] first; `post.rs` is the way out,
-//! `verdict.rs` says what follows from an attempt.
+//! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
 
 pub mod gather;
 pub mod limits;
 mod message;
-mod post;
 mod sweep;
 mod verdict;
 
@@ -24,7 +22,7 @@ use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_notify::{Channel, Channels, Verdict};
+use holdshort_notify::{Channel, Channels, Sent, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
 
@@ -33,7 +31,6 @@ use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
 pub use message::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
 use message::{Composed, compose};
-pub use post::{Letter, Network, Post, Sending};
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -41,29 +38,19 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// After a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What the worker has of whoever runs it.
-#[derive(Clone, Copy)]
-struct Around<'a> {
-    /// Where links lead.
-    pages: &'a dyn Pages,
-    post: &'a dyn Post,
-}
-
 /// Sends for as long as it is not dropped. `pages`: where links lead.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
     pages: Arc<dyn Pages>,
-    post: Arc<dyn Post>,
 ) {
-    let around = Around { pages: &*pages, post: &*post };
-    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, around));
+    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, pages));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
-    around: Around<'_>,
+    pages: Arc<dyn Pages>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
@@ -75,7 +62,13 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
                 for (channel, deliveries) in claimed {
                     let name = &channel.definition().name;
                     sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
-                    under_way.push(send_claimed(&driver, channels.clone(), name.clone(), around, deliveries));
+                    under_way.push(send_claimed(
+                        &driver,
+                        channels.clone(),
+                        name.clone(),
+                        &*pages,
+                        deliveries,
+                    ));
                 }
                 wait
             }
@@ -144,7 +137,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
     name: String,
-    around: Around<'_>,
+    pages: &dyn Pages,
     claimed: Vec<Delivery>,
 ) -> Vec<DeliveryId> {
     let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
@@ -165,7 +158,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     let settling = async {
         for (delivery, why) in dropped {
             let now = driver.clock().now();
-            settle(driver, channel, around, verdict::dropped(delivery, why, now)).await?;
+            settle(driver, channel, pages, verdict::dropped(delivery, why, now)).await?;
         }
         Ok::<(), Error>(())
     };
@@ -174,7 +167,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     }
     stream::iter(bundles)
         .for_each_concurrent(SENT_AT_ONCE, async |bundle| {
-            if let Err(error) = Box::pin(deliver(driver, channel, around, bundle)).await {
+            if let Err(error) = Box::pin(deliver(driver, channel, pages, bundle)).await {
                 tracing::warn!(%error, "what became of a delivery can not be written down");
                 driver.clock().sleep(PAUSE).await;
             }
@@ -203,13 +196,13 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    pages: &dyn Pages,
     bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
     if let [delivery] = &bundle[..]
         && delivery.occasion == Occasion::Checkpoint
     {
-        return deliver_checkpoint(driver, channel, around, delivery.clone()).await;
+        return deliver_checkpoint(driver, channel, pages, delivery.clone()).await;
     }
     let is_for_people = channel.definition().via.is_read_by_people();
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
@@ -219,7 +212,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
             Composed::Dropped("it was resolved before".to_owned())
         } else {
-            compose(driver, channel, around.pages, &delivery).await?
+            compose(driver, channel, pages, &delivery).await?
         };
         match composed {
             Composed::Ready(message) => {
@@ -228,7 +221,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             }
             Composed::Dropped(why) => {
                 let now = driver.clock().now();
-                settle(driver, channel, around, verdict::dropped(delivery, &why, now)).await?;
+                settle(driver, channel, pages, verdict::dropped(delivery, &why, now)).await?;
             }
         }
     }
@@ -237,22 +230,23 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         return Ok(());
     }
     let began = driver.clock().now();
-    let inbox = around.pages.all();
-    let letter = Letter::Messages { messages: &messages, inbox: &inbox };
-    let sent = around.post.send(channel, letter, began).await;
+    let sent: Sent = match &messages[..] {
+        [message] => channel.send(message, began).await,
+        several => channel.send_several(several, &pages.all(), began).await,
+    };
     if sent.verdict == Verdict::Left {
         let to = deliveries
             .first()
             .and_then(|delivery| json::from_slice::<Notice>(delivery.notice.as_bytes()).ok());
         if let Some(Recipient::Browser { push, .. }) = to.and_then(|notice| notice.to) {
-            around.pages.browser_left(&push).await;
+            pages.browser_left(&push).await;
         }
     }
     // One chance for all: what was told together is told together when it is tried again.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-        settle(driver, channel, around, settled).await?;
+        settle(driver, channel, pages, settled).await?;
     }
     Ok(())
 }
@@ -261,29 +255,28 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    pages: &dyn Pages,
     delivery: Delivery,
 ) -> Result<(), Error> {
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
         let dropped = verdict::dropped(delivery, "its notice can not be read", began);
-        return settle(driver, channel, around, dropped).await;
+        return settle(driver, channel, pages, dropped).await;
     };
     // Its lease ran out since the claim: another node may have it by now.
     if !driver.journal().holds() {
         return Ok(());
     }
-    let letter = Letter::Checkpoint { id: delivery.delivery.as_str(), notice: &notice };
-    let sent = around.post.send(channel, letter, began).await;
+    let sent = channel.send_checkpoint(delivery.delivery.as_str(), &notice, began).await;
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-    settle(driver, channel, around, settled).await
+    settle(driver, channel, pages, settled).await
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    pages: &dyn Pages,
     verdict: verdict::Settling,
 ) -> Result<(), Error> {
     let verdict::Settling { settled, is_gone } = verdict;
@@ -301,7 +294,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
     if let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await? {
-        around.pages.disabled(name, why).await;
+        pages.disabled(name, why).await;
     }
     Ok(())
 }

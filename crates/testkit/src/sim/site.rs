@@ -9,7 +9,6 @@ use super::history::History;
 use super::journal::Queue;
 use super::leases::Leases;
 use super::mutants::Mutant;
-use super::outbox::Sink;
 use super::store::Store;
 use super::world::World;
 use crate::clock::SimClock;
@@ -20,7 +19,6 @@ pub(super) struct Site {
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
-    pub(super) sink: Sink,
     pub(super) witness: Witness,
     /// What is broken on purpose.
     pub(super) mutant: Option<Mutant>,
@@ -42,7 +40,6 @@ impl Site {
             leases: Leases::default(),
             queue: Queue::default(),
             world: World::default(),
-            sink: Sink::default(),
             witness: Witness::default(),
             mutant,
             clock,
