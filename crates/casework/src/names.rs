@@ -7,7 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// Shorter names match anything.
+/// Shorter names are like many others: they are compared letter by letter.
 const LEAST_CHARS: usize = 3;
 
 /// A name in the forms that are compared.
@@ -45,7 +45,8 @@ impl Name {
     /// Jaro-Winkler similarity of the words in their order or sorted, whichever is greater: 0 to 1.
     pub(crate) fn like(&self, other: &Self) -> f64 {
         if !self.is_name() || !other.is_name() {
-            return 0.0;
+            let is_same = self.sorted == other.sorted && !self.sorted.is_empty();
+            return if is_same { 1.0 } else { 0.0 };
         }
         let plain = strsim::jaro_winkler(&self.plain, &other.plain);
         plain.max(strsim::jaro_winkler(&self.sorted, &other.sorted))

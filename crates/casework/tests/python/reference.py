@@ -81,7 +81,7 @@ def winkler(one, other):
 def like(one, other):
     one, other = words(one), words(other)
     if len(" ".join(one)) < 3 or len(" ".join(other)) < 3:
-        return 0.0
+        return 1.0 if one and sorted(one) == sorted(other) else 0.0
     return max(winkler(" ".join(one), " ".join(other)), winkler(" ".join(sorted(one)), " ".join(sorted(other))))
 
 

@@ -53,10 +53,18 @@ pub(super) async fn show(
     Ok(Json(review::seen(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Whoever has a link to this very review.
-async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<Holder> {
+/// Whoever has a link to this very review, made here: it decides one way. A link to a page decides there and nowhere else,
+/// for only there its reader is shown what is asked, and says what a robot does not.
+async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, Status)> {
     let holder = auth.holder(link).await?;
-    if holder.asked.interrupt == id.0 { Ok(holder) } else { Err(Refused::not_found("review")) }
+    let status = match holder.option.as_deref() {
+        Some("approve") => Some(Status::Approved),
+        Some("reject") => Some(Status::Rejected),
+        Some(_) | None => None,
+    };
+    let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
+    let status = status.filter(|_| is_ours).ok_or_else(|| Refused::not_found("review"))?;
+    Ok((holder, status))
 }
 
 /// The task of a review that there is.
@@ -90,9 +98,9 @@ pub(super) async fn decide(
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
-    let holder = held(&auth, &link, &id).await?;
+    let (holder, bound) = held(&auth, &link, &id).await?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
-    let answer = by_link(&holder, &id, &headers, body);
+    let answer = by_link(&holder, bound, &id, &headers, body);
     Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
 }
 
@@ -105,8 +113,15 @@ struct WithLink {
     comments: Option<String>,
 }
 
-async fn by_link(holder: &Holder, id: &ReviewId, headers: &HeaderMap, body: Body) -> Answer<Json<Value>> {
-    let Holder { app, actor, asked, option, .. } = holder;
+/// `bound`: the decision of the link.
+async fn by_link(
+    holder: &Holder,
+    bound: Status,
+    id: &ReviewId,
+    headers: &HeaderMap,
+    body: Body,
+) -> Answer<Json<Value>> {
+    let Holder { app, actor, asked, .. } = holder;
     let is_form = headers
         .get(axum::http::header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -116,20 +131,11 @@ async fn by_link(holder: &Holder, id: &ReviewId, headers: &HeaderMap, body: Body
     } else {
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default()
     };
-    let bound = match option.as_deref() {
-        Some("approve") => Some(Status::Approved),
-        Some("reject") => Some(Status::Rejected),
-        Some(_) | None => None,
-    };
-    let status = match (bound, status) {
-        (Some(bound), Some(said)) if bound != said => {
-            return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
-        }
-        (Some(status), _) | (None, Some(status)) => status,
-        (None, None) => return Err(Refused::invalid_at("/status", "is missing: approved or rejected")),
-    };
+    if status.is_some_and(|said| said != bound) {
+        return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
+    }
     let run = app.run_now(&asked.run).await?;
-    match resume::decide_as(app, actor, &run, &id.0, status, comments.as_deref(), None).await {
+    match resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), None).await {
         Ok(told) => Ok(Json(told)),
         Err(refused) if refused.code() == Code::Expired => Ok(Json(expired(run.id.as_str(), id))),
         Err(refused) => Err(refused),

@@ -35,6 +35,9 @@ pub(super) struct Said {
     pub(super) reviewer: Option<String>,
     #[serde(default)]
     pub(super) comments: Option<String>,
+    /// Which review is meant: a task may wait for another one by now.
+    #[serde(default, alias = "reviewId")]
+    review_id: Value,
     #[serde(flatten)]
     _more: Map<String, Value>,
 }
@@ -80,6 +83,11 @@ pub(super) async fn resume(
         };
         let last = last.opened.interrupt.clone();
         let said = read(body).await?;
+        let meant = said.review_id.as_str().and_then(|id| id.parse::<ReviewId>().ok());
+        if meant.is_some_and(|meant| meant.0 != last) {
+            let why = format!("the task waits for another review by now: {}", ReviewId(last));
+            return Err(Refused::new(Code::AlreadyResolved, why));
+        }
         let told = decide(&caller, &run, &last, &said).await.map_err(|refused| match refused.code() {
             // Of an expired review nothing waits any more.
             Code::Expired => not_paused(&run),

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, WebhookId};
+use holdshort_core::limits::URL_CHARS;
 use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
 use holdshort_store::{DeliveryFilter, Outbox};
@@ -69,6 +70,9 @@ fn checked(asked: Asked) -> Answer<New> {
         return Err(Refused::invalid_at("/type", format!("is none of {}", known.join(", "))));
     };
     let url = url.unwrap_or_default();
+    if url.len() > URL_CHARS {
+        return Err(Refused::invalid_at("/url", format!("is longer than {URL_CHARS} bytes")));
+    }
     let Some(host) = host(&url) else {
         return Err(Refused::invalid_at("/url", "is no URL such as `https://example.org/hook`"));
     };

@@ -71,6 +71,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
     let headline = several.headline();
     let mut plain = format!("{headline}\n");
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
+    // All count until the first of them ends.
     let mut until = None;
     for message in several.listed() {
         let entry = message.entry();
@@ -78,7 +79,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
         let link = escaped(&message.link);
         let _ = writeln!(inner, "<li><a href=\"{link}\">{}</a></li>", escaped(&entry));
         if let Way::Link(at) = message.way {
-            until = until.max(Some(message.time(at)));
+            until = until.filter(|(earliest, _)| *earliest <= at).or(Some((at, message)));
         }
     }
     if let Some(more) = several.not_listed() {
@@ -86,7 +87,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
         let _ = writeln!(inner, "<li>{}</li>", escaped(&more));
     }
     let how = match until {
-        Some(until) => filled(words.yours, &[&until]),
+        Some((at, message)) => filled(words.yours, &[&message.time(at)]),
         None => words.sign_in.to_owned(),
     };
     let (inbox, no_reply) = (words.inbox, words.no_reply);

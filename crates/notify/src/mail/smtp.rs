@@ -22,7 +22,10 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How an attempt failed.
 enum Failed {
+    /// Before the mail was offered: a wrong password is mended, and then the mail goes out.
     Smtp(SmtpError),
+    /// What was said of the mail itself.
+    Mail(SmtpError),
     /// Before any server was asked.
     Unreached(String),
 }
@@ -43,6 +46,10 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
         Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
         Ok(Err(Failed::Smtp(error))) => {
+            let status = error.status().map(u16::from);
+            of(Verdict::Again(None), status, Some(why(&error)), None)
+        }
+        Ok(Err(Failed::Mail(error))) => {
             let status = error.status().map(u16::from);
             let verdict = match status {
                 Some(500..) => Verdict::Refused,
@@ -88,7 +95,7 @@ async fn hand_over(
         let credentials = Credentials::new(user.clone(), password.clone());
         server.auth(DEFAULT_MECHANISMS, &credentials).await?;
     }
-    let response = server.send(&mail.envelope, &mail.bytes).await?;
+    let response = server.send(&mail.envelope, &mail.bytes).await.map_err(Failed::Mail)?;
     Ok((response, server))
 }
 

@@ -14,6 +14,7 @@ use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
+use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
@@ -32,9 +33,9 @@ use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
     match auth.holder(&token).await {
-        Ok(Holder { app, asked, interrupt, once, .. }) => match model(&app, &asked.run).await {
+        Ok(Holder { app, asked, interrupt, once, option, .. }) => match model(&app, &asked.run).await {
             Ok(model) => {
-                let number = once.is_some().then(|| Links::number(&token));
+                let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(&token));
                 draw(&interrupt, model.as_deref(), number, News::None)
             }
             Err(refused) => frame::refused(&refused),
@@ -52,13 +53,18 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
+/// A link that was sent to somebody, or is made to be sent: a robot on the way that fills in forms does not read a number.
+fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
+    once.is_some() || option.is_some()
+}
+
 pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>, body: Body) -> Response {
     Box::pin(take(&auth, &token, body)).await.unwrap_or_else(|refused| frame::refused(&refused))
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let Holder { app, actor, asked, mut interrupt, once, option } = auth.holder(token).await?;
-    let number = once.is_some().then(|| Links::number(token));
+    let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(token));
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();

@@ -10,6 +10,20 @@ async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
 }
 
+/// A task may wait for another review by the time that an answer arrives again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_that_names_another_review_decides_nothing() {
+    let (_model, server) = server().await;
+    let ((task, _), (_, other)) = (paused(&server).await, paused(&server).await);
+    let of = |review: &str| json!({"status": "approved", "review_id": review});
+    let (status, told) = post(&server, &format!("/crew/resume/{task}"), &of(&other)).await;
+    assert_eq!(status, 409, "{told}");
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    let review =
+        get(&server, &format!("/crew/review/{task}")).await["review_id"].as_str().unwrap().to_owned();
+    assert_eq!(post(&server, &format!("/crew/resume/{task}"), &of(&review)).await.0, 200);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_decision_counts_the_same_again_is_told_again_and_another_is_refused() {
     let (_model, server) = server().await;

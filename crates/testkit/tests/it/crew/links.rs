@@ -40,6 +40,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
             let page = answer.text().await.unwrap();
             assert!(page.is_empty() || page.contains("Three transfers"), "{page}");
             assert!(!page.contains("value=\"reject\""), "one way alone: {page}");
+            assert!(page.is_empty() || page.contains("name=\"number\""), "no robot types it: {page}");
         }
     }
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
@@ -69,6 +70,20 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     assert_eq!((&response["reviewer"], &response["comments"]), (&json!("operator"), &json!("by link")));
     let via = server.events_of(&task, "decision_made").await[0]["actor"]["via"].clone();
     assert_eq!(via, "link");
+}
+
+/// There its reader is shown what is asked, and says what a robot does not: here it would be a decision by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_to_a_page_decides_on_the_page_alone() {
+    let (_model, server) = server().await;
+    let (task, review) = paused(&server).await;
+    let id = review.replace("REV-", "int_").to_lowercase();
+    let made = server.post(&format!("/v1/interrupts/{id}/links"), &json!({})).await.ok();
+    let link = made["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let url = format!("{}{}/webhooks/callback/{review}?link={link}", server.base(), super::BASE);
+    assert_eq!(send(Method::GET, &url, None).await.0, 404);
+    assert_eq!(send(Method::POST, &url, Some(&json!({"status": "approved"}))).await.0, 404);
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
