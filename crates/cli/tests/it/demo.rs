@@ -254,7 +254,7 @@ fn own_words_answer_a_question() {
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
     // Something else takes its place.
-    terminal.type_line("the period that ends");
+    terminal.type_line("the period that ends, then");
     terminal.expect("Enter sends it");
     terminal.type_line("");
     let card = terminal.expect("a plan to approve");
