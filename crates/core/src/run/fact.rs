@@ -1,7 +1,6 @@
 //! What can happen in a run. Past tense; facts only, texts and arguments are the event's content.
 //!
-//! The content of each event is named beside it: `text` and `data` are the two fields of
-//! [`crate::event::Content`].
+//! The content of each event is named beside it: `text` and `data` are the fields of [`crate::event::Content`].
 
 use std::collections::BTreeSet;
 
@@ -99,8 +98,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
-    /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is
-    /// not there any more.
+    /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is gone.
     StepWithdrawn {
         step: String,
     },
@@ -178,8 +176,7 @@ pub enum Fact {
         step: String,
         window: u64,
     },
-    /// A model has said what the step's turns up to this one held: later requests hold that instead of them.
-    /// text: the summary.
+    /// A model has summed up the step's turns up to this one: later requests hold that instead. text: the summary.
     HistorySummarised {
         step: String,
         /// The step that did.
@@ -558,8 +555,7 @@ pub enum Fact {
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// What is kept as the answer to a question from here on; the agent that asked has heard the one before. text and data:
-    /// as those of `decision_made`.
+    /// What is kept as the answer from here on; the agent has heard the one before. text and data: as `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
     },
