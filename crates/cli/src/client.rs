@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_protocol::{Code, FieldError, Problem, Resolution, header, plain};
+use holdshort_protocol::{Code, Event, FieldError, List, Problem, Resolution, header, plain};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +22,8 @@ use crate::shell::quoted;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// A whole request. A walk over the journal takes longer than the others.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
+/// Events of a page.
+const EVENTS: usize = 200;
 /// The longest silence: a server gives a sign of life on its streams every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
 
@@ -280,12 +282,24 @@ impl Client {
             if let Some(cursor) = &cursor {
                 request = request.query(&[("cursor", cursor)]);
             }
-            let mut page: holdshort_protocol::List<Value> = self.ask(request).await?;
+            let mut page: List<Value> = self.ask(request).await?;
             items.append(&mut page.items);
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
                 None => return Ok(items),
             }
+        }
+    }
+
+    /// Looks at each event of a run that there is now, in order.
+    pub(crate) async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
+        let mut since = 0;
+        loop {
+            let page: List<Event> =
+                self.get(&format!("/v1/runs/{run}/events?since={since}&limit={EVENTS}")).await?;
+            let Some(last) = page.items.last() else { return Ok(()) };
+            since = last.seq;
+            page.items.iter().for_each(&mut look);
         }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::LOCAL_OPERATOR;
 use crate::event::{self, Event};
 use crate::id::{InterruptId, PushId, RunId, SessionId};
-use crate::interrupt::{Cause, Interrupt, Kind, Level, Outcome};
+use crate::interrupt::{Interrupt, Kind, Level, Outcome};
 use crate::limits;
 use crate::run::{Fact, Run};
 use crate::system::System;
@@ -195,7 +195,7 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
             groups,
             expires_at: interrupt.opened.expires_at,
             outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
-            by: by(interrupt),
+            by: interrupt.decided_by(),
             told,
             to: None,
         };
@@ -243,21 +243,6 @@ fn occasion<'f>(
         return Some((interrupt, occasion, None));
     }
     None
-}
-
-/// Who decided it; nobody where nobody did.
-fn by(interrupt: &Interrupt) -> Vec<String> {
-    let Some(resolution) = &interrupt.resolution else { return Vec::new() };
-    match resolution.cause {
-        Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
-        Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
-        Cause::Expiry
-        | Cause::Unasked
-        | Cause::Rule { .. }
-        | Cause::Reused(_)
-        | Cause::Superseded
-        | Cause::RunEnded => Vec::new(),
-    }
 }
 
 /// Whom it is for. While it is open these are the people and groups of the stage that it is at; then all who were asked.

@@ -98,7 +98,12 @@ impl Webhooks {
         Ok((Self { path, sending, configured, tell, changing, kept }, channels))
     }
 
-    fn channel(&self, id: &WebhookId, is: &Webhook, stored: Stored) -> Result<Channel, String> {
+    fn channel(
+        &self,
+        id: &WebhookId,
+        is: &Webhook,
+        stored: Stored,
+    ) -> Result<Channel, holdshort_notify::Error> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let definition = Definition {
             allow: self.sending.allow.clone(),
@@ -109,7 +114,6 @@ impl Webhooks {
         };
         let Stored { url, secret, headers } = stored;
         Channel::registered(definition, Secrets { url, secret, headers }, self.sending.encoding)
-            .map_err(|error| error.to_string())
     }
 
     /// Tells driver and outbox of those that there are now. Whether all of them can be sent to.
@@ -129,7 +133,7 @@ impl Webhooks {
             };
             match self.channel(id, &registered.is, stored.clone()) {
                 Ok(channel) => channels.push(channel),
-                Err(why) => tracing::error!(webhook = %id, why, "nothing is sent to a webhook"),
+                Err(why) => tracing::error!(webhook = %id, %why, "nothing is sent to a webhook"),
             }
         }
         self.tell.send_replace(Arc::new(self.configured.beside(channels)));
@@ -182,8 +186,9 @@ impl Webhooks {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
         let stored = Stored { url, secret, headers };
-        app.webhooks.channel(&id, &is, stored.clone()).map_err(|why| {
-            Refused::invalid_at("/url", why.split_once("its URL ").map_or(&*why, |(_, why)| why))
+        app.webhooks.channel(&id, &is, stored.clone()).map_err(|error| match error {
+            holdshort_notify::Error::Url { why, .. } => Refused::invalid_at("/url", why),
+            error => Refused::invalid_at("/url", error.to_string()),
         })?;
         let app = app.clone();
         detached(async move {

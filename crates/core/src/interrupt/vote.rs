@@ -140,6 +140,21 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
+    /// Who decided it; nobody where nobody did. Whoever gave a grant decided with it what it covers.
+    pub fn decided_by(&self) -> Vec<String> {
+        let Some(resolution) = &self.resolution else { return Vec::new() };
+        match resolution.cause {
+            Cause::Decision => self.agreed().iter().map(|vote| vote.by.clone()).collect(),
+            Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
+            Cause::Expiry
+            | Cause::Unasked
+            | Cause::Rule { .. }
+            | Cause::Reused(_)
+            | Cause::Superseded
+            | Cause::RunEnded => Vec::new(),
+        }
+    }
+
     /// Who agreed on how it was settled, in the order in which they did.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();

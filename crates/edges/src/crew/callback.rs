@@ -57,14 +57,9 @@ pub(super) async fn show(
 /// for only there its reader is shown what is asked, and says what a robot does not.
 async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, Status)> {
     let holder = auth.holder(link).await?;
-    let status = match holder.option.as_deref() {
-        Some("approve") => Some(Status::Approved),
-        Some("reject") => Some(Status::Rejected),
-        Some(_) | None => None,
-    };
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
-    let status = status.filter(|_| is_ours).ok_or_else(|| Refused::not_found("review"))?;
-    Ok((holder, status))
+    let status = holder.option.as_deref().filter(|_| is_ours).and_then(Status::of_option);
+    Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
 }
 
 /// The task of a review that there is.

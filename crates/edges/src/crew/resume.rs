@@ -57,6 +57,10 @@ impl Status {
         }
     }
 
+    pub(super) fn of_option(option: &str) -> Option<Self> {
+        [Self::Approved, Self::Rejected].into_iter().find(|status| status.option() == option)
+    }
+
     pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "approved" => Some(Self::Approved),

@@ -272,17 +272,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
         text: given.text,
         edit: given.edit,
-        by: match resolution.cause {
-            Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
-            // Whoever gave the grant decided this one with it.
-            Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
-            Cause::Expiry
-            | Cause::Unasked
-            | Cause::Rule { .. }
-            | Cause::Reused(_)
-            | Cause::Superseded
-            | Cause::RunEnded => Vec::new(),
-        },
+        by: interrupt.decided_by(),
         cause: word(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),

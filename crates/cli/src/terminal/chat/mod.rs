@@ -224,17 +224,13 @@ impl Chat<'_> {
     /// A run that is under way: the names in what has happened are needed, and it was told elsewhere.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = Known::new(self.paint, self.client.words());
-        loop {
-            let path = format!("/v1/runs/{}/events?since={}&limit=200", run.id, known.seen);
-            let page: holdshort_protocol::List<Event> = self.client.get(&path).await?;
-            let Some(last) = page.items.last() else { break };
-            let seen = last.seq;
-            for event in &page.items {
-                known.note(event);
-                self.follow_interrupts(event);
-            }
-            known.seen = seen;
-        }
+        let client = self.client;
+        let look = |event: &Event| {
+            known.note(event);
+            known.seen = event.seq;
+            self.follow_interrupts(event);
+        };
+        client.each_event(&run.id, look).await?;
         if run.status == Status::Paused {
             self.note("The work is paused; /resume lets it go on.");
         }

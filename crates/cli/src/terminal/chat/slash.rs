@@ -249,13 +249,14 @@ impl Chat<'_> {
     async fn cost_of(&self, run: &Run) -> anyhow::Result<Cost> {
         let mut cost = Cost::default();
         let mut times: Option<(jiff::Timestamp, jiff::Timestamp)> = None;
-        self.each_event(run, |event| {
-            cost.note(event);
-            if let Ok(at) = event.at.parse::<jiff::Timestamp>() {
-                times = Some((times.map_or(at, |(first, _)| first), at));
-            }
-        })
-        .await?;
+        self.client
+            .each_event(&run.id, |event| {
+                cost.note(event);
+                if let Ok(at) = event.at.parse::<jiff::Timestamp>() {
+                    times = Some((times.map_or(at, |(first, _)| first), at));
+                }
+            })
+            .await?;
         cost.ms = times.map_or(0, |(first, last)| last.as_millisecond() - first.as_millisecond());
         Ok(cost)
     }
@@ -263,24 +264,14 @@ impl Chat<'_> {
     /// The event with which the last round of a run was wanted; 0 where it is the first one.
     async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
         let mut to = 0;
-        self.each_event(run, |event| {
-            if event.kind == "round_wanted" {
-                to = event.seq;
-            }
-        })
-        .await?;
+        self.client
+            .each_event(&run.id, |event| {
+                if event.kind == "round_wanted" {
+                    to = event.seq;
+                }
+            })
+            .await?;
         Ok(to)
-    }
-
-    async fn each_event(&self, run: &Run, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
-        let mut since = 0;
-        loop {
-            let path = format!("/v1/runs/{}/events?since={since}&limit=200", run.id);
-            let page: List<Event> = self.client.get(&path).await?;
-            let Some(last) = page.items.last() else { return Ok(()) };
-            since = last.seq;
-            page.items.iter().for_each(&mut look);
-        }
     }
 
     /// Newest first.

@@ -35,16 +35,7 @@ pub(super) struct Story {
 
 pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
     let mut reader = Reader::default();
-    let mut since = 0;
-    while since < run.seq {
-        let page: Value = client.get(&format!("/v1/runs/{}/events?since={since}", run.id)).await?;
-        let events: Vec<Event> = serde_json::from_value(page["items"].clone())?;
-        let Some(last) = events.last() else { break };
-        since = last.seq;
-        for event in &events {
-            reader.event(event);
-        }
-    }
+    client.each_event(&run.id, |event| reader.event(event)).await?;
     let mut story = reader.story;
     // Of a run that has ended its result says it best, whichever way it ended.
     if let Some(ended) = ended(client, run).await? {

@@ -86,16 +86,7 @@ fn without_title(text: &str) -> &str {
 
 async fn read(client: &Client, run: &Run) -> anyhow::Result<Released> {
     let mut released = Released::default();
-    let mut since = 0;
-    while since < run.seq {
-        let page: Value = client.get(&format!("/v1/runs/{}/events?since={since}", run.id)).await?;
-        let events: Vec<Event> = serde_json::from_value(page["items"].clone())?;
-        let Some(last) = events.last() else { break };
-        since = last.seq;
-        for event in &events {
-            released.event(event);
-        }
-    }
+    client.each_event(&run.id, |event| released.event(event)).await?;
     Ok(released)
 }
 
