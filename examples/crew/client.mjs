@@ -1,7 +1,7 @@
 // A client of the compliance crew, in the words of its own TypeScript client: every method is one that it has, every
 // member that is read here is one that it reads. Node 18 or later; no package.
 //
-//   HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… node client.mjs run compliance '{"case": "T123"}'
+//   HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… node client.mjs run CREW '{"case": "T123"}'
 //   node client.mjs status TASK | review TASK | approve TASK "comments" | reject TASK "comments" | watch TASK | reviews
 
 /** What the server refuses: its status, and `detail` in words. */

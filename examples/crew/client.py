@@ -1,6 +1,6 @@
 """A client of the compliance crew: starts a crew, shows what waits, decides, and checks what its webhooks are sent.
 
-    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run compliance '{"case": "T123"}'
+    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run CREW '{"case": "T123"}'
     python3 client.py status TASK | review TASK | reviews | wait TASK
     python3 client.py approve TASK "comments" | reject TASK "comments"
     python3 client.py webhooks | register NAME URL [SECRET] | unregister WEBHOOK

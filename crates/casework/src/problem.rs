@@ -92,7 +92,7 @@ impl Problems {
     }
 
     /// About a whole file.
-    pub(crate) fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
+    pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }
 

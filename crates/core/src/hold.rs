@@ -137,19 +137,3 @@ fn date(at: Timestamp, zone: &TimeZone) -> Option<Date> {
 fn zone_of(name: Option<&str>) -> TimeZone {
     name.and_then(|name| ZONES.get(name).ok()).unwrap_or(TimeZone::UTC)
 }
-
-/// A minute of the day as it is written: `07:30`; `24:00` is the end of it.
-pub fn minute(text: &str) -> Option<u16> {
-    let (hour, minute) = text.split_once(':')?;
-    let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_two(hour) || !is_two(minute) {
-        return None;
-    }
-    let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
-    Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= 24 * 60)
-}
-
-/// Whether there is a time zone of this name.
-pub fn is_zone(name: &str) -> bool {
-    ZONES.get(name).is_ok()
-}

@@ -14,7 +14,6 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use crate::hold;
 use crate::limits;
 use crate::schema::Problem;
 use crate::system::people::PeopleSource;
@@ -93,6 +92,22 @@ pub struct Span {
     to: u16,
 }
 
+/// A minute of the day as it is written: `07:30`; `24:00` is the end of it.
+pub fn minute(text: &str) -> Option<u16> {
+    let (hour, minute) = text.split_once(':')?;
+    let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_two(hour) || !is_two(minute) {
+        return None;
+    }
+    let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
+    Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= 24 * 60)
+}
+
+/// Whether there is a time zone of this name.
+pub fn is_zone(name: &str) -> bool {
+    ZONES.get(name).is_ok()
+}
+
 /// A text that is no part of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -105,7 +120,7 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Self, NoSpan> {
         let span = || {
             let (from, to) = text.split_once('-')?;
-            Some(Self { from: hold::minute(from)?, to: hold::minute(to)? }).filter(|span| span.from < span.to)
+            Some(Self { from: minute(from)?, to: minute(to)? }).filter(|span| span.from < span.to)
         };
         span().ok_or_else(|| NoSpan(text.chars().take(40).collect()))
     }
@@ -135,7 +150,7 @@ impl Hours {
     /// What is wrong with them. Pointers are those of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        if ZONES.get(&self.time_zone).is_err() {
+        if !is_zone(&self.time_zone) {
             let zone: String = self.time_zone.chars().take(limits::NAME_BYTES).collect();
             problems.push(Problem::new(
                 "/time_zone",

@@ -142,10 +142,10 @@ pub const RESULTS_CHARS: usize = 60_000;
 pub const OLD_RESULT_CHARS: usize = 300;
 pub const WHOLE_RESULTS: usize = 3;
 
-/// Comments on one interrupt.
 /// Events of a run whose content one append erases.
 pub const ERASED_AT_ONCE: u64 = 1_000;
 
+/// Comments on one interrupt.
 pub const COMMENTS: usize = 200;
 
 /// People whose first look at one interrupt is recorded.

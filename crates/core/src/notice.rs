@@ -125,8 +125,9 @@ impl Recipient {
 }
 
 impl Notice {
-    /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody is, who may decide what is
-    /// assigned to nobody. In the place of whoever is away, who stands in for them. None that is only a key.
+    /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody
+    /// is, who may decide what is assigned to nobody. In the place of whoever is away, who stands in for them. None that is
+    /// only a key.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -143,9 +144,7 @@ impl Notice {
         let stand_in = asked.map(|id| people.standing_in(id, now));
         stand_in.filter(|id| people.get(id).is_some()).map(str::to_owned).collect()
     }
-}
 
-impl Notice {
     /// The browsers of the people that it is for. The operator of this machine, whom no source names, is one of these.
     pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
         if system.push.is_empty() {

@@ -32,6 +32,13 @@ pub struct Event {
     pub data: Value,
 }
 
+impl Event {
+    /// Whether its run has ended with it.
+    pub fn ends_run(&self) -> bool {
+        matches!(self.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
+    }
+}
+
 /// An event as the journal has it, with what proves it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRecord {

@@ -270,6 +270,13 @@ pub enum Level {
     Critical,
 }
 
+impl Level {
+    /// Whether whoever decides has to sign in: what a message brought does not say who reads it.
+    pub fn is_risky(self) -> bool {
+        self >= Self::High
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
     /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `words` or `default`.

@@ -175,7 +175,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     }
     for (file, name) in files.iter().zip([TRANSACTIONS, CUSTOMERS, WATCH_LIST]) {
         if file.is_none() && !problems.first.iter().any(|problem| problem.file == name) {
-            problems.first.push(Problems::one(name, Code::MissingFile, "").first.remove(0));
+            problems.of_file(name, Code::MissingFile, "");
         }
     }
     let [Some(transactions), Some(customers), Some(watched), own] = &files[..] else {
@@ -215,7 +215,7 @@ fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Op
         Err(error) => return Err(error),
     };
     if !metadata.is_file() {
-        problems.first.extend(Problems::one(name, Code::Link, "").first);
+        problems.of_file(name, Code::Link, "");
         return Ok(None);
     }
     let most = holdshort_casework::limits::FILE_BYTES;
@@ -223,7 +223,7 @@ fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Op
     // It may have grown since it was looked at.
     dir.open(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most {
-        problems.first.extend(Problems::one(name, Code::FileTooLarge, format!("at most {most} bytes")).first);
+        problems.of_file(name, Code::FileTooLarge, format!("at most {most} bytes"));
         return Ok(None);
     }
     Ok(Some(bytes))

@@ -23,7 +23,7 @@ use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
 use holdshort_identity::Principal;
-use holdshort_protocol::{Code, Interrupt, Level, header};
+use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
@@ -135,7 +135,7 @@ impl AuthState {
         let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
         let mut holder = self.deciding(claim.person, &shown, via, since).await?;
         // Links for what is risky are not sent; should one be there, it is as good as none.
-        if once.is_some() && holder.interrupt.risk.level >= Level::High {
+        if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
         }
         if let Some(option) = &claim.option {

@@ -78,7 +78,7 @@ pub(crate) struct Reassign {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "when", required = true, multiple = false)]
+#[command(group(clap::ArgGroup::new("when").required(true)))]
 pub(crate) struct Snooze {
     /// `int_…`
     pub interrupt: String,

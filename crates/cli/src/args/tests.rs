@@ -36,6 +36,15 @@ fn what_starts_a_server_of_its_own_offers_no_other() {
 }
 
 #[test]
+fn a_request_is_put_off_for_until_or_no_more_and_says_which() {
+    let snoozed = |more: &[&str]| Args::parse([&["holdshort", "snooze", "int_1"], more].concat()).is_ok();
+    for one in [&["--for", "2h"][..], &["--until", "2026-02-07T09:00:00Z"], &["--off"]] {
+        assert!(snoozed(one), "{one:?}");
+    }
+    assert!(!snoozed(&[]) && !snoozed(&["--for", "2h", "--off"]));
+}
+
+#[test]
 fn the_help_has_a_word_for_everything() {
     assert_eq!(without_a_word(&Args::command()), Vec::<String>::new());
 }

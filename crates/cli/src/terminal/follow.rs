@@ -210,7 +210,7 @@ impl Follower<'_> {
             "interrupt_resolved" => self.open.retain(|open| *open != id),
             _ => {}
         }
-        let ends = matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled");
+        let ends = event.ends_run();
         if self.form == Form::Json {
             say(line);
         } else {

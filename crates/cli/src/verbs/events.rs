@@ -30,7 +30,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
         for event in &page.items {
             printer.print(event, &serde_json::to_string(event)?);
             // What came after the end, such as a hold, is nothing that was followed.
-            if follow && ends(event) {
+            if follow && event.ends_run() {
                 return Ok(of_status(run.status));
             }
         }
@@ -48,7 +48,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
         match item {
             Item::Event(event, line) => {
                 printer.print(&event, &line);
-                if ends(&event) {
+                if event.ends_run() {
                     let run: Run = client.get(&format!("/v1/runs/{}", run.id)).await?;
                     return Ok(of_status(run.status));
                 }
@@ -60,10 +60,6 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
         }
     }
     Ok(Exit::Failed)
-}
-
-fn ends(event: &Event) -> bool {
-    matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
 }
 
 struct Printer {

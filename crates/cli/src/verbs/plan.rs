@@ -71,9 +71,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     let mut events = Events::follow(client, &run.id, run.seq, Watched::now());
     while let Some(item) = events.next().await {
         let ends = match item {
-            Item::Event(event, _) => {
-                matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
-            }
+            Item::Event(event, _) => event.ends_run(),
             Item::Preview(_) => continue,
             Item::Lost => {
                 tell("The server is gone. Trying to reach it again …");

@@ -69,7 +69,7 @@ impl Run {
                 CallState::Proposed if here && call.look.is_none() && !self.is_deferred(id, call) => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
                 }
-                CallState::Gated(_) if call.look_again && call.shows_files() && call.held.is_none() => {
+                CallState::Gated(_) if call.awaits_another_look() => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
                 }
                 CallState::Proposed

@@ -50,7 +50,7 @@ impl Draft<'_> {
         let call = self.call(id)?;
         let awaited = match call.state {
             CallState::Proposed => call.look.is_none() && !self.run.is_deferred(id, &call),
-            CallState::Gated(_) => call.look_again && call.shows_files() && call.held.is_none(),
+            CallState::Gated(_) => call.awaits_another_look(),
             CallState::Authorised => call.look_again,
             CallState::Started { .. }
             | CallState::WithClient(_)

@@ -354,6 +354,11 @@ impl Call {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
+    /// Whether it is held and what its card shows is to be looked at again. What it would release does not change any more.
+    pub(super) fn awaits_another_look(&self) -> bool {
+        self.look_again && self.shows_files() && self.held.is_none()
+    }
+
     pub fn is_ended(&self) -> bool {
         match self.state {
             CallState::Ended(_) => true,

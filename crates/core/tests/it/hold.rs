@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::hold::{Digest, Hold, Quiet, minute};
+use holdshort_core::hold::{Digest, Hold, Quiet};
 use holdshort_core::hours::Day;
+use holdshort_core::hours::minute;
 use holdshort_core::interrupt::Level;
 use holdshort_core::time::Timestamp;
 

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
+use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_identity::How;
 use holdshort_protocol::{Code, InterruptStatus};
@@ -63,7 +64,7 @@ async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, St
 }
 
 /// The task of a review that there is.
-async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<holdshort_core::id::RunId> {
+async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     let none = || Refused::not_found("review");
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
     let run = caller.app.run_row(&row.run).await?;
@@ -85,11 +86,7 @@ pub(super) async fn decide(
         let answer = async {
             let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
             let said = resume::read(body).await?;
-            match resume::decide(&caller, &run, &id.0, &said).await {
-                Ok(told) => Ok(Json(told)),
-                Err(refused) if refused.code() == Code::Expired => Ok(Json(expired(run.id.as_str(), &id))),
-                Err(refused) => Err(refused),
-            }
+            told(resume::decide(&caller, &run, &id.0, &said).await, &run.id, &id)
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
@@ -130,22 +127,22 @@ async fn by_link(
         return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
     }
     let run = app.run_now(&asked.run).await?;
-    match resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), None).await {
-        Ok(told) => Ok(Json(told)),
-        Err(refused) if refused.code() == Code::Expired => Ok(Json(expired(run.id.as_str(), id))),
-        Err(refused) => Err(refused),
-    }
+    let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), None).await;
+    told(answer, &run.id, id)
 }
 
 /// Too late is no error of the one who answers (contract D7).
-fn expired(task: &str, id: &ReviewId) -> Value {
-    json!({
-        "success": false,
-        "task_id": task,
-        "review_id": id.to_string(),
-        "status": "expired",
-        "message": "nobody decided in time: the task has failed",
-    })
+fn told(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
+    match answer {
+        Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
+            "success": false,
+            "task_id": task.as_str(),
+            "review_id": id.to_string(),
+            "status": "expired",
+            "message": "nobody decided in time: the task has failed",
+        }))),
+        answer => answer.map(Json),
+    }
 }
 
 #[derive(Deserialize)]

@@ -14,7 +14,6 @@ use holdshort_web::query::Id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ids::ReviewId;
 use super::{CHANNEL, Crew, task};
 use crate::limits::CREW_TITLE_CHARS;
 use crate::who::Guest;
@@ -62,7 +61,7 @@ pub(super) async fn pause(
             "task_id": id.as_str(),
             "status": "bypassed",
             "message": "HITL_ENABLED is false: the task goes on, and the journal says so",
-            "review_id": ReviewId(review.opened.interrupt.clone()).to_string(),
+            "review_id": task::review_id(review),
         })));
     }
     // Another service was faster: the review is theirs.

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use holdshort_notify::{Channel, Channels, Tone};
-use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Level, Offer};
+use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer};
 use holdshort_web::auth::{AuthState, Holder, Shown};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
@@ -131,7 +131,7 @@ async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<Hold
     if interrupt.status == InterruptStatus::Resolved {
         return Ok(holder);
     }
-    if interrupt.risk.level >= Level::High {
+    if interrupt.risk.level.is_risky() {
         return Err(Refused::new(
             Code::ForbiddenRole,
             "the risk is high: open the inbox and sign in to decide",

@@ -108,9 +108,9 @@ impl Draft<'_> {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
         let (end, text) = (*end, call.result.as_deref().unwrap_or_default().to_owned());
-        let must_be_done = self.run.steps.get(id).and_then(|step| self.run.phase(&step.phase));
+        let phase = self.run.steps.get(id).and_then(|step| self.run.phase(&step.phase));
         let must_be_done =
-            must_be_done.is_some_and(|phase| matches!(&phase.kind, PhaseKind::Call { agent: Some(_), .. }));
+            phase.is_some_and(|phase| matches!(&phase.kind, PhaseKind::Call { agent: Some(_), .. }));
         if must_be_done && end != CallEnd::Done {
             let phase = self.run.phase_of_step(id);
             self.fail_phase(&phase, "call_failed", text);

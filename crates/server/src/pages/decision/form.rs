@@ -1,9 +1,7 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{
-    Decision, FieldError, Interrupt, Kind, Level, Offer, Origin, TrialCard, parts_of_lines,
-};
+use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, Origin, TrialCard, parts_of_lines};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -237,7 +235,7 @@ impl<'a> Form<'a> {
             is_undo,
             keep_more: interrupt.parts_not_listed(),
             confirm: confirms(interrupt, interrupt.unseen.is_some()).map(|_| Confirm {
-                risk: is_risky(interrupt),
+                risk: interrupt.risk.level.is_risky(),
                 unseen: interrupt.unseen.as_deref(),
                 field: field("confirm", &typed.confirm),
             }),
@@ -299,16 +297,12 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool) -> Offered<'_> {
 
 /// Why a tick is asked for before anything is released; `None` where none is.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
-    match (is_risky(interrupt), is_unseen) {
+    match (interrupt.risk.level.is_risky(), is_unseen) {
         (true, true) => Some("the risk is high, this page does not show all of the change"),
         (true, false) => Some("the risk is high"),
         (false, true) => Some("this page does not show all of the change"),
         (false, false) => None,
     }
-}
-
-fn is_risky(interrupt: &Interrupt) -> bool {
-    interrupt.risk.level >= Level::High
 }
 
 /// Browsers send the line ends of another system.
