@@ -12,7 +12,7 @@ use holdshort_core::system::people::{People, Roster};
 use holdshort_core::time::Timestamp;
 use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
-use holdshort_engine::outbox::keep_sending;
+use holdshort_engine::outbox::{Network, keep_sending};
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_engine::{Clock, Ends, keep_erasing};
 use holdshort_identity::jwt::{self, Issuers, Jwt};
@@ -346,7 +346,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     });
     let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
     // Frozen, or without channels, it sends nothing.
-    let sending = tokio::spawn(keep_sending(app.driver.clone(), told, Arc::new(Telling(app.clone()))));
+    let pages = Arc::new(Telling(app.clone()));
+    let sending = tokio::spawn(keep_sending(app.driver.clone(), told, pages, Arc::new(Network)));
     let registered = {
         let (webhooks, push) = (keep_told(app.clone()), keep_swept(app.clone()));
         tokio::spawn(async move { tokio::join!(webhooks, push) })

@@ -2,11 +2,13 @@
 //!
 //! The journal is the truth: a delivery is claimed, sent, settled. A process that dies in between leaves a claim behind that
 //! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
-//! that was restored tells nobody anything. Read [`keep_sending`] first; `verdict.rs` says what follows from an attempt.
+//! that was restored tells nobody anything. Read [`keep_sending`] first; `post.rs` is the way out,
+//! `verdict.rs` says what follows from an attempt.
 
 pub mod gather;
 pub mod limits;
 mod message;
+mod post;
 mod sweep;
 mod verdict;
 
@@ -22,7 +24,7 @@ use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_notify::{Channel, Channels, Sent, Verdict};
+use holdshort_notify::{Channel, Channels, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
 
@@ -31,6 +33,7 @@ use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
 pub use message::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
 use message::{Composed, compose};
+pub use post::{Letter, Network, Post, Sending};
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -38,19 +41,29 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// After a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// What the worker has of whoever runs it.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// Where links lead.
+    pages: &'a dyn Pages,
+    post: &'a dyn Post,
+}
+
 /// Sends for as long as it is not dropped. `pages`: where links lead.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
     pages: Arc<dyn Pages>,
+    post: Arc<dyn Post>,
 ) {
-    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, pages));
+    let around = Around { pages: &*pages, post: &*post };
+    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, around));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
-    pages: Arc<dyn Pages>,
+    around: Around<'_>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
@@ -62,13 +75,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
                 for (channel, deliveries) in claimed {
                     let name = &channel.definition().name;
                     sending.extend(deliveries.iter().map(|each| (each.delivery.clone(), name.clone())));
-                    under_way.push(send_claimed(
-                        &driver,
-                        channels.clone(),
-                        name.clone(),
-                        &*pages,
-                        deliveries,
-                    ));
+                    under_way.push(send_claimed(&driver, channels.clone(), name.clone(), around, deliveries));
                 }
                 wait
             }
@@ -137,7 +144,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
     name: String,
-    pages: &dyn Pages,
+    around: Around<'_>,
     claimed: Vec<Delivery>,
 ) -> Vec<DeliveryId> {
     let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
@@ -158,7 +165,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     let settling = async {
         for (delivery, why) in dropped {
             let now = driver.clock().now();
-            settle(driver, channel, pages, verdict::dropped(delivery, why, now)).await?;
+            settle(driver, channel, around, verdict::dropped(delivery, why, now)).await?;
         }
         Ok::<(), Error>(())
     };
@@ -167,7 +174,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     }
     stream::iter(bundles)
         .for_each_concurrent(SENT_AT_ONCE, async |bundle| {
-            if let Err(error) = Box::pin(deliver(driver, channel, pages, bundle)).await {
+            if let Err(error) = Box::pin(deliver(driver, channel, around, bundle)).await {
                 tracing::warn!(%error, "what became of a delivery can not be written down");
                 driver.clock().sleep(PAUSE).await;
             }
@@ -196,13 +203,13 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    pages: &dyn Pages,
+    around: Around<'_>,
     bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
     if let [delivery] = &bundle[..]
         && delivery.occasion == Occasion::Checkpoint
     {
-        return deliver_checkpoint(driver, channel, pages, delivery.clone()).await;
+        return deliver_checkpoint(driver, channel, around, delivery.clone()).await;
     }
     let is_for_people = channel.definition().via.is_read_by_people();
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
@@ -212,7 +219,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
             Composed::Dropped("it was resolved before".to_owned())
         } else {
-            compose(driver, channel, pages, &delivery).await?
+            compose(driver, channel, around.pages, &delivery).await?
         };
         match composed {
             Composed::Ready(message) => {
@@ -221,7 +228,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             }
             Composed::Dropped(why) => {
                 let now = driver.clock().now();
-                settle(driver, channel, pages, verdict::dropped(delivery, &why, now)).await?;
+                settle(driver, channel, around, verdict::dropped(delivery, &why, now)).await?;
             }
         }
     }
@@ -230,23 +237,22 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         return Ok(());
     }
     let began = driver.clock().now();
-    let sent: Sent = match &messages[..] {
-        [message] => channel.send(message, began).await,
-        several => channel.send_several(several, &pages.all(), began).await,
-    };
+    let inbox = around.pages.all();
+    let letter = Letter::Messages { messages: &messages, inbox: &inbox };
+    let sent = around.post.send(channel, letter, began).await;
     if sent.verdict == Verdict::Left {
         let to = deliveries
             .first()
             .and_then(|delivery| json::from_slice::<Notice>(delivery.notice.as_bytes()).ok());
         if let Some(Recipient::Browser { push, .. }) = to.and_then(|notice| notice.to) {
-            pages.browser_left(&push).await;
+            around.pages.browser_left(&push).await;
         }
     }
     // One chance for all: what was told together is told together when it is tried again.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-        settle(driver, channel, pages, settled).await?;
+        settle(driver, channel, around, settled).await?;
     }
     Ok(())
 }
@@ -255,28 +261,29 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    pages: &dyn Pages,
+    around: Around<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
         let dropped = verdict::dropped(delivery, "its notice can not be read", began);
-        return settle(driver, channel, pages, dropped).await;
+        return settle(driver, channel, around, dropped).await;
     };
     // Its lease ran out since the claim: another node may have it by now.
     if !driver.journal().holds() {
         return Ok(());
     }
-    let sent = channel.send_checkpoint(delivery.delivery.as_str(), &notice, began).await;
+    let letter = Letter::Checkpoint { id: delivery.delivery.as_str(), notice: &notice };
+    let sent = around.post.send(channel, letter, began).await;
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-    settle(driver, channel, pages, settled).await
+    settle(driver, channel, around, settled).await
 }
 
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    pages: &dyn Pages,
+    around: Around<'_>,
     verdict: verdict::Settling,
 ) -> Result<(), Error> {
     let verdict::Settling { settled, is_gone } = verdict;
@@ -294,7 +301,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
     if let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await? {
-        pages.disabled(name, why).await;
+        around.pages.disabled(name, why).await;
     }
     Ok(())
 }

@@ -53,6 +53,7 @@ impl Sim {
                 break;
             }
         }
+        self.empty_outbox();
         let mut site = lock(&self.site);
         let files = site.world.entries();
         site.witness.check_files(&files);
@@ -69,6 +70,8 @@ impl Sim {
                 self.go_on(*index);
             } else if lock(&self.site).queue.len() > 0 {
                 self.write(Write::Well);
+            } else if self.letters() > 0 {
+                self.receive_well();
             } else if self.clock.passed_ms() - since < QUIET_MS {
                 self.pass(self.clock.next_ms().unwrap_or(1_000).clamp(1, 1_000));
             } else {
@@ -162,6 +165,8 @@ impl Sim {
         };
         if queued {
             self.write(Write::Well);
+        } else if self.letters() > 0 {
+            self.receive_well();
         } else if jobs > 0 {
             self.work(0, 1);
         } else if let Some(deed) = deed {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{FREEZES_FROM, Mutant, Played, play, play_beside_postgres, shrink};
+use super::{Mutant, OUTBOX_FROM, Played, play, play_beside_postgres, shrink};
 
 /// Seeds of one round, unless told otherwise.
 const SEEDS: u64 = 2_000;
@@ -55,7 +55,7 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
 /// A place to begin at where nobody has been.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    FREEZES_FROM + since.as_secs() * 10_000
+    OUTBOX_FROM + since.as_secs() * 10_000
 }
 
 /// Every seed can be played in memory.

@@ -29,7 +29,7 @@ use holdshort_store::{
 use tokio::sync::watch;
 
 use super::history;
-use super::mutants::{Mutant, starts_a_commit};
+use super::mutants::{self, Mutant, starts_a_commit};
 use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
@@ -119,6 +119,10 @@ impl Site {
             written.drives = false;
             result = at_once(store.append(written.clone()));
         }
+        if result.is_err() && self.mutant == Some(Mutant::TellWhatWasRefused) {
+            let deliveries = Append { deliveries: written.deliveries.clone(), ..Append::default() };
+            let _told = at_once(store.append(deliveries));
+        }
         let appended = result?;
         self.appends += 1;
         self.tell(|| format!("journal: n{node}: {}", history::append(&written)));
@@ -196,7 +200,7 @@ impl SimJournal {
         if site.queue.opening != self.opening {
             return Err(Error::Closed);
         }
-        site.read()?;
+        site.read().inspect_err(|_| site.witness.telling.stumbled(self.node))?;
         Ok(&self.store)
     }
 }
@@ -324,7 +328,9 @@ impl Tables for SimJournal {
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        self.reading().await?.interrupt(id).await
+        let row = self.reading().await?.interrupt(id).await?;
+        let is_open = self.mutant() == Some(Mutant::AskWhatIsDecided);
+        Ok(row.map(|row| InterruptRow { open: row.open || is_open, ..row }))
     }
 
     async fn interrupts(
@@ -452,15 +458,32 @@ impl Bodies for SimJournal {
 
 impl Outbox for SimJournal {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        self.reading().await?.claim_deliveries(claim).await
+        let claimed = self.reading().await?.claim_deliveries(claim).await?;
+        let mut guard = lock(&self.site);
+        let site = &mut *guard;
+        site.witness.claimed(self.node, &site.leases, &claimed);
+        if let Some(mutant) = site.mutant {
+            at_once(mutants::claimed(mutant, &self.store, &claimed))?;
+        }
+        Ok(claimed)
     }
 
     async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
-        self.reading().await?.settle_delivery(settled).await
+        let told = self.reading().await?.settle_delivery(settled.clone()).await?;
+        if told != Told::Taken {
+            lock(&self.site).witness.telling.settled(&settled.delivery);
+        }
+        Ok(told)
     }
 
     async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
-        self.reading().await?.change_deliveries(change).await
+        let store = self.reading().await?;
+        if let (Some(Mutant::DropWithTheChannel), DeliveryChange::Disable { why, now, .. }) =
+            (self.mutant(), &change)
+        {
+            store.change_deliveries(DeliveryChange::DropWaiting { why: why.clone(), now: *now }).await?;
+        }
+        store.change_deliveries(change).await
     }
 
     async fn next_delivery(&self, channels: Vec<String>) -> Result<Option<Timestamp>, Error> {

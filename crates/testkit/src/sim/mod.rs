@@ -2,7 +2,8 @@
 //!
 //! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
 //! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
-//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions. The witness (`check/`) looks at every append and
+//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are
+//! told (`outbox.rs`). The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
 //! Assignments and their time are played by themselves, without a store (`asked/`).
@@ -23,6 +24,7 @@ mod leases;
 mod models;
 mod mutants;
 mod node;
+mod outbox;
 mod people;
 mod questions;
 mod ranges;
@@ -37,12 +39,14 @@ mod twin;
 mod workflows;
 mod world;
 
+use std::collections::BTreeMap;
+
 pub use asked::{Asked, Bend, play as play_asked};
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{
-    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, PLANS_FROM, QUESTIONS_FROM, SESSIONS_FROM,
-    TALKS_FROM, TRIALS_FROM,
+    COPILOTS_FROM, ENDINGS_FROM, FREEZES_FROM, INTERRUPTIONS_FROM, OUTBOX_FROM, PLANS_FROM, QUESTIONS_FROM,
+    SESSIONS_FROM, TALKS_FROM, TRIALS_FROM,
 };
 pub use shrink::shrink;
 
@@ -67,6 +71,8 @@ pub struct Played {
     pub steps: u64,
     /// Events that were written.
     pub events: u64,
+    /// How often channels were told, and how that went, by what is named in `outbox.rs` and `check/telling.rs`.
+    pub told: BTreeMap<&'static str, u64>,
     /// The first thing that must never be.
     pub problem: Option<String>,
     /// What was chosen, until the calm or the problem.
@@ -120,6 +126,7 @@ fn end(seed: u64, mut sim: Sim) -> Played {
         seed,
         steps: sim.steps,
         events: site.witness.events(),
+        told: std::mem::take(&mut site.witness.telling.counts),
         problem: site.witness.problem().map(str::to_owned),
         turns: sim.choices.into_made(),
         history: std::mem::take(&mut site.history).into_lines(),

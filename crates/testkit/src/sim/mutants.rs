@@ -2,18 +2,20 @@
 //!
 //! Each is a twist in what stands around the driver: its journal, its executor, its clock and its start.
 
+use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
 use holdshort_core::interrupt::{Assignment, Kind};
 use holdshort_core::run::Fact;
 use holdshort_core::session;
 use holdshort_engine::Clock;
-use holdshort_store::{Append, Log, StreamAppend};
+use holdshort_store::{Append, Error, Log, Outbox, Settled, StreamAppend};
 
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{COPILOTS_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
+use super::store::Store;
+use super::{COPILOTS_FROM, OUTBOX_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -86,10 +88,24 @@ pub enum Mutant {
     MixSubjects,
     /// Questions have no time.
     ForgetTheTime,
+    /// An append leaves out what channels are told of it.
+    DropDeliveries,
+    /// Each delivery is written twice, under two ids.
+    TellTwice,
+    /// What channels are told of an append is written, and the append is refused.
+    TellWhatWasRefused,
+    /// A delivery is written down as delivered before it is sent.
+    SettleBeforeSending,
+    /// Who sends a delivery does not say so.
+    ForgetToClaim,
+    /// A channel is disabled, and whatever waits is dropped.
+    DropWithTheChannel,
+    /// Whoever sends believes that whatever is asked is open.
+    AskWhatIsDecided,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 40] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -123,6 +139,13 @@ impl Mutant {
         Self::CommitBeforeWriting,
         Self::MixSubjects,
         Self::ForgetTheTime,
+        Self::DropDeliveries,
+        Self::TellTwice,
+        Self::TellWhatWasRefused,
+        Self::SettleBeforeSending,
+        Self::ForgetToClaim,
+        Self::DropWithTheChannel,
+        Self::AskWhatIsDecided,
     ];
 
     /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
@@ -139,6 +162,13 @@ impl Mutant {
                 COPILOTS_FROM
             }
             Self::MixSubjects | Self::ForgetTheTime => QUESTIONS_FROM,
+            Self::DropDeliveries
+            | Self::TellTwice
+            | Self::TellWhatWasRefused
+            | Self::SettleBeforeSending
+            | Self::ForgetToClaim
+            | Self::DropWithTheChannel
+            | Self::AskWhatIsDecided => OUTBOX_FROM,
             _ if talks => TALKS_FROM,
             _ => 0,
         };
@@ -158,6 +188,25 @@ pub(super) fn starts_a_commit(append: &Append) -> bool {
             matches!(event.fact, event::Fact::Run(Fact::ToolStarted { changeset: Some(_), .. }))
         })
     })
+}
+
+/// A node has claimed these, in a broken way.
+pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery]) -> Result<(), Error> {
+    for delivery in claimed {
+        let delivery = match mutant {
+            Mutant::ForgetToClaim => Delivery { node: None, ..delivery.clone() },
+            Mutant::SettleBeforeSending => Delivery {
+                node: None,
+                state: DeliveryState::Delivered,
+                next_at: None,
+                ended_at: delivery.next_at,
+                ..delivery.clone()
+            },
+            _ => continue,
+        };
+        store.settle_delivery(Settled { delivery, attempt: None }).await?;
+    }
+    Ok(())
 }
 
 impl Site {
@@ -215,6 +264,16 @@ impl Site {
                 event::Fact::Run(Fact::PhaseEnded { phase, .. }) if phase.starts_with("of:") => Vec::new(),
                 _ => vec![event],
             }),
+            Some(Mutant::DropDeliveries) => append.deliveries.clear(),
+            Some(Mutant::TellTwice) => {
+                let mut draw = Draw::new(self.clock.seed(), self.clock.now());
+                let again: Vec<Delivery> = append
+                    .deliveries
+                    .iter()
+                    .map(|each| Delivery { delivery: draw.id(), ..each.clone() })
+                    .collect();
+                append.deliveries.extend(again);
+            }
             Some(Mutant::DropTheGuards) => append.guards.clear(),
             Some(Mutant::ForgetKeys) => append.keys.clear(),
             Some(Mutant::ForgetRows) => append.rows.interrupts.clear(),

@@ -31,3 +31,6 @@ pub const QUESTIONS_FROM: u64 = 700_000_000_000_000;
 
 /// In seeds from here on people also freeze runs, workflows and agents. Larger than all before.
 pub const FREEZES_FROM: u64 = 800_000_000_000_000;
+
+/// In seeds from here on channels are told, over receivers that fail. Larger than all before.
+pub const OUTBOX_FROM: u64 = 900_000_000_000_000;

@@ -9,6 +9,7 @@ use super::history::History;
 use super::journal::Queue;
 use super::leases::Leases;
 use super::mutants::Mutant;
+use super::outbox::Sink;
 use super::store::Store;
 use super::world::World;
 use crate::clock::SimClock;
@@ -19,6 +20,7 @@ pub(super) struct Site {
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
+    pub(super) sink: Sink,
     pub(super) witness: Witness,
     /// What is broken on purpose.
     pub(super) mutant: Option<Mutant>,
@@ -40,6 +42,7 @@ impl Site {
             leases: Leases::default(),
             queue: Queue::default(),
             world: World::default(),
+            sink: Sink::default(),
             witness: Witness::default(),
             mutant,
             clock,

@@ -19,6 +19,8 @@ pub(super) struct About {
 pub(super) enum What {
     /// What a node does by itself.
     Life,
+    /// Sends what channels are told.
+    Post,
     /// Brings the answer of an action back: run and action.
     Answer(String, String),
     /// Somebody's request, which may be given up in the middle.

@@ -17,8 +17,9 @@ use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
+use super::outbox;
 use super::people::{Deed, Menu};
-use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, QUESTIONS_FROM, TRIALS_FROM};
+use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, OUTBOX_FROM, QUESTIONS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 use super::tasks::{About, Tasks, What};
@@ -72,6 +73,7 @@ impl Sim {
         lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
         lock(&site).world.plays_questions = seed >= QUESTIONS_FROM;
         lock(&site).world.plays_trials = seed >= TRIALS_FROM;
+        lock(&site).witness.telling.plays = seed >= OUTBOX_FROM;
         let mut sim = Self {
             choices,
             clock,
@@ -100,6 +102,9 @@ impl Sim {
     pub(super) fn turn(&mut self) -> bool {
         if !self.choices.next_turn() {
             return false;
+        }
+        if self.tells() && self.choices.one_in(5) && self.receive() {
+            return true;
         }
         let kind = self.choices.below(100);
         let ready = self.ready();
@@ -132,6 +137,11 @@ impl Sim {
             _ => self.act(),
         }
         true
+    }
+
+    /// Whether channels are told.
+    fn tells(&self) -> bool {
+        lock(&self.site).witness.telling.plays
     }
 
     /// Tasks that can go on, on nodes that are not frozen.
@@ -347,6 +357,7 @@ impl Sim {
     /// Everything that a node holds in memory is gone, and its tools with it. Its lease ends in its time.
     fn die(&mut self, dead: NodeId) {
         self.tasks.drop_those(|about| about.node == dead);
+        self.hang_up(dead);
         let mut site = lock(&self.site);
         site.tell(|| format!("n{dead} dies"));
         site.world.jobs.retain(|held| held.node != dead);
@@ -370,6 +381,7 @@ impl Sim {
                 site.queue.reopen(self.opened);
                 for before in 1..id {
                     site.leases.end(before);
+                    site.witness.telling.died(before);
                 }
                 self.nodes.clear();
                 site.store.clone()
@@ -380,6 +392,9 @@ impl Sim {
         };
         let node = Node::open(id, journal, &self.site, &self.clock);
         self.tasks.spawn(About { node: id, what: What::Life }, node.clone().live(self.mutant));
+        if self.tells() {
+            self.tasks.spawn(About { node: id, what: What::Post }, outbox::worker(&node, &self.site));
+        }
         self.nodes.push(node);
     }
 
@@ -415,6 +430,7 @@ impl Sim {
             self.nodes[index].driver.clock().put_ahead(0);
         }
         self.put_clock_right();
+        self.heal_sink();
     }
 
     /// The wall clock is put right: not before anything that was written.

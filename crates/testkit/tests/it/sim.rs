@@ -1,6 +1,6 @@
 //! The simulator on fixed seeds, and on engines that are broken on purpose.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,6 +40,9 @@ const WITH_QUESTIONS: usize = 80;
 /// With freezes of runs, workflows and agents.
 const WITH_FREEZES: usize = 60;
 
+/// With channels that are told.
+const WITH_OUTBOX: usize = 80;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -59,7 +62,8 @@ fn fixed_seeds() {
         .chain(with_interruptions)
         .chain(with_copilots)
         .chain(with_questions)
-        .chain((sim::FREEZES_FROM..).take(WITH_FREEZES));
+        .chain((sim::FREEZES_FROM..).take(WITH_FREEZES))
+        .chain((sim::OUTBOX_FROM..).take(WITH_OUTBOX));
     let seeds: Vec<u64> =
         failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer).collect();
     let next = AtomicUsize::new(0);
@@ -79,6 +83,22 @@ fn fixed_seeds() {
             scope.spawn(each);
         }
     });
+}
+
+/// What nothing ever happens to proves nothing.
+#[test]
+fn channels_meet_everything_that_can_happen_to_them() {
+    let mut told = BTreeMap::<&str, u64>::new();
+    for seed in (sim::OUTBOX_FROM..).take(WITH_OUTBOX) {
+        for (what, n) in sim::play(seed, None).told {
+            *told.entry(what).or_default() += n;
+        }
+    }
+    let receivers = ["well", "read_and_failed", "not_reached", "busy", "hangs", "refused", "gone"];
+    let senders = ["repeated", "together", "disabled", "delivered", "failed", "dropped"];
+    for what in receivers.into_iter().chain(senders) {
+        assert!(told.contains_key(what), "{what}: {told:?}");
+    }
 }
 
 #[test]
@@ -124,7 +144,7 @@ const ASKED: u64 = 1_500;
 
 #[test]
 fn assignments_release_nothing_that_they_do_not_allow() {
-    let (mut counts, mut releases) = (std::collections::BTreeMap::<String, u64>::new(), 0);
+    let (mut counts, mut releases) = (BTreeMap::<String, u64>::new(), 0);
     for seed in 0..ASKED {
         let played = sim::play_asked(seed, None);
         assert_eq!(played.problem, None, "seed {seed}");

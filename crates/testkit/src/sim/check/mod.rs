@@ -2,13 +2,16 @@
 //!
 //! It keeps its own replay of every stream, made of the bytes that were written, and checks each step against
 //! it: `ledger.rs` knows what may run, `rounds.rs` when a round or a phase of a call may begin and end, `starts.rs` who
-//! may begin something and who may take it over, `whole.rs` looks at everything at once. The first problem is kept.
+//! may begin something and who may take it over, `telling.rs` what channels
+//! are told, `whole.rs` looks at everything at once. The first problem is kept.
 
 mod commits;
 mod ledger;
+mod notices;
 mod questions;
 mod rounds;
 mod starts;
+pub(super) mod telling;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +42,8 @@ use super::people::of_client;
 
 pub(super) use commits::Write;
 pub(super) use ledger::Effect;
+pub(super) use notices::Happened;
+pub(super) use telling::{Answered, Telling};
 
 #[derive(Default)]
 pub(super) struct Witness {
@@ -55,6 +60,7 @@ pub(super) struct Witness {
     epochs: BTreeMap<u64, NodeId>,
     /// The run and the call whose commit wrote a path last; not where somebody else has written it since.
     committed: BTreeMap<String, (RunId, String)>,
+    pub(super) telling: Telling,
     events: u64,
     problem: Option<String>,
 }
@@ -79,6 +85,14 @@ fn must_be_noted(fact: &Fact) -> bool {
         Fact::MessageAdded => true,
         Fact::InterruptOpened(opened) => opened.kind == Kind::Question,
         _ => false,
+    }
+}
+
+/// What is told of a run, with its sequence.
+fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
+    match event::decode(sealed).ok()?.fact {
+        event::Fact::Run(fact) => Some((sealed.seq, fact)),
+        event::Fact::Session(_) | event::Fact::System(_) => None,
     }
 }
 
@@ -152,6 +166,10 @@ impl Witness {
         }
         let mut rows = Rows::default();
         for part in &append.streams {
+            let before = match &part.stream {
+                StreamId::Run(id) if self.telling.plays => Some(notices::before(self.run(id))),
+                StreamId::Run(_) | StreamId::Session(_) | StreamId::System => None,
+            };
             for sealed in &part.events {
                 self.events += 1;
                 match &part.stream {
@@ -174,6 +192,10 @@ impl Witness {
                     witnessed
                         .has_gone_round()
                         .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
+                }
+                if let Some((before, run)) = before.zip(self.runs.get(id).map(|each| &each.run)) {
+                    let facts: Vec<(u64, Fact)> = part.events.iter().filter_map(fact).collect();
+                    self.telling.happened.extend(notices::implied(&before, run, &facts));
                 }
                 let run = self.run(id);
                 rows.run = run.and_then(Run::row);

@@ -1,0 +1,38 @@
+//! How a message leaves: over the network, or through what stands in its place where whole systems are simulated.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::time::Timestamp;
+use holdshort_notify::{Channel, Message, Sent};
+
+/// What one attempt sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Letter<'a> {
+    /// One message, or several to the same readers as one. `inbox`: where everything is that waits.
+    Messages { messages: &'a [Message], inbox: &'a str },
+    /// `id`: what repeats are told by.
+    Checkpoint { id: &'a str, notice: &'a CheckpointNotice },
+}
+
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
+
+/// Makes one attempt.
+pub trait Post: Send + Sync + 'static {
+    fn send<'a>(&'a self, channel: &'a Channel, letter: Letter<'a>, now: Timestamp) -> Sending<'a>;
+}
+
+/// The real one.
+#[derive(Clone, Copy, Debug)]
+pub struct Network;
+
+impl Post for Network {
+    fn send<'a>(&'a self, channel: &'a Channel, letter: Letter<'a>, now: Timestamp) -> Sending<'a> {
+        match letter {
+            Letter::Messages { messages: [message], .. } => Box::pin(channel.send(message, now)),
+            Letter::Messages { messages, inbox } => Box::pin(channel.send_several(messages, inbox, now)),
+            Letter::Checkpoint { id, notice } => Box::pin(channel.send_checkpoint(id, notice, now)),
+        }
+    }
+}

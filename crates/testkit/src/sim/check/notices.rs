@@ -1,0 +1,97 @@
+//! What the events of an append imply that people are told, in other words than in the core.
+//!
+//! The core goes from event to event; this goes from interrupt to interrupt, by what each was before and is after.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::interrupt::Outcome;
+use holdshort_core::notice::{Notice, Occasion};
+use holdshort_core::run::{Fact, Run};
+
+/// One thing that happened, and that channels are told of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::sim) struct Happened {
+    pub(in crate::sim) interrupt: InterruptId,
+    /// Of the event in the run's stream.
+    pub(in crate::sim) seq: u64,
+    pub(in crate::sim) occasion: Occasion,
+    pub(in crate::sim) run: RunId,
+}
+
+impl Happened {
+    pub(in crate::sim) fn of(notice: &Notice) -> Self {
+        let Notice { run, seq, interrupt, occasion, .. } = notice;
+        Self { interrupt: interrupt.clone(), seq: *seq, occasion: *occasion, run: run.clone() }
+    }
+}
+
+/// The interrupts that a run had, and the stage that each was at.
+pub(super) type Before = BTreeMap<InterruptId, usize>;
+
+pub(super) fn before(run: Option<&Run>) -> Before {
+    let all = run.into_iter().flat_map(|run| &run.interrupts);
+    all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
+}
+
+/// What these facts, each with its sequence, imply. `run`: as it is after them.
+pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<Happened> {
+    if run.session().is_none() {
+        return Vec::new();
+    }
+    let mut happened = Vec::new();
+    for (id, interrupt) in &run.interrupts {
+        let last = |is_it: &dyn Fn(&Fact) -> bool| {
+            let of_it = facts.iter().filter(|(_, fact)| subject(fact) == Some(id) && is_it(fact));
+            of_it.map(|(seq, _)| *seq).next_back()
+        };
+        let was = before.get(id);
+        let mut found = Vec::new();
+        match (was, interrupt.is_open()) {
+            // Nobody had to be asked.
+            (None, false) => {}
+            (None, true) => {
+                found.push((Occasion::Opened, last(&|fact| matches!(fact, Fact::InterruptOpened(_)))));
+            }
+            (Some(_), false) => {
+                let is_expiry = |fact: &Fact| matches!(fact, Fact::InterruptResolved { outcome, .. } if *outcome == Outcome::Expired);
+                let resolved = |fact: &Fact| matches!(fact, Fact::InterruptResolved { .. });
+                found.push((Occasion::Expired, last(&|fact| is_expiry(fact))));
+                found.push((Occasion::Resolved, last(&|fact| resolved(fact) && !is_expiry(fact))));
+            }
+            (Some(stage), true) => {
+                let is_next = interrupt.stage_now() > *stage;
+                let is_handed_on = |fact: &Fact| match fact {
+                    Fact::InterruptReassigned { .. } | Fact::InterruptDelegated { .. } => true,
+                    Fact::DecisionMade { .. } => is_next,
+                    _ => false,
+                };
+                found.push((Occasion::Asked, last(&|fact| is_handed_on(fact))));
+            }
+        }
+        if interrupt.is_open() {
+            let reminded = |fact: &Fact| matches!(fact, Fact::InterruptReminded { .. });
+            let escalated = |fact: &Fact| matches!(fact, Fact::InterruptEscalated { .. });
+            found.push((Occasion::Reminded, last(&|fact| reminded(fact))));
+            found.push((Occasion::Escalated, last(&|fact| escalated(fact))));
+        }
+        happened.extend(found.into_iter().filter_map(|(occasion, seq)| {
+            Some(Happened { interrupt: id.clone(), seq: seq?, occasion, run: run.id.clone() })
+        }));
+    }
+    happened
+}
+
+/// The interrupt that a fact is about, where it may be one to tell of.
+fn subject(fact: &Fact) -> Option<&InterruptId> {
+    match fact {
+        Fact::InterruptOpened(opened) => Some(&opened.interrupt),
+        Fact::InterruptReminded { interrupt, .. }
+        | Fact::InterruptEscalated { interrupt, .. }
+        | Fact::InterruptReassigned { interrupt, .. }
+        | Fact::InterruptDelegated { interrupt, .. }
+        | Fact::DecisionMade { interrupt, .. }
+        | Fact::InterruptResolved { interrupt, .. } => Some(interrupt),
+        _ => None,
+    }
+}

@@ -1,0 +1,312 @@
+//! What channels are told, against what happened: nothing is told that did not happen, nothing twice without a reason,
+//! and at the end nothing is lost.
+//!
+//! What happened is taken from the events (`notices.rs`), what was told from the messages that reach the sink.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::FutureExt;
+use holdshort_core::channel::Channel;
+use holdshort_core::delivery::{Delivery, DeliveryState};
+use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::notice::Occasion;
+use holdshort_core::time::Timestamp;
+use holdshort_store::{DeliveryFilter, Outbox};
+
+use super::Witness;
+use super::notices::Happened;
+use crate::sim::history::short;
+use crate::sim::leases::{Leases, Term};
+use crate::sim::node::NodeId;
+use crate::sim::store::Store;
+
+#[derive(Default)]
+pub(in crate::sim) struct Telling {
+    /// Channels are played: see [`crate::sim::OUTBOX_FROM`].
+    pub(in crate::sim) plays: bool,
+    pub(super) happened: BTreeSet<Happened>,
+    claims: BTreeMap<(NodeId, DeliveryId), Claimed>,
+    /// By channel and interrupt: of the delivery that was claimed last for the first time, when it was written, and its event.
+    newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
+    attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
+    /// Under which id each channel is told of something.
+    ids: BTreeMap<(String, Happened), DeliveryId>,
+    /// What receivers have.
+    received: BTreeSet<(String, Happened)>,
+    /// Deliveries that were written down as delivered.
+    delivered: BTreeSet<DeliveryId>,
+    dead: BTreeSet<NodeId>,
+    /// How often the store failed a node.
+    stumbles: BTreeMap<NodeId, u32>,
+    /// Channels that admins were alerted of.
+    alerts: BTreeSet<String>,
+    /// How often what happened: see [`crate::sim::Played::told`].
+    pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Claimed {
+    term: Option<Term>,
+    /// Its interrupt was.
+    was_open: bool,
+}
+
+struct Attempt {
+    node: NodeId,
+    term: Option<Term>,
+    stumbles: u32,
+    /// `None`: there is none so far.
+    answer: Option<Answered>,
+}
+
+/// What a receiver makes of an attempt, as its sender sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sim) enum Answered {
+    Well,
+    /// It may be tried again.
+    Badly,
+    /// It may not.
+    Never,
+}
+
+impl Telling {
+    pub(in crate::sim) fn died(&mut self, node: NodeId) {
+        self.dead.insert(node);
+    }
+
+    pub(in crate::sim) fn stumbled(&mut self, node: NodeId) {
+        *self.stumbles.entry(node).or_default() += 1;
+    }
+
+    pub(in crate::sim) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    pub(in crate::sim) fn alerted(&mut self, channel: &str) {
+        self.count("disabled");
+        self.alerts.insert(channel.to_owned());
+    }
+
+    pub(in crate::sim) fn settled(&mut self, delivery: &Delivery) {
+        if delivery.state == DeliveryState::Delivered {
+            self.delivered.insert(delivery.delivery.clone());
+        }
+    }
+
+    pub(in crate::sim) fn answered(&mut self, id: &DeliveryId, node: NodeId, answer: Answered) {
+        let attempts = self.attempts.entry(id.clone()).or_default();
+        let waits = |each: &&mut Attempt| each.node == node && each.answer.is_none();
+        if let Some(attempt) = attempts.iter_mut().rev().find(waits) {
+            attempt.answer = Some(answer);
+        }
+    }
+
+    pub(in crate::sim) fn received(&mut self, channel: &str, what: &Happened) {
+        self.received.insert((channel.to_owned(), what.clone()));
+    }
+
+    /// Whether there is a reason to send something once more.
+    fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
+        matches!(last.answer, Some(Answered::Badly | Answered::Never))
+            || self.dead.contains(&last.node)
+            || leases.term(last.node) != last.term
+            || self.stumbles.get(&last.node).copied().unwrap_or_default() > last.stumbles
+    }
+
+    fn check_attempt(
+        &mut self,
+        node: NodeId,
+        leases: &Leases,
+        channel: &Channel,
+        id: &DeliveryId,
+        what: &Happened,
+    ) -> Result<(), String> {
+        let told = tell(&channel.name, what);
+        if !self.happened.contains(what) {
+            return Err(format!("{told}, and it did not happen"));
+        }
+        let key = (channel.name.clone(), what.clone());
+        if self.ids.entry(key).or_insert_with(|| id.clone()) != id {
+            return Err(format!("{told} under two ids"));
+        }
+        let Some(Claimed { term, was_open }) = self.claims.get(&(node, id.clone())).copied() else {
+            return Err(format!("{told}, and n{node} has not claimed it"));
+        };
+        if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
+            return Err(format!("{told}, and it was resolved before"));
+        }
+        // It was given up for dead meanwhile, and others went on with what it had claimed: no better than a crash.
+        let was_given_up = leases.term(node) != term;
+        if self.delivered.contains(id) && !was_given_up {
+            return Err(format!("{told} again after it was written down as delivered"));
+        }
+        let last = self.attempts.get(id).and_then(|attempts| attempts.last());
+        if last.is_some_and(|last| !was_given_up && !self.is_excused(last, leases)) {
+            return Err(format!("{told} again, and nothing had failed"));
+        }
+        if last.is_some_and(|last| last.answer.is_none_or(|answer| answer == Answered::Well)) {
+            self.count("repeated");
+        }
+        let stumbles = self.stumbles.get(&node).copied().unwrap_or_default();
+        let attempt = Attempt { node, term, stumbles, answer: None };
+        self.attempts.entry(id.clone()).or_default().push(attempt);
+        Ok(())
+    }
+
+    /// Everything that happened was told over this channel, or there is a reason.
+    fn all_told(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
+        let occasions = &channel.rule.occasions;
+        let takes = |what: &&Happened| occasions.is_empty() || occasions.contains(&what.occasion);
+        for what in self.happened.iter().filter(takes) {
+            let of_it = |row: &&Delivery| {
+                row.channel == channel.name
+                    && row.interrupt == what.interrupt
+                    && (row.seq, row.occasion) == (what.seq, what.occasion)
+            };
+            let told = tell(&channel.name, what);
+            let mut found = rows.iter().filter(of_it);
+            let row = found.next().ok_or_else(|| format!("it is lost: {told}"))?;
+            if found.next().is_some() {
+                return Err(format!("{told} under two ids"));
+            }
+            let is_received = self.received.contains(&(channel.name.clone(), what.clone()));
+            match row.state {
+                DeliveryState::Delivered if !is_received => {
+                    return Err(format!("nobody has it, and it was written down: {told}"));
+                }
+                DeliveryState::Waiting if !is_disabled => return Err(format!("it waits for ever: {told}")),
+                DeliveryState::Failed if !is_received && !self.has_failed(channel, row) => {
+                    return Err(format!("it was given up too soon: {told}"));
+                }
+                DeliveryState::Dropped if !is_received && !self.may_be_dropped(channel, what) => {
+                    return Err(format!("it was dropped, and should be told: {told}"));
+                }
+                DeliveryState::Delivered
+                | DeliveryState::Waiting
+                | DeliveryState::Failed
+                | DeliveryState::Dropped => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// As often as it is tried, or once and for all.
+    fn has_failed(&self, channel: &Channel, row: &Delivery) -> bool {
+        let attempts = self.attempts.get(&row.delivery).map(Vec::as_slice).unwrap_or_default();
+        let badly = attempts.iter().filter(|each| each.answer == Some(Answered::Badly)).count();
+        badly as u64 >= channel.attempts || attempts.iter().any(|each| each.answer == Some(Answered::Never))
+    }
+
+    /// People need not be asked what was resolved since. Where things are told together it is enough that a later one of
+    /// the same tells of it, too; and of what was resolved before anybody was asked nobody is told.
+    fn may_be_dropped(&self, channel: &Channel, what: &Happened) -> bool {
+        if !channel.via.is_read_by_people() {
+            return false;
+        }
+        let of_the_same = || self.happened.iter().filter(|each| each.interrupt == what.interrupt);
+        let id = |each: &Happened| self.ids.get(&(channel.name.clone(), each.clone()));
+        let is_resolved = of_the_same().any(|each| !each.occasion.asks());
+        if what.occasion.asks() && is_resolved {
+            return true;
+        }
+        let later = of_the_same().any(|each| each.seq > what.seq && id(each).is_some());
+        // Where a node died between sending and writing it down, nobody knows that it was sent.
+        let is_known = |each: &Happened| id(each).is_some_and(|id| self.delivered.contains(id));
+        let was_asked = of_the_same().any(|each| each.occasion == Occasion::Opened && is_known(each));
+        channel.gathers() && (later || (what.occasion == Occasion::Resolved && !was_asked))
+    }
+}
+
+impl Witness {
+    /// A node has claimed these.
+    pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
+        let mut claimed: Vec<&Delivery> = claimed.iter().collect();
+        // What is claimed at once is sent at once, or together.
+        claimed.sort_by_key(|each| (each.created_at, each.seq));
+        for delivery in claimed {
+            let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
+            let was_open = interrupt.is_some_and(|interrupt| interrupt.is_open());
+            let is_first = !self.telling.claims.keys().any(|(_, id)| *id == delivery.delivery);
+            let claim = Claimed { term: leases.term(node), was_open };
+            self.telling.claims.insert((node, delivery.delivery.clone()), claim);
+            if !is_first {
+                continue;
+            }
+            let place = (delivery.channel.clone(), delivery.interrupt.clone());
+            let this = (delivery.created_at, delivery.seq);
+            let newest = self.telling.newest.entry(place).or_insert(this);
+            if this.0 < newest.0 && this.1 < newest.1 {
+                let (channel, interrupt) = (&delivery.channel, short(delivery.interrupt.as_str()));
+                let problem = format!("`{channel}` is told of {interrupt} out of order");
+                self.note(Err(problem));
+            } else {
+                *newest = this;
+            }
+        }
+    }
+
+    /// A node makes an attempt with these. `believes`: that its lease stands.
+    pub(in crate::sim) fn sends(
+        &mut self,
+        (node, believes): (NodeId, bool),
+        leases: &Leases,
+        channel: &Channel,
+        messages: &[(DeliveryId, Happened)],
+    ) {
+        if !believes {
+            self.note(Err(format!("n{node} sends, and knows that its lease is over")));
+        }
+        if messages.len() > 1 {
+            self.telling.count("together");
+        }
+        for (id, what) in messages {
+            let checked = self.telling.check_attempt(node, leases, channel, id, what);
+            self.note(checked);
+        }
+    }
+
+    /// Nothing is on its way any more: nothing is lost.
+    pub(in crate::sim) fn check_told(&mut self, store: &Store, channels: &[Channel]) {
+        let checked = self.everything_told(store, channels);
+        self.note(checked);
+    }
+
+    fn everything_told(&mut self, store: &Store, channels: &[Channel]) -> Result<(), String> {
+        let rows = deliveries(store)?;
+        let disabled = disabled(store)?;
+        if let Some(channel) = disabled.iter().find(|channel| !self.telling.alerts.contains(*channel)) {
+            return Err(format!("`{channel}` is disabled, and nobody was alerted"));
+        }
+        for row in &rows {
+            self.telling.count(row.state.as_str());
+            let (interrupt, run) = (row.interrupt.clone(), row.run.clone());
+            let what = Happened { interrupt, seq: row.seq, occasion: row.occasion, run };
+            if !self.telling.happened.contains(&what) {
+                return Err(format!("{}, and it did not happen", tell(&row.channel, &what)));
+            }
+        }
+        channels
+            .iter()
+            .try_for_each(|channel| self.telling.all_told(channel, &rows, disabled.contains(&channel.name)))
+    }
+}
+
+/// All of them.
+pub(in crate::sim) fn deliveries(store: &Store) -> Result<Vec<Delivery>, String> {
+    let filter = DeliveryFilter::default();
+    let all = store.deliveries(&filter, None, usize::MAX >> 1).now_or_never();
+    let all = all.ok_or("the outbox did not answer at once")?;
+    all.map(|page| page.items).map_err(|error| error.to_string())
+}
+
+/// Channels that are, by name.
+pub(in crate::sim) fn disabled(store: &Store) -> Result<BTreeSet<String>, String> {
+    let states = store.channel_states().now_or_never().ok_or("the outbox did not answer at once")?;
+    let states = states.map_err(|error| error.to_string())?;
+    Ok(states.into_iter().filter(|each| each.disabled_at.is_some()).map(|each| each.channel).collect())
+}
+
+fn tell(channel: &str, what: &Happened) -> String {
+    let (occasion, interrupt) = (what.occasion.as_str(), short(what.interrupt.as_str()));
+    format!("`{channel}` is told that {interrupt} is {occasion}, by event {}", what.seq)
+}

@@ -1,0 +1,380 @@
+//! Channels of a simulation, and the sink that stands for their receivers: it takes what is sent, fails, asks for time,
+//! hangs, is down, or wants nothing more.
+//!
+//! The worker is the real one of the engine, one on each node; letters lie here until the simulator answers them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::channel::oneshot;
+use holdshort_core::channel::{Channel, Rule, Source, To, Via};
+use holdshort_core::delivery::{Delivery, DeliveryState};
+use holdshort_core::hold::{Digest, Hold, Quiet};
+use holdshort_core::hours::Day;
+use holdshort_core::id::{DeliveryId, InterruptId, PushId};
+use holdshort_core::notice::Occasion;
+use holdshort_core::time::Timestamp;
+use holdshort_engine::Clock;
+use holdshort_engine::outbox::{
+    Alert, BrowserOf, Buttons, Letter, Pages, PersonalLink, Post, Sending, keep_sending,
+};
+use holdshort_notify::{Channels, Sent, Verdict};
+use holdshort_store::{DeliveryChange, Outbox as _};
+use tokio::sync::watch;
+
+use super::check::{Answered, Happened, telling};
+use super::journal::Write;
+use super::node::{Node, NodeId};
+use super::site::{Shared, lock};
+use super::turns::Sim;
+use crate::clock::START;
+
+/// Tries of a delivery, and the wait after the first of them: the last one is over within minutes.
+const ATTEMPTS: u64 = 5;
+const RETRY_MS: u64 = 1_000;
+/// Longer than all waits together.
+const PATIENCE_MS: u64 = 60 * 60_000;
+
+/// What was sent, and is not answered so far.
+#[derive(Default)]
+pub(super) struct Sink {
+    letters: Vec<Waiting>,
+    /// Channels whose receivers can not be reached.
+    down: BTreeSet<String>,
+}
+
+struct Waiting {
+    node: NodeId,
+    channel: String,
+    messages: Vec<(DeliveryId, Happened)>,
+    answer: oneshot::Sender<Sent>,
+}
+
+/// How a letter is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Well,
+    /// An error, though it was read.
+    ReadAndFailed,
+    Failed,
+    /// Not before so many seconds have passed.
+    Busy(u64),
+    /// Never, though it was read.
+    Hangs,
+    Refused,
+    Gone,
+}
+
+impl How {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::ReadAndFailed => "read_and_failed",
+            Self::Failed => "not_reached",
+            Self::Busy(_) => "busy",
+            Self::Hangs => "hangs",
+            Self::Refused => "refused",
+            Self::Gone => "gone",
+        }
+    }
+
+    fn sent(self) -> (bool, Answered, Sent) {
+        let (is_read, verdict, status) = match self {
+            Self::Well => (true, Verdict::Delivered, Some(200)),
+            Self::ReadAndFailed => (true, Verdict::Again(None), Some(500)),
+            Self::Failed => (false, Verdict::Again(None), Some(500)),
+            Self::Busy(seconds) => (false, Verdict::Again(Some(Duration::from_secs(seconds))), Some(429)),
+            Self::Hangs => (true, Verdict::Again(None), None),
+            Self::Refused => (false, Verdict::Refused, Some(400)),
+            Self::Gone => (false, Verdict::Gone, Some(410)),
+        };
+        let answered = match verdict {
+            Verdict::Delivered => Answered::Well,
+            Verdict::Again(_) => Answered::Badly,
+            Verdict::Refused | Verdict::Gone | Verdict::Left => Answered::Never,
+        };
+        let error = (answered != Answered::Well).then(|| format!("{self:?}"));
+        (is_read, answered, Sent { verdict, status, error, digest: String::new(), answer: None })
+    }
+}
+
+/// One that a program reads, one that people do, and two that hold back.
+pub(super) fn channels() -> Vec<Channel> {
+    let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
+    let from_now = |minutes| (minute + minutes) % (24 * 60);
+    let quiet = Quiet {
+        from: from_now(2),
+        to: from_now(5),
+        days: Day::ALL.into_iter().collect(),
+        zone: Some("UTC".to_owned()),
+    };
+    let all_but_reminders: BTreeSet<Occasion> = Occasion::ALL
+        .into_iter()
+        .filter(|each| !matches!(each, Occasion::Reminded | Occasion::Checkpoint))
+        .collect();
+    let digest = Hold { digest: Some(Digest::Every(60_000)), ..Hold::default() };
+    vec![
+        channel("program", Via::Webhook, Hold::default()),
+        Channel {
+            rule: Rule { occasions: all_but_reminders, ..Rule::default() },
+            ..channel("chat", Via::Slack, Hold::default())
+        },
+        channel("digest", Via::Ntfy, digest),
+        channel("quiet", Via::Teams, Hold { quiet: vec![quiet], ..Hold::default() }),
+    ]
+}
+
+fn channel(name: &str, via: Via, hold: Hold) -> Channel {
+    Channel {
+        name: name.to_owned(),
+        rule: Rule::default(),
+        via,
+        url: Source::Plain(format!("https://example.org/{name}")),
+        to: To::Channel,
+        mail: None,
+        slack: None,
+        secrets: Vec::new(),
+        headers: std::collections::BTreeMap::new(),
+        title: false,
+        allow: Vec::new(),
+        attempts: ATTEMPTS,
+        retry_ms: RETRY_MS,
+        timeout_ms: 10_000,
+        hold,
+        personal: std::collections::BTreeMap::new(),
+    }
+}
+
+/// What a node sends for as long as it lives.
+pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
+    let opened = Channels::open(channels(), Path::new(""), &|_| None);
+    let opened = opened.expect("channels without secrets can be opened");
+    node.driver.tell_channels(opened.definitions());
+    let (_, channels) = watch::channel(Arc::new(opened));
+    let hands = Arc::new(Hands { node: node.id, site: site.clone() });
+    keep_sending(node.driver.clone(), channels, hands.clone(), hands)
+}
+
+/// A node's way to the sink.
+struct Hands {
+    node: NodeId,
+    site: Shared,
+}
+
+impl Post for Hands {
+    fn send<'a>(
+        &'a self,
+        channel: &'a holdshort_notify::Channel,
+        letter: Letter<'a>,
+        _: Timestamp,
+    ) -> Sending<'a> {
+        let messages = match letter {
+            Letter::Messages { messages, .. } => messages,
+            Letter::Checkpoint { .. } => &[],
+        };
+        let messages: Vec<_> = messages
+            .iter()
+            .filter_map(|message| {
+                let id = DeliveryId::try_from(message.id.clone()).ok()?;
+                Some((id, Happened::of(&message.notice)))
+            })
+            .collect();
+        let (answer, heard) = oneshot::channel();
+        let mut guard = lock(&self.site);
+        let site = &mut *guard;
+        let definition = channel.definition();
+        let believes = site.leases.holds(self.node, site.clock.passed_ms());
+        site.witness.sends((self.node, believes), &site.leases, definition, &messages);
+        let (node, channel) = (self.node, definition.name.clone());
+        site.tell(|| format!("n{node} tells `{channel}` {}", told(&messages)));
+        site.sink.letters.push(Waiting { node, channel: definition.name.clone(), messages, answer });
+        Box::pin(async move { heard.await.unwrap_or_else(|_| How::Failed.sent().2) })
+    }
+}
+
+impl Pages for Hands {
+    fn all(&self) -> String {
+        "https://holdshort.example/inbox".to_owned()
+    }
+
+    fn inbox(&self, interrupt: &InterruptId) -> String {
+        format!("https://holdshort.example/inbox/{interrupt}")
+    }
+
+    fn disabled<'a>(&'a self, channel: &'a str, _: String) -> Alert<'a> {
+        let mut site = lock(&self.site);
+        site.tell(|| format!("alert: `{channel}` is disabled"));
+        site.witness.telling.alerted(channel);
+        Box::pin(async {})
+    }
+
+    fn buttons<'a>(&'a self, _: &'a Delivery) -> Buttons<'a> {
+        Box::pin(async { Vec::new() })
+    }
+
+    fn browser<'a>(&'a self, _: &'a PushId) -> BrowserOf<'a> {
+        Box::pin(async { None })
+    }
+
+    fn browser_left<'a>(&'a self, _: &'a PushId) -> Alert<'a> {
+        Box::pin(async {})
+    }
+
+    fn personal<'a>(&'a self, _: &'a Delivery, _: &'a str) -> PersonalLink<'a> {
+        Box::pin(async { None })
+    }
+}
+
+impl Sim {
+    /// A receiver does something; `false` where there is nothing that it could do.
+    pub(super) fn receive(&mut self) -> bool {
+        let letters = self.letters();
+        if self.choices.one_in(12) {
+            let channels = channels();
+            let name = self.choices.pick(&channels).name.clone();
+            let mut site = lock(&self.site);
+            site.tell(|| format!("sink: `{name}` goes down, or comes back"));
+            if !site.sink.down.remove(&name) {
+                site.sink.down.insert(name);
+            }
+            return true;
+        }
+        if letters == 0 {
+            return false;
+        }
+        let index = self.choices.below(letters);
+        let how = match self.choices.below(24) {
+            14 | 15 => How::ReadAndFailed,
+            16 | 17 => How::Failed,
+            18 | 19 => How::Busy(1 + self.choices.below(30) as u64),
+            20 | 21 => How::Hangs,
+            22 => How::Refused,
+            23 if self.choices.one_in(4) => How::Gone,
+            _ => How::Well,
+        };
+        self.answer(index, how);
+        true
+    }
+
+    /// Letters that nobody has answered.
+    pub(super) fn letters(&self) -> usize {
+        lock(&self.site).sink.letters.len()
+    }
+
+    /// All receivers can be reached.
+    pub(super) fn heal_sink(&mut self) {
+        lock(&self.site).sink.down.clear();
+    }
+
+    /// The oldest letter is taken, and that is said.
+    pub(super) fn receive_well(&mut self) {
+        self.answer(0, How::Well);
+    }
+
+    fn answer(&mut self, index: usize, how: How) {
+        self.steps += 1;
+        let mut guard = lock(&self.site);
+        let site = &mut *guard;
+        let Waiting { node, channel, messages, answer } = site.sink.letters.remove(index);
+        let how = if site.sink.down.contains(&channel) { How::Failed } else { how };
+        site.tell(|| format!("sink: `{channel}` is told {}: {how:?}", told(&messages)));
+        site.witness.telling.count(how.name());
+        let (is_read, answered, sent) = how.sent();
+        for (id, what) in &messages {
+            if is_read {
+                site.witness.telling.received(&channel, what);
+            }
+            site.witness.telling.answered(id, node, answered);
+        }
+        let _nobody_waits = answer.send(sent);
+    }
+
+    /// A node is gone: what it has sent is read, or is not.
+    pub(super) fn hang_up(&mut self, dead: NodeId) {
+        let mut guard = lock(&self.site);
+        let site = &mut *guard;
+        site.witness.telling.died(dead);
+        let letters = std::mem::take(&mut site.sink.letters);
+        let (gone, left): (Vec<_>, Vec<_>) = letters.into_iter().partition(|each| each.node == dead);
+        site.sink.letters = left;
+        for Waiting { channel, messages, .. } in gone {
+            if self.choices.one_in(2) {
+                for (_, what) in &messages {
+                    site.witness.telling.received(&channel, what);
+                }
+            }
+        }
+    }
+
+    /// All that is on its way arrives. Then somebody sees to the channels that were disabled, and what waited for these
+    /// arrives, too.
+    pub(super) fn empty_outbox(&mut self) {
+        if !lock(&self.site).witness.telling.plays {
+            return;
+        }
+        self.send_all();
+        self.check_told();
+        if self.try_disabled_again() {
+            self.send_all();
+            self.check_told();
+        }
+    }
+
+    fn check_told(&mut self) {
+        let mut site = lock(&self.site);
+        let store = site.store.clone();
+        site.witness.check_told(&store, &channels());
+    }
+
+    fn send_all(&mut self) {
+        let until = self.clock.passed_ms() + PATIENCE_MS;
+        while !self.has_problem() && self.clock.passed_ms() < until {
+            if let Some(index) = self.ready().first() {
+                self.go_on(*index);
+            } else if lock(&self.site).queue.len() > 0 {
+                self.write(Write::Well);
+            } else if self.letters() > 0 {
+                self.receive_well();
+            } else if self.waits().unwrap_or(true) {
+                self.pass(self.clock.next_ms().unwrap_or(1_000).max(1));
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// Whether anything waits for a channel that works.
+    fn waits(&self) -> Result<bool, String> {
+        let store = lock(&self.site).store.clone();
+        let disabled = telling::disabled(&store)?;
+        let mut all = telling::deliveries(&store)?.into_iter();
+        Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
+    }
+
+    /// Whether there was anything to try again.
+    fn try_disabled_again(&mut self) -> bool {
+        let store = lock(&self.site).store.clone();
+        let (Ok(disabled), Ok(all)) = (telling::disabled(&store), telling::deliveries(&store)) else {
+            return false;
+        };
+        let now = self.clock.now();
+        for channel in &disabled {
+            let of_it = |each: &&Delivery| each.channel == *channel && each.state == DeliveryState::Failed;
+            if let Some(found) = all.iter().find(of_it) {
+                let change = DeliveryChange::Retry { delivery: found.delivery.clone(), now };
+                let _changed = store.change_deliveries(change).now_or_never();
+            }
+        }
+        !disabled.is_empty()
+    }
+}
+
+fn told(messages: &[(DeliveryId, Happened)]) -> String {
+    let each = messages.iter().map(|(_, what)| {
+        format!("{} {}", super::history::short(what.interrupt.as_str()), what.occasion.as_str())
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
