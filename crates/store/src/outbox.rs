@@ -81,7 +81,7 @@ pub struct DeliveryFilter {
 /// Deliveries, and the channels that do not work as they should.
 pub trait Outbox: Send + Sync + 'static {
     /// Claims those that are due and that no living node is sending, the longest due first. None of a channel that is
-    /// disabled.
+    /// disabled; none where this node itself has lapsed.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
     /// Writes down what became of one, with the attempt, and whether its channel works.

@@ -25,7 +25,8 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole } = claim;
-        // Whoever comes second waits, and finds them claimed.
+        // Whoever comes second waits, and finds them claimed. A node that has lapsed and does not know it claims nothing:
+        // others would take it at once.
         let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
@@ -35,7 +36,7 @@ impl Outbox for Postgres {
         let sql = format!(
             "UPDATE deliveries d SET node = $1 FROM (
                  SELECT delivery FROM deliveries
-                 WHERE channel = $2 AND next_at <= $3 AND {NOT_DISABLED}
+                 WHERE channel = $2 AND next_at <= $3 AND {NOT_DISABLED} AND $1 = ANY ({ALIVE})
                      AND (node IS NULL OR (node = $1 AND delivery <> ALL ($4))
                           OR (node <> $1 AND node <> ALL ({ALIVE})))
                  ORDER BY next_at, delivery LIMIT $5 FOR UPDATE{skip}
