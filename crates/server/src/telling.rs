@@ -132,6 +132,7 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
         assignment: Assignment::default(),
         call: None,
         usable_ms: None,
+        callback: None,
         timing: Timing::default(),
         withhold: Vec::new(),
     };
