@@ -199,6 +199,12 @@ impl Channel {
         })
     }
 
+    /// What its URL leads to that nobody has allowed, as far as that is known without a look-up.
+    pub fn refused(&self) -> Option<&'static str> {
+        let host = self.url.host_str()?.trim_matches(['[', ']']);
+        self.guard.refuses(host.parse().ok()?)
+    }
+
     /// How it is configured.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
