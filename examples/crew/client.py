@@ -14,6 +14,8 @@ import base64
 import binascii
 import hashlib
 import hmac
+import http.client
+import inspect
 import json
 import os
 import sys
@@ -52,7 +54,7 @@ class Crew:
         except urllib.error.HTTPError as error:
             try:
                 detail = json.load(error)["detail"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
                 detail = error.reason
             raise Refused(error.code, detail, error.headers.get("Retry-After")) from None
 
@@ -125,19 +127,41 @@ def verify(secret, headers, body, now=None):
     return json.loads(body)
 
 
+VERBS = ("run", "status", "wait", "review", "reviews", "approve", "reject", "webhooks", "register", "unregister")
+
+
+def setting(name):
+    if not os.environ.get(name):
+        raise ValueError(f"{name} is not set")
+    return os.environ[name]
+
+
+def verify_files(headers, body):
+    with open(headers, encoding="utf-8") as headers, open(body, "rb") as body:
+        return verify(setting("WEBHOOK_SECRET"), json.load(headers), body.read())
+
+
 def main(verb=None, *rest):
     if verb == "verify":
-        with open(rest[0], encoding="utf-8") as headers, open(rest[1], "rb") as body:
-            return verify(os.environ["WEBHOOK_SECRET"], json.load(headers), body.read())
-    if verb not in ("run", "status", "wait", "review", "reviews", "approve", "reject", "webhooks", "register", "unregister"):
+        does = verify_files
+    elif verb in VERBS:
+        does = getattr(Crew(setting("HOLDSHORT_URL"), setting("HOLDSHORT_TOKEN")), verb)
+    else:
         raise SystemExit(__doc__)
+    try:
+        inspect.signature(does).bind(*rest)
+    except TypeError as error:
+        raise ValueError(f"{verb}: {error}; without arguments this says how it is called") from None
     if verb == "run" and len(rest) > 1:
         rest = (rest[0], json.loads(rest[1]), *rest[2:])
-    return getattr(Crew(os.environ["HOLDSHORT_URL"], os.environ["HOLDSHORT_TOKEN"]), verb)(*rest)
+    return does(*rest)
 
 
 if __name__ == "__main__":
     try:
         print(json.dumps(main(*sys.argv[1:]), indent=2))
-    except (Refused, ValueError) as error:
-        sys.exit(f"{getattr(error, 'status', 'refused')}: {error}")
+    # Whatever the network, the files and the server bring: one line, and exit code 1.
+    except (Refused, ValueError, OSError, http.client.HTTPException) as error:
+        what = error.status if isinstance(error, Refused) else "refused" if isinstance(error, ValueError) else "failed"
+        why = error.reason if isinstance(error, urllib.error.URLError) else error
+        sys.exit(f"{what}: {' '.join(str(why).split())}")
