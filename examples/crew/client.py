@@ -1,11 +1,12 @@
 """A client of the compliance crew: starts a crew, shows what waits, decides, and checks what its webhooks are sent.
 
-    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run CREW '{"case": "T123"}'
+    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run compliance '{"case": "T123"}'
     python3 client.py status TASK | review TASK | reviews | wait TASK
-    python3 client.py approve TASK "comments" | reject TASK "comments"
+    python3 client.py approve TASK "comments" REVIEW | reject TASK "comments" REVIEW
     python3 client.py webhooks | register NAME URL [SECRET] | unregister WEBHOOK
     python3 client.py verify HEADERS.json BODY        the secret stands in WEBHOOK_SECRET
 
+REVIEW is the `review_id` that was looked at: an answer that is sent again decides on no other one.
 Python 3.9 or later, and nothing else. Every answer is JSON on standard output; a refusal is told on standard error, and
 ends with exit code 1.
 """
@@ -82,11 +83,16 @@ class Crew:
         body = {"findings": findings, "risk_level": risk_level, "regulatory_implications": list(implications)}
         return self.call("POST", f"/crew/pause/{task}", body)
 
-    def approve(self, task, comments=""):
-        return self.call("POST", f"/crew/resume/{task}", {"status": "approved", "comments": comments})
+    def approve(self, task, comments="", review=None):
+        return self.resume(task, "approved", comments, review)
 
-    def reject(self, task, comments=""):
-        return self.call("POST", f"/crew/resume/{task}", {"status": "rejected", "comments": comments})
+    def reject(self, task, comments="", review=None):
+        return self.resume(task, "rejected", comments, review)
+
+    def resume(self, task, status, comments="", review=None):
+        """`review`: the one that was seen. Without it only a task that had no other review is decided on."""
+        body = {"status": status, "comments": comments, "review_id": review}
+        return self.call("POST", f"/crew/resume/{task}", body)
 
     def webhooks(self):
         return self.call("GET", "/webhooks")

@@ -123,7 +123,8 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     let [headers, body] = kept(folder.path(), &told, changed.as_bytes());
     assert!(python.refused(&["verify", &headers, &body]).await.contains("not of this secret"));
 
-    assert_eq!(python.ok(&["approve", task, "Looks good"]).await["status"], "resuming");
+    let seen = review["review_id"].as_str().unwrap();
+    assert_eq!(python.ok(&["approve", task, "Looks good", seen]).await["status"], "resuming");
     let done = python.ok(&["wait", task]).await;
     assert_eq!((&done["state"], &done["result"]["report"]), (&json!("completed"), &json!("done")), "{done}");
     assert_eq!(asked(&model), [1; 5], "nobody is asked again");
