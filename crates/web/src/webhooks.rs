@@ -87,6 +87,8 @@ pub struct Webhooks {
     sending: Sending,
     /// Those of the channels file.
     configured: Channels,
+    /// These, and the one of what agents are told where they said.
+    standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
     /// One change at a time, from what is kept to the event.
     changing: Mutex<()>,
@@ -99,13 +101,15 @@ impl Webhooks {
     pub fn open(
         data: &std::path::Path,
         configured: Channels,
+        callbacks: Channel,
         sending: Sending,
     ) -> Result<(Self, watch::Receiver<Arc<Channels>>), secrets::Error> {
         let path = data.join(FILE);
         let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path)?.unwrap_or_default();
-        let (tell, channels) = watch::channel(Arc::new(configured.clone()));
+        let standing = configured.beside(vec![callbacks]);
+        let (tell, channels) = watch::channel(Arc::new(standing.clone()));
         let (changing, kept) = (Mutex::default(), Mutex::new(kept));
-        Ok((Self { path, sending, configured, tell, changing, kept }, channels))
+        Ok((Self { path, sending, configured, standing, tell, changing, kept }, channels))
     }
 
     fn channel(
@@ -146,7 +150,7 @@ impl Webhooks {
                 Err(why) => tracing::error!(webhook = %id, %why, "nothing is sent to a webhook"),
             }
         }
-        self.tell.send_replace(Arc::new(self.configured.beside(channels)));
+        self.tell.send_replace(Arc::new(self.standing.beside(channels)));
         app.driver.ring_outbox();
         is_whole
     }
