@@ -61,22 +61,32 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
+    /// One thing goes on that needs no time, and nothing fails; `false` where there is none.
+    pub(super) fn go_on_well(&mut self) -> bool {
+        if let Some(index) = self.ready().first() {
+            self.go_on(*index);
+        } else if lock(&self.site).queue.len() > 0 {
+            self.write(Write::Well);
+        } else if self.letters() > 0 {
+            self.receive_well();
+        } else {
+            return false;
+        }
+        true
+    }
+
     /// Nodes go on by themselves, until all that is due is under way.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
         while !self.has_problem() && self.steps < until {
-            if let Some(index) = self.ready().first() {
-                self.go_on(*index);
-            } else if lock(&self.site).queue.len() > 0 {
-                self.write(Write::Well);
-            } else if self.letters() > 0 {
-                self.receive_well();
-            } else if self.clock.passed_ms() - since < QUIET_MS {
-                self.pass(self.clock.next_ms().unwrap_or(1_000).clamp(1, 1_000));
-            } else {
+            if self.go_on_well() {
+                continue;
+            }
+            if self.clock.passed_ms() - since >= QUIET_MS {
                 break;
             }
+            self.pass(self.clock.next_ms().unwrap_or(1_000).clamp(1, 1_000));
         }
         let left = self.left_behind().map_or(Ok(()), |left| Err(format!("all is quiet, and {left}")));
         let mut site = lock(&self.site);

@@ -26,7 +26,6 @@ use holdshort_store::{DeliveryChange, Outbox as _};
 use tokio::sync::watch;
 
 use super::check::{Answered, Happened, telling};
-use super::journal::Write;
 use super::node::{Node, NodeId};
 use super::site::{Shared, lock};
 use super::turns::Sim;
@@ -332,17 +331,13 @@ impl Sim {
     fn send_all(&mut self) {
         let until = self.clock.passed_ms() + PATIENCE_MS;
         while !self.has_problem() && self.clock.passed_ms() < until {
-            if let Some(index) = self.ready().first() {
-                self.go_on(*index);
-            } else if lock(&self.site).queue.len() > 0 {
-                self.write(Write::Well);
-            } else if self.letters() > 0 {
-                self.receive_well();
-            } else if self.waits().unwrap_or(true) {
-                self.pass(self.clock.next_ms().unwrap_or(1_000).max(1));
-            } else {
+            if self.go_on_well() {
+                continue;
+            }
+            if !self.waits().unwrap_or(true) {
                 break;
             }
+            self.pass(self.clock.next_ms().unwrap_or(1_000).max(1));
         }
     }
 
