@@ -21,7 +21,7 @@ const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 pub(crate) fn verify(quick: bool) -> Result<()> {
     if !quick {
         println!(
-            "Everything that must hold, about 35 minutes on two cores: format, lints of all crates, the browser app, all \
+            "Everything that must hold, about 45 minutes on two cores: format, lints of all crates, the browser app, all \
              tests, the tests in a browser. It plays seeds that are known; `cargo xtask sim --fresh MINUTES` plays others."
         );
         machine::prepare()?;
