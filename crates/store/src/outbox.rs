@@ -20,7 +20,9 @@ pub struct Claim {
     /// Those that are due by now.
     pub now: Timestamp,
     pub limit: usize,
-    /// Those that it is sending. Any other that it has claimed before is one that it knows nothing of any more.
+    /// Those that it is sending, which it is not given again: also where another node has had one in between, for the
+    /// attempt that is under way would settle the new claim. Any other that it has claimed before is one that it knows
+    /// nothing of any more.
     pub sending: Vec<DeliveryId>,
     /// All that are due go to one node, where several ask at the same moment.
     pub whole: bool,

@@ -400,6 +400,7 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     proxy.let_events_go();
     terminal.expect("It goes on.");
     terminal.expect("copilot │ Adapted.");
+    terminal.expect("Say what is next, or /done.");
     terminal.expect(PROMPT);
     terminal.type_raw("\u{3}");
     terminal.expect("Nothing is at work. Ctrl-C again leaves.");
@@ -456,6 +457,7 @@ fn a_plan_is_shown_by_its_card_and_not_as_json() {
     terminal.expect(PROMPT);
     terminal.type_raw("approve\r");
     terminal.expect("copilot │ Planned.");
+    terminal.expect("Say what is next, or /done.");
     terminal.type_raw("/done\r");
     terminal.expect("✓ Done.");
     terminal.expect(PROMPT);

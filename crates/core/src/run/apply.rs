@@ -318,6 +318,7 @@ impl Run {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;
                     call.started_at = Some(event.at);
+                    call.is_lost = false;
                     call.trial.commits += u32::from(call.committing().is_some());
                 });
             }
@@ -389,13 +390,17 @@ impl Run {
                 });
             }
             Fact::ToolLost { call: id } => {
-                self.call(id, |call| call.state = CallState::Authorised);
+                self.call(id, |call| {
+                    call.state = CallState::Authorised;
+                    call.is_lost = true;
+                });
                 self.crashed(id);
             }
             Fact::ToolDoubted { call: id } => {
                 let doubted_at = Some(self.seq);
                 self.call(id, |call| {
                     call.state = CallState::Doubted(None);
+                    call.is_lost = true;
                     call.untold_at = doubted_at;
                 });
                 self.crashed(id);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
-use super::{Action, ActionId, CallEnd, CallState, Fact, Run};
+use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::actor::{Actor, Role};
 use crate::event::{Content, Event};
 use crate::interrupt::{Cause, Decision, Outcome};
@@ -289,17 +289,22 @@ impl Draft<'_> {
 
     /// Ends everything that is open, before the run itself ends.
     pub(super) fn wind_up(&mut self) {
-        let calls: Vec<(String, CallState)> =
-            self.run.calls.iter().map(|(id, call)| (id.clone(), call.state.clone())).collect();
-        for (call, state) in calls {
-            let end = match state {
-                CallState::Ended(_) => continue,
-                CallState::Proposed | CallState::Gated(_) | CallState::Authorised => CallEnd::Cancelled,
-                CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => {
-                    let writes = self.run.calls.get(&call).is_none_or(|call| self.run.writes(&call.tool));
-                    if writes { CallEnd::Unknown } else { CallEnd::Cancelled }
-                }
-            };
+        let may_have_run = |call: &Call| match call.state {
+            CallState::Ended(_) => None,
+            // Of one that waits to start again, what was done before is as unknown as of one that runs.
+            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => Some(call.is_lost),
+            CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => Some(true),
+        };
+        let open: Vec<(String, CallEnd)> = self
+            .run
+            .calls
+            .iter()
+            .filter_map(|(id, call)| {
+                let is_unknown = may_have_run(call)? && self.run.writes(&call.tool);
+                Some((id.clone(), if is_unknown { CallEnd::Unknown } else { CallEnd::Cancelled }))
+            })
+            .collect();
+        for (call, end) in open {
             self.emit(Fact::ToolFinished { call, end, code: Some("run_ended".to_owned()) }, Content::none());
         }
         let open: Vec<_> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();

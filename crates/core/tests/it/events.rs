@@ -7,7 +7,7 @@ use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::interrupt::{Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, ActionId, Input, Run};
+use holdshort_core::run::{Action, ActionId, CallEnd, CallState, Input, Run};
 use holdshort_core::session::Session;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Outcome;
@@ -692,6 +692,33 @@ fn a_rerun_needs_no_second_approval() {
     }
     world.work();
     assert_eq!(world.effects, ["run_command make"]);
+}
+
+/// Of a call that waits to start again nobody can tell what its first start did, whatever a person has said of it.
+#[test]
+fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
+    let lose: [(&str, fn(&mut World)); 3] = [
+        ("released, and never started", |_| {}),
+        ("started, and to be run again", |world| {
+            world.begin_tool("call_1");
+            world.crash();
+            world.decide(Kind::UnknownOutcome, choose("rerun"));
+        }),
+        ("looked at once more", |world| {
+            world.begin_tool("call_1");
+            world.crash();
+            world.decide(Kind::UnknownOutcome, choose("rerun"));
+            world.work_once();
+        }),
+    ];
+    for ((name, lose), end) in lose.into_iter().zip([CallEnd::Cancelled, CallEnd::Unknown, CallEnd::Unknown]) {
+        let mut world = World::started(definition(), vec![calls(&[command("make")])]);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        lose(&mut world);
+        world.person(Input::Cancel { text: None });
+        assert_eq!(world.run.calls["call_1"].state, CallState::Ended(end), "{name}");
+    }
 }
 
 /// … unless it is not the same call any more.

@@ -148,13 +148,11 @@ impl Outbox for Memory {
             return Ok(Vec::new());
         }
         let is_free = |each: &Delivery| match each.node {
-            Some(node) if node == self.node => !sending.contains(&each.delivery),
-            Some(node) => !state.is_alive(node),
+            Some(node) => node == self.node || !state.is_alive(node),
             None => true,
         };
-        let due = |each: &&Delivery| {
-            each.channel == channel && each.next_at.is_some_and(|at| at <= now) && is_free(each)
-        };
+        let is_due = |each: &Delivery| each.channel == channel && each.next_at.is_some_and(|at| at <= now);
+        let due = |each: &&Delivery| is_due(each) && is_free(each) && !sending.contains(&each.delivery);
         let mut due: Vec<(Option<Timestamp>, DeliveryId)> =
             state.outbox.all.values().filter(due).map(|each| (each.next_at, each.delivery.clone())).collect();
         due.sort();

@@ -37,8 +37,8 @@ impl Outbox for Postgres {
             "UPDATE deliveries d SET node = $1 FROM (
                  SELECT delivery FROM deliveries
                  WHERE channel = $2 AND next_at <= $3 AND {NOT_DISABLED} AND $1 = ANY ({ALIVE})
-                     AND (node IS NULL OR (node = $1 AND delivery <> ALL ($4))
-                          OR (node <> $1 AND node <> ALL ({ALIVE})))
+                     AND delivery <> ALL ($4)
+                     AND (node IS NULL OR node = $1 OR node <> ALL ({ALIVE}))
                  ORDER BY next_at, delivery LIMIT $5 FOR UPDATE{skip}
              ) due WHERE d.delivery = due.delivery RETURNING {columns}"
         );

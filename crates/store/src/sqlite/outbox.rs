@@ -125,7 +125,7 @@ fn claim(connection: &Connection, node: u64, claim: &Claim) -> Result<Vec<Delive
         Value::Number(at_most(limit.saturating_add(sending.len()))),
     ];
     let mut due: Vec<Delivery> = select(connection, rest, values)?;
-    due.retain(|each| each.node != Some(node) || !sending.contains(&each.delivery));
+    due.retain(|each| !sending.contains(&each.delivery));
     due.truncate(*limit);
     let mut update = connection.prepare_cached("UPDATE deliveries SET node = ?2 WHERE delivery = ?1")?;
     for delivery in &mut due {

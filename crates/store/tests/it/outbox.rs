@@ -32,6 +32,7 @@ on_stores! {
     {
         of_several_nodes_each_delivery_goes_to_one,
         a_node_that_is_gone_leaves_its_deliveries_to_others,
+        what_a_node_still_sends_is_not_given_to_it_again,
         what_is_claimed_as_a_whole_goes_to_one_of_them,
     }: shared_memory InMemory, shared_postgres InPostgres
 }
@@ -421,6 +422,23 @@ async fn what_is_claimed_as_a_whole_goes_to_one_of_them<S: Cluster>() {
         claimed.sort_unstable();
         assert_eq!(claimed, [0, 0, usize::try_from(MANY).unwrap()]);
     }
+}
+
+/// A node that was frozen, and whose delivery another one has taken and given back: its old attempt would settle a new
+/// claim, and the message would be sent once more.
+async fn what_a_node_still_sends_is_not_given_to_it_again<S: Cluster>() {
+    let store = S::open().await;
+    let (one, other) = (store.journal(), store.join().await);
+    one.append(telling(0, vec![delivery(1), delivery(3)])).await.unwrap();
+    let sending = ids(&claimed(&**one, "odd", 10).await);
+    store.lapse(one).await;
+    let taken = claimed(&*other, "odd", 10).await;
+    assert_eq!(ids(&taken), sending);
+    other.settle_delivery(tried(&taken[0], DeliveryState::Waiting, 20)).await.unwrap();
+    store.revive(one).await;
+    let claim = Claim { sending: vec![sending[0].clone()], ..claim("odd", 200, 10) };
+    assert_eq!(one.claim_deliveries(claim).await.unwrap(), [], "and the other one sends the second");
+    assert_eq!(ids(&claimed(&**one, "odd", 200).await), sending[..1], "it knows nothing of it any more");
 }
 
 async fn a_node_that_is_gone_leaves_its_deliveries_to_others<S: Cluster>() {

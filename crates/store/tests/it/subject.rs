@@ -24,6 +24,8 @@ pub(crate) trait Cluster: Subject {
     async fn join(&self) -> Arc<Self::Journal>;
     /// The leases of a node end, as if it had not renewed them in time.
     async fn lapse(&self, node: &Self::Journal);
+    /// It renews them after all.
+    async fn revive(&self, node: &Self::Journal);
     /// A node stops, and gives its leases back where it can.
     async fn stop(&self, node: &Self::Journal);
 }
@@ -53,6 +55,10 @@ impl Cluster for InMemory {
 
     async fn lapse(&self, node: &Memory) {
         node.lapse();
+    }
+
+    async fn revive(&self, node: &Memory) {
+        node.renew();
     }
 
     async fn stop(&self, node: &Memory) {
@@ -141,6 +147,14 @@ impl Cluster for InPostgres {
     async fn lapse(&self, node: &Postgres) {
         let end = format!("UPDATE nodes SET alive_until = now() WHERE epoch = {}", node.epoch());
         sql(&self.url, &end).await;
+    }
+
+    async fn revive(&self, node: &Postgres) {
+        let renew = format!(
+            "UPDATE nodes SET alive_until = now() + interval '1 minute' WHERE epoch = {}",
+            node.epoch()
+        );
+        sql(&self.url, &renew).await;
     }
 
     async fn stop(&self, node: &Postgres) {

@@ -21,8 +21,8 @@ use super::turns::Sim;
 /// A run that waits longer than this for nobody is stuck. Deadlines are shorter, and so are the jumps of clocks.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Turns of a calm; far more than any needs.
-const TURNS: u64 = 30_000;
+/// Turns of a calm. The longest that were seen took 40,000: every message that waits for a channel is a turn or two.
+const TURNS: u64 = 300_000;
 
 /// After this nothing is left behind: leases of the dead are over, and every node has looked at all its runs.
 const QUIET_MS: u64 = LEASE_MS + 30_000;

@@ -109,6 +109,19 @@ fn a_part_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(world.effects, ["commit b"]);
 }
 
+/// Its commit may have written some of it, although it is about to go on.
+#[test]
+fn a_commit_that_a_crash_cut_off_is_in_doubt_where_the_run_ends() {
+    let mut world = runs(&["./do a=1 b=2"]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_1");
+    world.crash();
+    assert_eq!(world.run.calls["call_1"].state, CallState::Authorised);
+    world.person(Input::Cancel { text: None });
+    assert_eq!(world.run.calls["call_1"].state, CallState::Ended(CallEnd::Unknown));
+}
+
 /// Two people who mean the same say the same.
 #[test]
 fn the_order_of_a_list_says_nothing() {
