@@ -711,7 +711,8 @@ fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
             world.work_once();
         }),
     ];
-    for ((name, lose), end) in lose.into_iter().zip([CallEnd::Cancelled, CallEnd::Unknown, CallEnd::Unknown]) {
+    for ((name, lose), end) in lose.into_iter().zip([CallEnd::Cancelled, CallEnd::Unknown, CallEnd::Unknown])
+    {
         let mut world = World::started(definition(), vec![calls(&[command("make")])]);
         world.work();
         world.decide(Kind::ToolApproval, choose("approve"));
