@@ -1,8 +1,11 @@
 // A client of the compliance crew, in the words of its own TypeScript client: every method is one that it has, every
 // member that is read here is one that it reads. Node 18 or later; no package.
 //
-//   HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… node client.mjs run CREW '{"case": "T123"}'
-//   node client.mjs status TASK | review TASK | approve TASK "comments" | reject TASK "comments" | watch TASK | reviews
+//   HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… node client.mjs run compliance '{"case": "T123"}'
+//   node client.mjs status TASK | review TASK | watch TASK | reviews
+//   node client.mjs approve TASK "comments" REVIEW | reject TASK "comments" REVIEW
+//
+// REVIEW is the `review_id` that was looked at: an answer that is sent again decides on no other one.
 
 /** What the server refuses: its status, and `detail` in words. */
 export class ApiError extends Error {
@@ -51,8 +54,9 @@ export class CrewClient {
     return this.call("POST", `/crew/pause/${task}`, { findings, risk_level, regulatory_implications, details })
   }
 
-  resumeTask(task, status, reviewer, comments) {
-    return this.call("POST", `/crew/resume/${task}`, { status, reviewer, comments })
+  /** `review_id`: the review that was seen. Without it only a task that had no other review is decided on. */
+  resumeTask(task, status, reviewer, comments, review_id = undefined) {
+    return this.call("POST", `/crew/resume/${task}`, { status, reviewer, comments, review_id })
   }
 
   getReview(task) {
@@ -136,8 +140,8 @@ async function main([verb, ...rest]) {
     status: ([task]) => client.getTaskStatus(task),
     review: ([task]) => client.getReview(task),
     reviews: () => client.listReviews("pending"),
-    approve: ([task, comments]) => client.resumeTask(task, "approved", "", comments ?? ""),
-    reject: ([task, comments]) => client.resumeTask(task, "rejected", "", comments ?? ""),
+    approve: ([task, comments, review]) => client.resumeTask(task, "approved", "", comments ?? "", review),
+    reject: ([task, comments, review]) => client.resumeTask(task, "rejected", "", comments ?? "", review),
     watch: ([task]) => client.watch(task, (frame) => console.log(frame.type, frame.state, frame.current_agent ?? "")),
   }
   if (!verbs[verb]) throw new Error(`one of: ${Object.keys(verbs).join(", ")}`)

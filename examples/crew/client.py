@@ -1,11 +1,12 @@
 """A client of the compliance crew: starts a crew, shows what waits, decides, and checks what its webhooks are sent.
 
-    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run CREW '{"case": "T123"}'
+    HOLDSHORT_URL=http://127.0.0.1:7349 HOLDSHORT_TOKEN=… python3 client.py run compliance '{"case": "T123"}'
     python3 client.py status TASK | review TASK | reviews | wait TASK
-    python3 client.py approve TASK "comments" | reject TASK "comments"
+    python3 client.py approve TASK "comments" REVIEW | reject TASK "comments" REVIEW
     python3 client.py webhooks | register NAME URL [SECRET] | unregister WEBHOOK
     python3 client.py verify HEADERS.json BODY        the secret stands in WEBHOOK_SECRET
 
+REVIEW is the `review_id` that was looked at: an answer that is sent again decides on no other one.
 Python 3.9 or later, and nothing else. Every answer is JSON on standard output; a refusal is told on standard error, and
 ends with exit code 1.
 """
@@ -14,6 +15,8 @@ import base64
 import binascii
 import hashlib
 import hmac
+import http.client
+import inspect
 import json
 import os
 import sys
@@ -52,7 +55,7 @@ class Crew:
         except urllib.error.HTTPError as error:
             try:
                 detail = json.load(error)["detail"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
                 detail = error.reason
             raise Refused(error.code, detail, error.headers.get("Retry-After")) from None
 
@@ -80,11 +83,16 @@ class Crew:
         body = {"findings": findings, "risk_level": risk_level, "regulatory_implications": list(implications)}
         return self.call("POST", f"/crew/pause/{task}", body)
 
-    def approve(self, task, comments=""):
-        return self.call("POST", f"/crew/resume/{task}", {"status": "approved", "comments": comments})
+    def approve(self, task, comments="", review=None):
+        return self.resume(task, "approved", comments, review)
 
-    def reject(self, task, comments=""):
-        return self.call("POST", f"/crew/resume/{task}", {"status": "rejected", "comments": comments})
+    def reject(self, task, comments="", review=None):
+        return self.resume(task, "rejected", comments, review)
+
+    def resume(self, task, status, comments="", review=None):
+        """`review`: the one that was seen. Without it only a task that had no other review is decided on."""
+        body = {"status": status, "comments": comments, "review_id": review}
+        return self.call("POST", f"/crew/resume/{task}", body)
 
     def webhooks(self):
         return self.call("GET", "/webhooks")
@@ -125,19 +133,41 @@ def verify(secret, headers, body, now=None):
     return json.loads(body)
 
 
+VERBS = ("run", "status", "wait", "review", "reviews", "approve", "reject", "webhooks", "register", "unregister")
+
+
+def setting(name):
+    if not os.environ.get(name):
+        raise ValueError(f"{name} is not set")
+    return os.environ[name]
+
+
+def verify_files(headers, body):
+    with open(headers, encoding="utf-8") as headers, open(body, "rb") as body:
+        return verify(setting("WEBHOOK_SECRET"), json.load(headers), body.read())
+
+
 def main(verb=None, *rest):
     if verb == "verify":
-        with open(rest[0], encoding="utf-8") as headers, open(rest[1], "rb") as body:
-            return verify(os.environ["WEBHOOK_SECRET"], json.load(headers), body.read())
-    if verb not in ("run", "status", "wait", "review", "reviews", "approve", "reject", "webhooks", "register", "unregister"):
+        does = verify_files
+    elif verb in VERBS:
+        does = getattr(Crew(setting("HOLDSHORT_URL"), setting("HOLDSHORT_TOKEN")), verb)
+    else:
         raise SystemExit(__doc__)
+    try:
+        inspect.signature(does).bind(*rest)
+    except TypeError as error:
+        raise ValueError(f"{verb}: {error}; without arguments this says how it is called") from None
     if verb == "run" and len(rest) > 1:
         rest = (rest[0], json.loads(rest[1]), *rest[2:])
-    return getattr(Crew(os.environ["HOLDSHORT_URL"], os.environ["HOLDSHORT_TOKEN"]), verb)(*rest)
+    return does(*rest)
 
 
 if __name__ == "__main__":
     try:
         print(json.dumps(main(*sys.argv[1:]), indent=2))
-    except (Refused, ValueError) as error:
-        sys.exit(f"{getattr(error, 'status', 'refused')}: {error}")
+    # Whatever the network, the files and the server bring: one line, and exit code 1.
+    except (Refused, ValueError, OSError, http.client.HTTPException) as error:
+        what = error.status if isinstance(error, Refused) else "refused" if isinstance(error, ValueError) else "failed"
+        why = error.reason if isinstance(error, urllib.error.URLError) else error
+        sys.exit(f"{what}: {' '.join(str(why).split())}")

@@ -70,6 +70,15 @@ test("two of a group release it, and one takes their vote back meanwhile", async
   for (const page of [anna, ben]) await outcome(page, /approved .* by anna, ben/).waitFor();
 });
 
+test("on a telephone, too, somebody signs out everywhere", async (t) => {
+  const server = await servePeople(t);
+  const phone = await as(t, server, "anna", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const other = await as(t, server, "anna");
+  await phone.getByRole("link", { name: text("nav.people") }).click();
+  await button(phone, "people.leave").click();
+  for (const page of [phone, other]) await page.getByText(text("login.how")).waitFor();
+});
+
 test("stages come one after the other", async (t) => {
   const server = await servePeople(t);
   const stages = [
@@ -78,6 +87,9 @@ test("stages come one after the other", async (t) => {
   ];
   const asked = await ask(server, { stages });
   const [anna, cleo] = [await as(t, server, "anna"), await as(t, server, "cleo")];
+  // In the list already, and only for her whose turn it is not.
+  await inbox(cleo).getByText(text("asked.not")).waitFor();
+  assert.equal(await inbox(anna).getByText(text("asked.not")).count(), 0);
   await visitCard(cleo, asked);
   await mayNot(cleo).waitFor();
   assert.equal(await options(cleo).count(), 0);

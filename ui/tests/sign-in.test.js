@@ -57,7 +57,8 @@ test("somebody signs in with the provider, comes to where they were going, and s
   const other = await visit(t, server);
   await other.goto(await server.loginLink("ada"));
   await places(other).waitFor();
-  await page.getByRole("button", { name: text("app.leave.all") }).click();
+  await page.goto("/people");
+  await page.getByRole("button", { name: text("people.leave") }).click();
   await enter(page).waitFor();
   await enter(other).waitFor();
   await page.reload();

@@ -27,7 +27,7 @@ pub use findings::{Examined, Finding, Subject, examine};
 pub use names::similarity;
 pub use problem::{Code, Problem, Problems};
 pub use query::{GROUPS, Query, query};
-pub use redact::redact;
+pub use redact::{redact, redact_members};
 pub use report::{Report, as_file, overview, report, told};
 pub use rules::{Pause, Rule, RuleId, Rules};
 pub use value::money;

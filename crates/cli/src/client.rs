@@ -33,9 +33,9 @@ const SILENCE: Duration = Duration::from_secs(50);
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Whether the request was wrong, not what it met.
+    /// Whether the request was wrong, not what it met. That somebody may not do it (403) is what it met.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self.0.status, 400 | 401 | 403 | 413 | 415 | 421 | 422)
+        matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
 }
 

@@ -45,6 +45,8 @@ struct File {
     public_url: Option<PublicUrl>,
     #[serde(deserialize_with = "proxies")]
     proxy: Option<Vec<String>>,
+    #[serde(deserialize_with = "callback_networks")]
+    callback_allow_networks: Option<Vec<String>>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     workflows: Option<PathBuf>,
@@ -99,6 +101,7 @@ pub(crate) struct Settled {
     pub issuers: Vec<Jwt>,
     pub provider: Option<Oidc>,
     pub front: Front,
+    pub callback_allow_networks: Vec<String>,
     pub checkpoints: Option<KeepCheckpoints>,
     pub keep_content: Option<Duration>,
     pub log_format: Format,
@@ -159,6 +162,11 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         },
         cors: Cors::default(),
     };
+    let said = (!said.callback_allow_networks.is_empty()).then(|| said.callback_allow_networks.clone());
+    let callback_allow_networks =
+        telling.pick("callback_allow_networks", None, said, file.callback_allow_networks, None, |named| {
+            named.join(", ")
+        });
     let workflows = telling.pick("workflows", None, serve.workflows.clone(), file.workflows, None, shown);
     let people = telling.pick("people", None, serve.people.clone(), file.people, None, shown);
     let rules = telling.pick("rules", None, serve.rules.clone(), file.rules, None, shown);
@@ -269,6 +277,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         issuers,
         provider,
         front,
+        callback_allow_networks: callback_allow_networks.unwrap_or_default(),
         checkpoints,
         keep_content: keep_content.map(Duration::from_millis),
         log_format: log_format.unwrap_or_default(),
@@ -450,11 +459,22 @@ fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::E
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
-fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+/// Values as the flag of the same name takes each of them.
+fn as_flags<'de, D: Deserializer<'de>>(
+    from: D,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Result<Option<Vec<String>>, D::Error> {
     let named = Vec::<String>::deserialize(from)?;
-    let read =
-        |text: String| args::proxy(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")));
+    let read = |text: String| read(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")));
     named.into_iter().map(read).collect::<Result<_, _>>().map(Some)
+}
+
+fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    as_flags(from, args::proxy)
+}
+
+fn callback_networks<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    as_flags(from, args::callback_network)
 }
 
 fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {

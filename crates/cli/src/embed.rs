@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     pub provider: Option<Oidc>,
     /// How other machines reach it.
     pub front: Front,
+    /// Where agents may be told that is not public.
+    pub callback_allow_networks: Vec<String>,
     pub checkpoints: Option<KeepCheckpoints>,
     /// How long what ended runs said is kept.
     pub keep_content: Option<Duration>,
@@ -86,6 +88,7 @@ impl Embedded {
             issuers: plan.issuers,
             provider: plan.provider,
             front: plan.front,
+            callback_allow_networks: plan.callback_allow_networks,
             checkpoints: plan.checkpoints,
             keep_content: plan.keep_content,
             crew: plan.crew,

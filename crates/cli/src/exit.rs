@@ -11,6 +11,7 @@ use crate::client::Refused;
 pub(crate) enum Exit {
     /// Completed, or done what was asked.
     Ok,
+    /// It failed, or was refused for what it met: somebody else has decided, or whoever asks may not.
     Failed,
     /// Usage or configuration: the same again will not help.
     Usage,
@@ -22,7 +23,7 @@ pub(crate) enum Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  completed, whole or in part; or done
-  1  failed
+  1  failed, or refused: whoever asks may not, or it has changed meanwhile
   2  usage or configuration
   3  cancelled
   4  left waiting: detached, end of input, or no terminal to decide in";

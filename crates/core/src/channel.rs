@@ -10,6 +10,9 @@ use crate::notice::{Notice, Occasion, Recipient};
 use crate::system::people::People;
 use crate::time::Timestamp;
 
+/// The channel of what agents of others are told, each where it said. No file defines it.
+pub const CALLBACKS: &str = "agent-callbacks";
+
 /// One channel, as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {

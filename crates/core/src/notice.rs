@@ -62,6 +62,11 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
+    /// Of a resolution.
+    fn of(outcome: Outcome) -> Self {
+        if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
+    }
+
     /// Whether it asks somebody to decide: no use once that is done.
     pub fn asks(self) -> bool {
         match self {
@@ -164,13 +169,8 @@ impl Notice {
 /// What the events of one append say, the first of which has this sequence in the run's stream. `before` and `run`: as it was
 /// and as it is after them. Of one interrupt the same is said once.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
-    let Some(session) = run.session() else { return Vec::new() };
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
-    let facts = events.iter().filter_map(|event| match &event.fact {
-        event::Fact::Run(fact) => Some((event.at, fact)),
-        event::Fact::Session(_) | event::Fact::System(_) => None,
-    });
-    for (seq, (at, fact)) in (first_seq..).zip(facts) {
+    for (seq, at, fact) in facts(first_seq, events) {
         let Some((id, occasion, told)) = occasion(before, run, fact) else { continue };
         let Some(interrupt) = run.interrupts.get(id) else { continue };
         let was_there = before.interrupts.contains_key(id);
@@ -178,26 +178,7 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
         if interrupt.is_open() != occasion.asks() || (!was_there && !interrupt.is_open()) {
             continue;
         }
-        let (people, groups) = asked(interrupt, occasion, told);
-        let told = told.unwrap_or_default().iter().take(limits::ASSIGNED).cloned().collect();
-        let notice = Notice {
-            occasion,
-            at,
-            run: run.id.clone(),
-            seq,
-            session: session.clone(),
-            workflow: run.definition.name.clone(),
-            interrupt: id.clone(),
-            kind: interrupt.opened.kind,
-            risk: interrupt.opened.risk.level,
-            people,
-            groups,
-            expires_at: interrupt.opened.expires_at,
-            outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
-            by: interrupt.decided_by(),
-            told,
-            to: None,
-        };
+        let Some(notice) = notice(run, interrupt, (seq, at), occasion, told) else { continue };
         found.insert((id.clone(), occasion), notice);
     }
     // Who is asked from the start is not told once more that it is their turn.
@@ -212,6 +193,55 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
     let mut notices: Vec<Notice> = found.into_values().collect();
     notices.sort_by_key(|notice| notice.seq);
     notices
+}
+
+/// What whoever asked is told where they [said](crate::interrupt::Opened::callback): of each interrupt that these events
+/// resolve, also of one that nobody had to be asked. `run`: as it is after them.
+pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
+    let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
+        let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
+        let interrupt = run.interrupts.get(interrupt).filter(|interrupt| interrupt.opened.callback)?;
+        notice(run, interrupt, (seq, at), Occasion::of(*outcome), None)
+    });
+    resolved.collect()
+}
+
+/// Those of the run, with the sequence of each in its stream.
+fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
+    let facts = events.iter().filter_map(|event| match &event.fact {
+        event::Fact::Run(fact) => Some((event.at, fact)),
+        event::Fact::Session(_) | event::Fact::System(_) => None,
+    });
+    (first_seq..).zip(facts).map(|(seq, (at, fact))| (seq, at, fact))
+}
+
+/// `None`: the run has not begun.
+fn notice(
+    run: &Run,
+    interrupt: &Interrupt,
+    (seq, at): (u64, Timestamp),
+    occasion: Occasion,
+    told: Option<&[String]>,
+) -> Option<Notice> {
+    let (people, groups) = asked(interrupt, occasion, told);
+    Some(Notice {
+        occasion,
+        at,
+        run: run.id.clone(),
+        seq,
+        session: run.session()?.clone(),
+        workflow: run.definition.name.clone(),
+        interrupt: interrupt.opened.interrupt.clone(),
+        kind: interrupt.opened.kind,
+        risk: interrupt.opened.risk.level,
+        people,
+        groups,
+        expires_at: interrupt.opened.expires_at,
+        outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
+        by: interrupt.decided_by(),
+        told: told.unwrap_or_default().iter().take(limits::ASSIGNED).cloned().collect(),
+        to: None,
+    })
 }
 
 /// Of which interrupt an event tells, why, and whom it names.
@@ -238,8 +268,7 @@ fn occasion<'f>(
         return is_next.then_some((interrupt, Occasion::Asked, None));
     }
     if let Fact::InterruptResolved { interrupt, outcome, .. } = fact {
-        let occasion = if *outcome == Outcome::Expired { Occasion::Expired } else { Occasion::Resolved };
-        return Some((interrupt, occasion, None));
+        return Some((interrupt, Occasion::of(*outcome), None));
     }
     None
 }

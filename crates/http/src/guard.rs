@@ -76,14 +76,24 @@ impl Guard {
         self.allowed.iter().any(|range| range.contains(&address))
     }
 
+    /// Refuses a URL that says its address itself, where nothing may go there. A name is looked up when something is sent.
+    pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
+        let host = url.host_str().ok_or(Error::NoHost)?;
+        let refused = literal(host).and_then(|address| Some((address, self.refuses(address)?)));
+        match refused {
+            Some((address, what)) => Err(Error::Refused { host: host.to_owned(), address, what }),
+            None => Ok(()),
+        }
+    }
+
     /// Looks the host of a URL up and checks every address.
     pub async fn check(&self, url: &Url, within: Duration) -> Result<Checked, Error> {
         let host = url.host_str().ok_or(Error::NoHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(Error::NoHost)?;
-        let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let addresses: Vec<SocketAddr> = match name.parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, port)],
-            Err(_) => {
+        let name = host.clone();
+        let addresses: Vec<SocketAddr> = match literal(&name) {
+            Some(address) => vec![SocketAddr::new(address, port)],
+            None => {
                 match tokio::time::timeout(within, tokio::net::lookup_host((name.as_str(), port))).await {
                     Err(_) => return Err(Error::Slow { host }),
                     Ok(Err(source)) => return Err(Error::NotFound { host, source }),
@@ -105,6 +115,11 @@ impl Guard {
             None => Ok(Checked { url: url.clone(), host, addresses }),
         }
     }
+}
+
+/// The address that the host of a URL is; `None`: it is a name.
+fn literal(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
 impl Checked {

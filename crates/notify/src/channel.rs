@@ -199,6 +199,12 @@ impl Channel {
         })
     }
 
+    /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
+    pub fn check_address(&self) -> Result<(), Error> {
+        let checked = self.guard.check_literal(&self.url);
+        checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
+    }
+
     /// How it is configured.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition

@@ -5,7 +5,7 @@
 //! told; `words.rs` has the words, `format/` puts it into the form of each kind of channel, `mail/` into mails, `slack.rs` calls Slack,
 //! `push.rs` encrypts for browsers; `send.rs` is one attempt.
 //!
-//! Nothing here holds content of a run but the title, and that only where the channel says so.
+//! Nothing here holds content of a run but the title, where the channel says so, and what an agent that asked is answered.
 
 mod channel;
 mod format;

@@ -4,6 +4,7 @@ use holdshort_core::interrupt::Level;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
+use serde_json::Value;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
@@ -28,6 +29,8 @@ pub struct Message {
     pub buttons: Vec<Button>,
     /// What was told of the same before, where it can be changed.
     pub posted: Vec<Posted>,
+    /// How it ended, in full: to the agent that asked.
+    pub resolution: Option<Value>,
 }
 
 /// One that opens a form: nothing is decided by pressing it.

@@ -56,7 +56,7 @@ codes! {
         "The key was revoked or rotated, the token or the login has expired, or somebody signed out: come back with what \
          counts now.";
     ForbiddenRole = "forbidden_role", 403, "The role of this token may not do that",
-        "Use the operator's token. Agents ask and read what is theirs; they never decide.";
+        "Ask somebody whose role may: an operator, or an admin for keys, people and erasing. Agents never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
         "Ask one of its approvers to decide.";
     OwnWork = "own_work", 403, "Whoever started the run or wrote the edit does not release it",
@@ -95,7 +95,7 @@ codes! {
     Stale = "stale", 409, "It changed since it was read",
         "Read it again, look at it again, and decide on the `version` that it has now.";
     RunEnded = "run_ended", 409, "The run has ended",
-        "Start another run.";
+        "It takes nothing more: `holdshort show RUN` says how it ended. Start another run to go on.";
     RunNotEnded = "run_not_ended", 409, "The run has not ended",
         "Follow its events until it has; decide on its open interrupts.";
     RunAtWork = "run_at_work", 409, "The run is changing files right now",
@@ -123,7 +123,7 @@ codes! {
     ApprovalDiffers = "approval_differs", 409, "Something else was approved",
         "Do what was approved: `approval.approved` holds it, and `approval.digest` is its digest.";
     LimitReached = "limit_reached", 409, "A limit is reached",
-        "Let some of what is open come to its end first.";
+        "Let some of what is open come to its end, or go on elsewhere: in another run, session or connection.";
     NotAwaited = "not_awaited", 409, "Nothing waits for this",
         "Read the run again: it has gone on.";
     Frozen = "frozen", 409, "It is frozen",
@@ -141,7 +141,7 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type", 415, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
     WrongHost = "wrong_host", 421, "The request is addressed to another host",
-        "Use the address that the server printed: a loopback name with its port.";
+        "Use the address that the server printed: a loopback name with its port, or its public URL.";
     InvalidRequest = "invalid_request", 422, "The request does not fit",
         "Correct what `errors` names; each `pointer` is a place in the body.";
     Withheld = "withheld", 422, "The edit changes what is withheld from you",
@@ -157,7 +157,7 @@ codes! {
     TooManyConnections = "too_many_connections", 429, "Agents have too many connections open",
         "Close some, or use one for many requests; try again as `Retry-After` says.";
     TooManyRequests = "too_many_requests", 429, "Too many requests come",
-        "Wait as long as `Retry-After` says; wait for a resolution with `?wait=25` or a stream, not by asking again.";
+        "Wait as long as `Retry-After` says. Agents wait for a resolution with `?wait=25` or a stream, not by asking again.";
     Internal = "internal", 500, "The server made a mistake",
         "Report it with the server's log; the journal is as it was.";
     JournalDamaged = "journal_damaged", 500, "The stored events of this run are damaged",

@@ -398,6 +398,29 @@ pub struct Ask {
     /// What is withheld from whom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
+    /// Where the resolution is told, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<AskCallback>,
+}
+
+/// Where an agent is told of the resolution, and what signs that. Both may let somebody in: neither is shown again.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "url": "https://agent.example.org/resolved", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+}))]
+pub struct AskCallback {
+    #[schema(max_length = 2048, write_only)]
+    pub url: String,
+    /// Of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+    #[schema(write_only)]
+    pub secret: String,
+}
+
+impl std::fmt::Debug for AskCallback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AskCallback")
+    }
 }
 
 /// An option, by its id and perhaps with a label of its own.

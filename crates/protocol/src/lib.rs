@@ -60,8 +60,8 @@ pub use evidence::{Consistency, ProvedEvent, Receipt, SignedCheckpoint};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{
-    Ask, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin, Outcome,
-    Policy, Reason, Resolution, Risk,
+    Ask, AskCallback, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin,
+    Outcome, Policy, Reason, Resolution, Risk,
 };
 pub use judged::{JudgedCall, OF_CALLS};
 pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};

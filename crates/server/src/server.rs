@@ -24,6 +24,7 @@ use holdshort_telemetry::Traces;
 use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
+use holdshort_web::callbacks::{self, Callbacks};
 use holdshort_web::connections::{Connections, Quotas};
 use holdshort_web::cors::Cors;
 use holdshort_web::feed::{Owners, Recent, keep_reading};
@@ -84,6 +85,8 @@ pub struct Options {
     pub front: Front,
     /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
     pub checkpoints: Option<KeepCheckpoints>,
+    /// Ranges of addresses that are not public and where agents may be told all the same.
+    pub callback_allow_networks: Vec<String>,
     /// What the crew edge is started with.
     pub crew: crew::Settings,
     /// Where traces of runs go; `None`: nowhere.
@@ -128,6 +131,8 @@ pub enum StartError {
     #[error(transparent)]
     Secrets(#[from] secrets::Error),
     #[error(transparent)]
+    Callbacks(Box<holdshort_notify::Error>),
+    #[error(transparent)]
     Traces(#[from] holdshort_telemetry::Error),
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
@@ -147,8 +152,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Over channels.
     sending: JoinHandle<()>,
-    /// Of webhooks that are registered, and of browsers.
-    registered: JoinHandle<((), ())>,
+    /// Of webhooks that are registered, of browsers, and of where agents are told.
+    registered: JoinHandle<((), (), ())>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
@@ -241,6 +246,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         tracing::warn!("{notice}");
     }
 
+    let callbacks = Callbacks::open(&options.data, options.callback_allow_networks);
+    let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;
     // Its future is large, and whoever starts a server would hold it.
@@ -288,7 +295,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     };
     tokens.more = tuning.tokens;
-    let (webhooks, told) = match Webhooks::open(&options.data, channels, options.crew.sending()) {
+    let sending = options.crew.sending();
+    let (webhooks, told) = match Webhooks::open(&options.data, channels, of_callbacks, sending) {
         Ok(opened) => opened,
         Err(error) => {
             engine.stop().await?;
@@ -311,6 +319,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         links: Links::new(&tokens.operator),
         pressed: Pressed::new(&tokens.operator),
         webhooks,
+        callbacks,
         push: Push::open(&options.data, vapid),
         data: options.data,
         traces: traces.clone(),
@@ -350,7 +359,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let sending = tokio::spawn(keep_sending(app.driver.clone(), told, pages, Arc::new(Network)));
     let registered = {
         let (webhooks, push) = (keep_told(app.clone()), keep_swept(app.clone()));
-        tokio::spawn(async move { tokio::join!(webhooks, push) })
+        let callbacks = callbacks::keep_swept(app.clone());
+        tokio::spawn(async move { tokio::join!(webhooks, push, callbacks) })
     };
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));

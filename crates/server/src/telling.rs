@@ -9,7 +9,7 @@ use holdshort_core::id::{InterruptId, PushId};
 use holdshort_core::interrupt::{Assignment, Kind, Timing};
 use holdshort_core::run::{Ask, Config, Origin};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::outbox::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
+use holdshort_engine::outbox::{Alert, BrowserOf, Buttons, CallbackOf, Pages, PersonalLink};
 use holdshort_engine::{Error, StartRun};
 use holdshort_notify::Button;
 use holdshort_web::app::{App, detached};
@@ -65,6 +65,22 @@ impl Pages for Telling {
         Box::pin(async move {
             if let Err(refused) = Push::unsubscribe(&self.0, push.clone(), Actor::engine()).await {
                 tracing::warn!(%push, why = refused.0.detail, "a browser that is gone can not be left out");
+            }
+        })
+    }
+
+    fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a> {
+        Box::pin(async move {
+            let found = self.0.callbacks.of(&self.0, &delivery.interrupt).await;
+            found.map_err(|refused| Error::Internal(refused.0.detail))
+        })
+    }
+
+    fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a> {
+        Box::pin(async move {
+            // What is left behind is looked through now and then.
+            if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
+                tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told can not be forgotten");
             }
         })
     }
@@ -132,6 +148,7 @@ async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
         assignment: Assignment::default(),
         call: None,
         usable_ms: None,
+        callback: None,
         timing: Timing::default(),
         withhold: Vec::new(),
     };

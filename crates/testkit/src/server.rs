@@ -104,6 +104,12 @@ impl Setup {
         self
     }
 
+    /// Where agents may be told that is not public.
+    pub fn callback_allow_networks(mut self, range: &str) -> Self {
+        self.arguments.extend(["--callback-allow-networks", range].map(str::to_owned));
+        self
+    }
+
     /// How often checkpoints leave the house; whole seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);

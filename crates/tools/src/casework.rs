@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use holdshort_casework::findings::Gravity;
 use holdshort_casework::{
     CUSTOMERS, Case, Code, Examined, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
-    WATCH_LIST, examine, overview, query, read, report, told,
+    WATCH_LIST, examine, overview, query, read, redact, redact_members, report, told,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Level;
@@ -20,7 +20,7 @@ use holdshort_core::tool::{Held, Outcome};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::limits;
 use crate::refusal::Refusal;
@@ -63,20 +63,60 @@ pub struct Loaded {
 }
 
 /// Why there is no case.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NoCase {
     /// There is no file of one.
+    #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
     Nothing,
+    #[error("holds a case that is not whole\n{0}")]
     Wrong(Problems),
+    #[error("can not be read: {}", .0.kind())]
     Unreadable(io::Error),
+    /// Of what is said with it.
+    #[error("is no day such as `2026-03-31`")]
+    NoDay,
 }
 
-/// The case in a folder, for who starts a run on it.
+/// What is asked of a case where nobody says.
+const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
+
+/// The members of a run's input that say its case and the day of it.
+pub const CASE: &str = "case";
+pub const AS_OF: &str = "as_of";
+
+/// What a run on a case begins with.
+#[derive(Debug)]
+pub struct Beginning {
+    pub loaded: Arc<Loaded>,
+    /// With numbers in the place of whom the case names: agents read it.
+    pub input: Map<String, Value>,
+}
+
+/// The case in a folder, for who starts a run on it. `named`: what the run calls it. `said` goes with it: without a day the
+/// case is of today, and of who asks nothing everything is looked at.
 ///
 /// # Errors
 /// There is none, or not a whole one.
-pub fn case_in(folder: &Path, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
-    load(&Dir::open_ambient_dir(folder, ambient_authority()).map_err(NoCase::Unreadable)?, as_of)
+pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Result<Beginning, NoCase> {
+    let as_of = match said.remove(AS_OF) {
+        Some(day) => day.as_str().and_then(|day| day.parse().ok()).ok_or(NoCase::NoDay)?,
+        None => today(),
+    };
+    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(NoCase::Unreadable)?;
+    let loaded = load(&dir, Some(as_of))?;
+    if said.is_empty() {
+        said.insert("task".to_owned(), QUESTION.into());
+    }
+    let mut input = redact_members(&loaded.case, said);
+    input.insert(CASE.to_owned(), redact(&loaded.case, named).into());
+    input.insert(AS_OF.to_owned(), as_of.to_string().into());
+    Ok(Beginning { loaded, input })
+}
+
+/// Here or in UTC, whichever is later: what happened today is not of a later day.
+fn today() -> Date {
+    let now = jiff::Zoned::now();
+    now.date().max(now.timestamp().to_zoned(TimeZone::UTC).date())
 }
 
 pub(crate) fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome, Refusal> {
@@ -94,8 +134,8 @@ pub(crate) fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Resu
             return Err(Refusal::new("no_case", format!("there is no case in the workspace: {files}")));
         }
         Err(NoCase::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
-        Err(NoCase::Unreadable(error)) => {
-            return Err(Refusal::new("not_readable", format!("the case can not be read: {}", error.kind())));
+        Err(error @ (NoCase::Unreadable(_) | NoCase::NoDay)) => {
+            return Err(Refusal::new("not_readable", format!("the case {error}")));
         }
     };
     let Loaded { case, rules, examined, as_of } = &*loaded;

@@ -22,7 +22,7 @@ pub mod undo;
 mod web;
 mod workspace;
 
-pub use casework::{Loaded, NoCase, case_in};
+pub use casework::{AS_OF, Beginning, CASE, Loaded, NoCase, begin_on};
 pub use catalogue::catalogue;
 pub use changeset::{Committed, State, Step, git_words};
 pub use files::diff;

@@ -30,6 +30,7 @@ use tracing::Instrument;
 
 use crate::access::{Newest, Used};
 use crate::asked::Asked;
+use crate::callbacks::Callbacks;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
 use crate::links::{Links, Pressed};
@@ -61,6 +62,7 @@ pub struct App {
     pub links: Links,
     pub pressed: Pressed,
     pub webhooks: Webhooks,
+    pub callbacks: Callbacks,
     pub push: Push,
     /// `None`: nobody is told of runs.
     pub traces: Option<Arc<Traces>>,

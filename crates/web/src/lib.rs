@@ -10,7 +10,8 @@
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
-//! | channels that were registered over the API; sending a delivery again | [`webhooks`]; [`deliveries`] |
+//! | channels that were registered over the API; where agents are told; sending a delivery again | [`webhooks`]; [`callbacks`]; [`deliveries`] |
+//! | what lets somebody in elsewhere, beside the journal | `kept` |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -22,6 +23,7 @@ pub mod asked;
 pub mod auth;
 pub mod body;
 pub mod call_claims;
+pub mod callbacks;
 pub mod connections;
 pub mod cors;
 pub mod decide;
@@ -31,6 +33,7 @@ pub mod front;
 pub mod guard;
 pub mod idempotency;
 pub mod joined;
+mod kept;
 pub mod limits;
 pub mod links;
 pub mod logins;

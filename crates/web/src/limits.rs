@@ -22,6 +22,17 @@ pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 /// Between two looks in the database for what is secret of a webhook, where it was not there.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
+/// How often the resolution of what an agent of others asked is told where it said.
+pub const CALLBACK_ATTEMPTS: u64 = 8;
+/// From the first attempt to the second; each later wait is four times as long: seven hours and a half in all.
+pub const CALLBACK_RETRY_MS: u64 = 5_000;
+/// The longest that one attempt takes.
+pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
+/// Between two looks at what is kept of such places.
+pub const CALLBACK_SWEEP_TIME: Duration = Duration::from_hours(1);
+/// How long one is kept whose interrupt is not there: what opens it is written in the next moment, or never.
+pub const CALLBACK_UNKNOWN_MS: u64 = 3_600 * 1_000;
+
 /// A request body.
 pub const BODY_BYTES: usize = 1024 * 1024;
 /// What is read and thrown away of a body that is too large, so that its sender gets to read why.

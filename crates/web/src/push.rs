@@ -1,14 +1,10 @@
 //! Browsers that tell their person: which there are says the journal, where they are and what encrypts for them does not.
 //!
-//! That lies in a file for each in the data folder, which its owner alone may read, or where several nodes share a database
-//! in that database, beside their tokens: any of them sends. It is written before the event, and what the journal does not
-//! know is forgotten.
+//! That is [kept](crate::kept) beside the journal. It is written before the event, and what the journal does not know is
+//! forgotten.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -19,13 +15,13 @@ use holdshort_core::system::push::Subscription;
 use holdshort_core::system::{Input, System};
 use holdshort_engine::Clock;
 use holdshort_notify::{Browser, Vapid};
-use holdshort_protocol::{Code, SubscribePush};
+use holdshort_protocol::SubscribePush;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::app::{App, blocking, detached};
+use crate::app::{App, detached};
+use crate::kept::Kept;
 use crate::problem::{Answer, Refused};
-use crate::secrets::{self, Error};
 
 const FOLDER: &str = "push";
 
@@ -39,7 +35,7 @@ struct Stored {
 }
 
 pub struct Push {
-    folder: PathBuf,
+    kept: Kept,
     vapid: Arc<Vapid>,
     /// One change at a time, from what is kept to the event.
     changing: Mutex<()>,
@@ -47,7 +43,7 @@ pub struct Push {
 
 impl Push {
     pub fn open(data: &Path, vapid: Vapid) -> Self {
-        Self { folder: data.join(FOLDER), vapid: Arc::new(vapid), changing: Mutex::default() }
+        Self { kept: Kept::open(data, FOLDER), vapid: Arc::new(vapid), changing: Mutex::default() }
     }
 
     /// What browsers subscribe with; `None` where no channel tells any.
@@ -70,12 +66,7 @@ impl Push {
 
     /// One that can be sent to; `None`: nothing is known of it here.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
-        let stored: Option<Stored> = if let Some(database) = app.journal().database() {
-            database.shared(&name(push)).await?.and_then(|text| serde_json::from_str(&text).ok())
-        } else {
-            let path = self.path(push);
-            blocking(move || secrets::read(&path)).await?
-        };
+        let stored: Option<Stored> = self.kept.find(app, push.as_str()).await?;
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
     }
@@ -102,13 +93,13 @@ impl Push {
             let known = known(&system, &is);
             let is_known = known.is_some();
             let id = known.unwrap_or_else(|| Draw::new(app.driver.clock().seed(), app.now()).id());
-            app.push.keep(&app, &id, stored).await?;
+            app.push.kept.keep(&app, id.as_str(), stored).await?;
             let input = Input::SubscribePush { push: id.clone(), is };
             match app.driver.change_system(input, actor).await {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
                     if !is_known {
-                        app.push.forget(&app, &id).await?;
+                        app.push.kept.forget(&app, id.as_str()).await?;
                     }
                     Err(error.into())
                 }
@@ -122,33 +113,7 @@ impl Push {
         detached(async move {
             let _one = app.push.changing.lock().await;
             app.driver.change_system(Input::UnsubscribePush { push: push.clone() }, actor).await?;
-            app.push.forget(&app, &push).await
-        })
-        .await
-    }
-
-    async fn keep(&self, app: &App, push: &PushId, stored: Stored) -> Answer<()> {
-        if let Some(database) = app.journal().database() {
-            let text = serde_json::to_string(&stored).map_err(|_| Refused::of(Code::Internal))?;
-            return Ok(database.share(&name(push), Some(&text)).await?);
-        }
-        let (folder, path) = (self.folder.clone(), self.path(push));
-        blocking(move || {
-            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-            made.map_err(|source| Error::Io { path: folder, source })?;
-            secrets::write(&path, &stored)
-        })
-        .await
-    }
-
-    async fn forget(&self, app: &App, push: &PushId) -> Answer<()> {
-        if let Some(database) = app.journal().database() {
-            return Ok(database.share(&name(push), None).await?);
-        }
-        let path = self.path(push);
-        blocking(move || match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { path, source }),
-            Ok(()) | Err(_) => Ok(()),
+            app.push.kept.forget(&app, push.as_str()).await
         })
         .await
     }
@@ -156,35 +121,19 @@ impl Push {
     /// Forgets what the journal does not know any more, of these and of what lies in the folder.
     async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
-        let folder = self.folder.clone();
-        let lying = blocking(move || Ok(lying(&folder))).await?;
+        let lying: BTreeSet<PushId> = self.kept.lying().await?;
         let known: BTreeSet<PushId> = app.driver.system().await?.push.keys().cloned().collect();
         let gone: Vec<PushId> = (before | &lying).difference(&known).cloned().collect();
         for gone in &gone {
-            self.forget(app, gone).await?;
+            self.kept.forget(app, gone.as_str()).await?;
         }
         Ok(known)
-    }
-
-    fn path(&self, push: &PushId) -> PathBuf {
-        self.folder.join(format!("{push}.json"))
     }
 }
 
 /// The same browser of the same person, where it tells them already.
 fn known(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
-}
-
-fn name(push: &PushId) -> String {
-    format!("{FOLDER}/{push}")
-}
-
-/// Those that the folder has files of.
-fn lying(folder: &Path) -> BTreeSet<PushId> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect()
 }
 
 /// Follows the installation: whoever leaves, or signs out everywhere, takes what is kept of their browsers along. Runs until

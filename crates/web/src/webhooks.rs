@@ -72,11 +72,23 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
+/// What may be told of a webhook beside what the journal says.
+#[derive(Default)]
+pub struct About {
+    /// Of its URL.
+    pub scheme: Option<String>,
+    /// The names of the headers that are sent along.
+    pub headers: Vec<String>,
+    pub is_signed: bool,
+}
+
 pub struct Webhooks {
     path: PathBuf,
     sending: Sending,
     /// Those of the channels file.
     configured: Channels,
+    /// These, and the one of what agents are told where they said.
+    standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
     /// One change at a time, from what is kept to the event.
     changing: Mutex<()>,
@@ -89,13 +101,15 @@ impl Webhooks {
     pub fn open(
         data: &std::path::Path,
         configured: Channels,
+        callbacks: Channel,
         sending: Sending,
     ) -> Result<(Self, watch::Receiver<Arc<Channels>>), secrets::Error> {
         let path = data.join(FILE);
         let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path)?.unwrap_or_default();
-        let (tell, channels) = watch::channel(Arc::new(configured.clone()));
+        let standing = configured.beside(vec![callbacks]);
+        let (tell, channels) = watch::channel(Arc::new(standing.clone()));
         let (changing, kept) = (Mutex::default(), Mutex::new(kept));
-        Ok((Self { path, sending, configured, tell, changing, kept }, channels))
+        Ok((Self { path, sending, configured, standing, tell, changing, kept }, channels))
     }
 
     fn channel(
@@ -136,7 +150,7 @@ impl Webhooks {
                 Err(why) => tracing::error!(webhook = %id, %why, "nothing is sent to a webhook"),
             }
         }
-        self.tell.send_replace(Arc::new(self.configured.beside(channels)));
+        self.tell.send_replace(Arc::new(self.standing.beside(channels)));
         app.driver.ring_outbox();
         is_whole
     }
@@ -173,12 +187,15 @@ impl Webhooks {
         Ok(())
     }
 
-    /// The names of the headers that are sent along, and whether a secret signs.
-    pub async fn about(&self, id: &WebhookId) -> (Vec<String>, bool) {
+    /// What may be told of what is kept; nothing where it is not here.
+    pub async fn about(&self, id: &WebhookId) -> About {
         let kept = self.kept.lock().await;
-        let stored = kept.get(id);
-        let headers = stored.map(|stored| stored.headers.keys().cloned().collect()).unwrap_or_default();
-        (headers, stored.is_some_and(|stored| stored.secret.is_some()))
+        let Some(stored) = kept.get(id) else { return About::default() };
+        About {
+            scheme: stored.url.split_once("://").map(|(scheme, _)| scheme.to_owned()),
+            headers: stored.headers.keys().cloned().collect(),
+            is_signed: stored.secret.is_some(),
+        }
     }
 
     /// Registers one: from here on it is told.
@@ -186,8 +203,13 @@ impl Webhooks {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
         let stored = Stored { url, secret, headers };
-        app.webhooks.channel(&id, &is, stored.clone()).map_err(|error| match error {
+        let opened = app.webhooks.channel(&id, &is, stored.clone());
+        opened.and_then(|channel| channel.check_address()).map_err(|error| match error {
             holdshort_notify::Error::Url { why, .. } => Refused::invalid_at("/url", why),
+            holdshort_notify::Error::Guard { source, .. } => {
+                let rule = format!("can not be sent to: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
+                Refused::invalid_at("/url", rule)
+            }
             error => Refused::invalid_at("/url", error.to_string()),
         })?;
         let app = app.clone();

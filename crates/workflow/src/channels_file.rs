@@ -33,7 +33,7 @@ mod slack;
 
 use std::collections::BTreeSet;
 
-use holdshort_core::channel::{Channel, Mail, Rule, SlackApp, Source, To, Via};
+use holdshort_core::channel::{CALLBACKS, Channel, Mail, Rule, SlackApp, Source, To, Via};
 use holdshort_core::interrupt::{Kind, Level};
 use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
@@ -121,6 +121,9 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
     for (name, key, value) in entries {
         if !is_name(name, NAME) {
             problems.at(&key, "is empty, too long, or holds characters that do not show");
+        }
+        if name == CALLBACKS {
+            problems.at(&key, "is the channel of what agents are told where they said: name it otherwise");
         }
         channels.extend(channel(name, &value, problems));
     }

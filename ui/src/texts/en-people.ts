@@ -9,6 +9,8 @@ export const people = {
   "asked.votes": "{n} of {of} have decided",
   "asked.stage": "stage {n} of {of}{name}",
   "asked.you": "you have decided",
+  "asked.not": "Not yours to decide",
+  "asked.not.own": "Not yours to release",
 
   "assigned.title": "Who decides",
   "assigned.asked": "Asked",
@@ -71,6 +73,8 @@ export const people = {
   "people.cancel": "Cancel",
 
   "people.title": "People",
+  "people.leave": "Sign out everywhere",
+  "people.leave.how": "In all your browsers and terminals, here too.",
   "people.you": "You",
   "people.list": "Everybody",
   "people.add": "Add a person",

@@ -13,8 +13,6 @@ export const en = {
   "app.theme.dark": "Theme: dark",
   "app.keys": "Keys",
   "app.leave": "Sign out",
-  "app.leave.everywhere": "everywhere",
-  "app.leave.all": "Sign out everywhere",
   "app.nowhere": "There is nothing at this address.",
   "app.loading": "Loading",
   "app.reload": "Load the page again",

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use holdshort_casework::{
-    Query, Rules, as_file, examine, limits, overview, query, read, redact, report, told,
+    Query, Rules, as_file, examine, limits, overview, query, read, redact, redact_members, report, told,
 };
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::sample;
@@ -56,6 +57,23 @@ fn a_question_loses_the_names_of_the_case() {
     assert!(redacted.starts_with("What about customer 1 (customer 1, born customer 1, customer 1), row 3 of the watch list and party "), "{redacted}");
     assert!(redacted.ends_with("? And Ashley?"), "{redacted}");
     assert_eq!(redact(&case, "How is the weather?"), "How is the weather?");
+}
+
+#[test]
+fn members_lose_the_names_of_the_case_wherever_they_stand() {
+    let (case, _) = sample::examined();
+    let sent = json!({
+        "query": "What about Ash Hawthorn?",
+        "Ash Hawthorn": {"C-1001": ["DE02120300000000202051", 7, true, null]},
+        "ash hawthorn": "of lower case",
+    });
+    let told = redact_members(&case, sent.as_object().unwrap().clone());
+    let expected = json!({
+        "query": "What about customer 1?",
+        "customer 1": {"customer 1": ["customer 1", 7, true, null]},
+        "customer 1'": "of lower case",
+    });
+    assert_eq!(json!(told), expected);
 }
 
 #[test]

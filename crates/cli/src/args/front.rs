@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use holdshort_http::guard::range;
 use holdshort_server::{PublicUrl, network};
 
 use super::duration;
@@ -20,6 +21,10 @@ pub(crate) struct Front {
     /// times.
     #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
     pub proxy: Vec<String>,
+    /// Where agents of other frameworks may be told that is not public: a network such as `10.0.0.0/8`; may be said several
+    /// times [default: none].
+    #[arg(long, value_name = "CIDR", value_parser = callback_network)]
+    pub callback_allow_networks: Vec<String>,
     /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
@@ -47,6 +52,11 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
 
 pub(crate) fn public_url(text: &str) -> Result<PublicUrl, String> {
     text.parse()
+}
+
+/// As it was written.
+pub(crate) fn callback_network(text: &str) -> Result<String, String> {
+    range(text).map(|_| text.to_owned()).map_err(|_| "is no network such as `10.0.0.0/8`".to_owned())
 }
 
 /// As it was written: that is what is shown.

@@ -282,7 +282,7 @@ fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<Str
             out.extend(quote(string("content"), " ", content_cap, paint));
             if let Some(findings) = payload.get("findings").filter(|findings| !findings.is_null()) {
                 out.push(String::new());
-                out.extend(quote(&readable(findings), "  findings", cap, paint));
+                out.extend(quote(&listed(findings), "  findings", cap, paint));
             }
             out
         }
@@ -530,6 +530,16 @@ pub(crate) fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+/// Texts as a line each, other data as JSON.
+fn listed(value: &Value) -> String {
+    let texts =
+        value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+    match texts {
+        Some(texts) => texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n"),
+        None => readable(value),
     }
 }
 

@@ -31,6 +31,8 @@ const HISTORY: u64 = 80;
 /// Between two tries to read what the server could not give.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
+/// With these somebody else is at work: who it was is shown no longer.
+const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -229,6 +231,10 @@ impl Follower<'_> {
                 self.held.push(event);
             } else {
                 self.tell_held();
+                let is_shift = SHIFTS.contains(&&*event.kind) && self.seen >= self.known;
+                if is_shift && self.progress.is_enabled() {
+                    self.show_team().await;
+                }
                 self.tell(&event);
             }
         }
@@ -287,16 +293,17 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// What can not be read now is read later: it is for looking at.
+    /// What can not be read now is read later, and nobody is named meanwhile: it is for looking at.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
         }
         let at = self.seen;
         let read = self.client.get::<List<Work>>(&format!("/v1/runs/{}/work", self.run)).await;
-        if let Ok(work) = read {
-            (self.team, self.team_at) = (work.items, at);
-        }
+        (self.team, self.team_at) = match read {
+            Ok(work) => (work.items, at),
+            Err(_) => (Vec::new(), 0),
+        };
     }
 
     async fn show_team(&mut self) {

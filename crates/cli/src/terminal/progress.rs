@@ -20,6 +20,8 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
+    /// What the run is doing.
+    activity: String,
     /// Who works on the run: how many, in place of the activity, and a line for each.
     counted: String,
     team: Vec<String>,
@@ -34,6 +36,7 @@ impl Progress {
             enabled: console::Term::stderr().is_term(),
             paint,
             preview: String::new(),
+            activity: String::new(),
             counted: String::new(),
             team: Vec::new(),
             speaker: String::new(),
@@ -51,26 +54,23 @@ impl Progress {
             bar.set_style(style);
         }
         self.hide();
-        let activity = match activity {
-            _ if !self.team.is_empty() => &self.counted,
-            "" => "working",
-            activity => activity,
-        };
-        bar.set_prefix(self.paint.dim(activity));
-        bar.enable_steady_tick(TICK);
-        self.bar = Some(bar);
+        activity.clone_into(&mut self.activity);
+        self.bar = Some(bar.clone());
         self.draw();
+        bar.enable_steady_tick(TICK);
     }
 
     pub(crate) fn is_shown(&self) -> bool {
         self.bar.is_some()
     }
 
-    /// Who works on the run by now.
+    /// Whether anybody would see it.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Who works on the run by now; nobody, where one is told of already or nothing is known.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
-        if let Some(bar) = self.bar.as_ref().filter(|_| !lines.is_empty()) {
-            bar.set_prefix(self.paint.dim(&counted));
-        }
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
@@ -99,6 +99,12 @@ impl Progress {
 
     fn draw(&self) {
         let Some(bar) = &self.bar else { return };
+        let activity = match &*self.activity {
+            _ if !self.team.is_empty() => self.counted.as_str(),
+            "" => "working",
+            activity => activity,
+        };
+        bar.set_prefix(self.paint.dim(activity));
         let room = self.paint.width.saturating_sub(6);
         let text = plain::text(&self.preview);
         let lines: Vec<_> = text

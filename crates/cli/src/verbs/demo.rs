@@ -11,7 +11,7 @@ use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use holdshort_workflow::{Shipped, shipped};
 
 use super::links::invitation;
-use super::run::{ANY_PORT, beside, end_of};
+use super::run::{ANY_PORT, beside, end_of, output_words};
 use super::serve::refuse_server;
 use super::{Scene, coach, compliance};
 use crate::args::ModelArgs;
@@ -53,6 +53,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
+        callback_allow_networks: Vec::new(),
         checkpoints: None,
         keep_content: None,
         crew: holdshort_server::Crew::default(),
@@ -93,6 +94,7 @@ async fn play(
         }),
     };
     let run: Run = client.post("/v1/runs", &start).await?;
+    let files = reports(sample).then(|| repository.with_file_name("report"));
     if !scene.json {
         greet(
             &info,
@@ -105,9 +107,8 @@ async fn play(
         );
         // On a line of its own, however long: it is there to be copied.
         say("  if this is killed, go on with:");
-        say(&format!("  {} attach {}{again}", holdshort(), run.id));
+        say(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
-    let files = reports(sample).then(|| repository.with_file_name("report"));
     beside(&client, &run.id, scene.json, Some(again), files.as_deref()).await
 }
 
@@ -126,12 +127,18 @@ fn greet(
     }
     say("");
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    line("repository", &format!("{} (a throw-away copy of {})", repository.display(), sample.sample_is));
+    // Agents that write reports work on data, and nobody looks at it with git.
+    let (folder, real) = if reports(sample) {
+        ("folder", "data, computed numbers, gates, journal")
+    } else {
+        ("repository", "files, git, tests, gates, journal")
+    };
+    line(folder, &format!("{} (a throw-away copy of {})", repository.display(), sample.sample_is));
     line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
     line("data", &format!("{} (the journal of this run)", data_dir.path.display()));
     if info.rehearsal {
         line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
-        line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
+        line("", &paint.yellow(&format!("Everything else is real: {real}.")));
         if let Some(unnamed) = unnamed {
             line("", &paint.yellow(unnamed));
         }

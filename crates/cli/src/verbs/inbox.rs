@@ -61,6 +61,12 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         let about = plain::line(&about.join(" · ")).into_owned();
         say(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
     }
+    if let Some(you) = interrupt.you.as_ref().filter(|you| !you.may_decide) {
+        let why = you.why.as_deref().map(|why| format!(": {}", plain::line(why))).unwrap_or_default();
+        let told = format!("you may not decide{why}");
+        let told = console::truncate_str(&told, paint.width.saturating_sub(4), "…");
+        say(&paint.yellow(&format!("    {told}")));
+    }
     if !interrupt.warnings.is_empty() {
         say(&paint.red(&format!("    ! not all of it is what it looks like: `{} show` tells", holdshort())));
     }

@@ -25,21 +25,24 @@ pub(super) async fn hold(
         document(&kept)?;
         return Ok(Exit::Ok);
     }
-    say(&match &kept.hold {
+    let by_whom = match &kept.hold {
         Some(hold) => {
             let why = hold
                 .reason
                 .as_deref()
                 .map(|why| format!(": {}", plain::line(why).trim_end_matches('.')))
                 .unwrap_or_default();
-            format!(
-                "Held by {}, {}{why}. Nothing of it is erased.",
-                plain::line(&hold.by),
-                time::ago(&hold.at)
-            )
+            format!("Held by {}, {}{why}.", plain::line(&hold.by), time::ago(&hold.at))
         }
         None => "Nobody holds it.".to_owned(),
-    });
+    };
+    let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
+        (None, ..) => "",
+        (Some(_), Some(_), _) => " It came too late to keep what the run said.",
+        (Some(_), None, 0) => " Nothing of it is erased.",
+        (Some(_), None, _) => " Nothing more of it is erased.",
+    };
+    say(&format!("{by_whom}{keeps}"));
     if let Some(erased) = &kept.erased {
         let why = erased.why();
         say(&format!("All that it said is erased, {} ({}).", time::ago(&erased.at), plain::line(&why)));

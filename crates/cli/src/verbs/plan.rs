@@ -20,7 +20,7 @@ pub(super) async fn plan(scene: &Scene, run: &str, follow: bool) -> anyhow::Resu
     let plans = read(&client, run).await?;
     show(scene, &plans)?;
     if plans.is_empty() && !scene.json {
-        waiting(&client, run).await?;
+        written(&client, &found).await?;
     }
     if follow && !found.status.is_terminal() {
         return follow_on(scene, &client, found, plans).await;
@@ -46,23 +46,26 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What there is of plans where none is a graph: those that an agent wrote down itself and that wait for a person.
-async fn waiting(client: &Client, run: &str) -> anyhow::Result<()> {
+/// What there is of plans where none is a graph: those that an agent wrote down itself, with what became of them.
+async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     let paint = Paint::stdout();
-    let open = client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await?;
-    let open: Vec<Interrupt> = open.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-    let plans: Vec<&Interrupt> = open.iter().filter(|each| each.kind == Kind::PlanApproval).collect();
+    let asked = client.list("/v1/interrupts", &[("run", run.id.as_str())]).await?;
+    let asked: Vec<Interrupt> = asked.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
+    let plans: Vec<&Interrupt> = asked.iter().filter(|each| each.kind == Kind::PlanApproval).collect();
     for plan in &plans {
+        if let Some(decided) = card::resolution(plan, paint) {
+            let show = format!("{} show {}{}", holdshort(), plan.id, client.words());
+            say_all(&paint.message(&format!("A plan of an agent, {decided}: `{show}` shows it."), 2));
+            continue;
+        }
         say_all(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
         let decide = format!("{} decide {} OPTION{}", holdshort(), plan.id, client.words());
         say_all(&paint.fold(&format!("  It waits for a person: `{decide}`"), 2));
     }
     if plans.is_empty() {
-        let events = format!("{} events {run}{}", holdshort(), client.words());
-        let text = format!(
-            "No plan of this run waits or is carried out in steps; what its agents proposed is in `{events}`."
-        );
-        say_all(&paint.message(&text, 0));
+        let yet = if run.status.is_terminal() { "" } else { " yet" };
+        let show = format!("{} show {}{}", holdshort(), run.id, client.words());
+        say_all(&paint.message(&format!("This run has no plan{yet}. How it stands: `{show}`."), 0));
     }
     Ok(())
 }

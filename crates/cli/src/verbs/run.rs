@@ -86,6 +86,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
+        callback_allow_networks: Vec::new(),
         checkpoints: None,
         keep_content: None,
         crew: holdshort_server::Crew::default(),
@@ -110,6 +111,9 @@ fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, 
         let config = RunConfig { workspace, ..RunConfig::default() };
         (prepared.input, config, Some(prepared.output), MadeFolders::default())
     } else {
+        if args.workspace.is_none() {
+            described(&args.workflow)?;
+        }
         let workspace = workspace(args.workspace.as_deref())?;
         (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, MadeFolders::default())
     };
@@ -228,18 +232,26 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
                 .map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
         }
         (Some(task), None) => Ok(json!({"task": task})),
-        (None, None) if args.workflow == compliance::WORKFLOW => Err(usage(format!(
-            "name the folder of the case: {0} run {1} --case FOLDER; {0} init {1} writes a sample",
-            holdshort(),
-            compliance::WORKFLOW
-        ))),
-        (None, None) if args.workflow == coach::WORKFLOW => Err(usage(format!(
-            "say whom it is about: {0} run {1} --config coach.yaml; {0} init {1} writes one to edit",
-            holdshort(),
-            coach::WORKFLOW
-        ))),
-        (None, None) => Err(usage("say what is to be done: a task in words, or --input FILE")),
+        (None, None) => {
+            described(&args.workflow)?;
+            Err(usage("say what is to be done: a task in words, or --input FILE"))
+        }
     }
+}
+
+/// Refuses a workflow whose folder and input one argument describes: `--workspace` is not what a person is to be told.
+fn described(workflow: &str) -> anyhow::Result<()> {
+    let how = match workflow {
+        compliance::WORKFLOW => {
+            "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
+             writes a sample"
+        }
+        coach::WORKFLOW => {
+            "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to edit"
+        }
+        _ => return Ok(()),
+    };
+    Err(usage(spelled(how)))
 }
 
 /// As the server needs it: absolute. Whether it will do is for the server to say.
@@ -361,7 +373,7 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, f
 }
 
 /// The argument that has the files of a run written where they were to go.
-fn output_words(files: Option<&Path>) -> String {
+pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
         }
         Some(("run", _)) => {
             let found: Run = serde_json::from_value(found)?;
-            run(&found, paint);
+            run(&found, client.words(), paint);
             if !found.status.is_terminal() {
                 system::warn_of(&client, &found).await;
             }
@@ -99,7 +99,7 @@ fn is_rehearsal(run: &Run) -> bool {
     run.config.model.as_deref() == Some(REHEARSAL)
 }
 
-fn run(run: &Run, paint: Paint) {
+fn run(run: &Run, words: &str, paint: Paint) {
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     say(&format!("{}  {}", paint.bold(&run.id), status(run, paint)));
     line("workflow", &run.workflow);
@@ -132,8 +132,41 @@ fn run(run: &Run, paint: Paint) {
     }
     if !run.result.is_null() {
         say("");
-        say(&plain::text(&card::readable(&run.result)));
+        result(run, words, paint);
     }
+}
+
+/// The text that a run brings, once: its phases and what was released often hold the same text again. A result without a
+/// text is shown as data.
+fn result(run: &Run, words: &str, paint: Paint) {
+    let text = string(&run.result, "text").trim_end();
+    if text.is_empty() {
+        say(&plain::text(&card::readable(&run.result)));
+        return;
+    }
+    say(&plain::text(text));
+    for item in items(&run.result, "released") {
+        let content = string(item, "content").trim_end();
+        if content != text {
+            say("");
+            say(&paint.bold(&format!("Released: {}", plain::line(string(item, "title")))));
+            say(&plain::text(content));
+        }
+    }
+    for item in items(&run.result, "undone").filter_map(Value::as_str) {
+        say(&format!("Left undone: {}", plain::line(item)));
+    }
+    let all = format!("what each phase brought: `{} show {} --json{words}`", holdshort(), run.id);
+    say("");
+    say_all(&paint.message(&paint.dim(&all), 2));
+}
+
+fn string<'v>(of: &'v Value, key: &str) -> &'v str {
+    of.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn items<'v>(of: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    of.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn status(run: &Run, paint: Paint) -> String {

@@ -107,6 +107,12 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
 
     // What was shown, as the journal has it.
     let serving = stage.home.serve(&[]);
+    let told = stage.home.run(&["show", &run]).out;
+    assert_eq!(told.matches("# Compliance report\n").count(), 1, "once, as text: {told}");
+    assert!(
+        !told.contains("\"phases\"") && told.contains(&format!("`holdshort show {run} --json`")),
+        "{told}"
+    );
     let shown = stage.home.json(&["show", summary["released"]["interrupt"].as_str().unwrap()]);
     assert_eq!(shown["payload"]["content"], json!(text));
     assert_eq!(shown["action_digest"], json!(digest));
@@ -178,6 +184,10 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
         (&["run", "compliance", "--case", folder][..], "holds no case"),
         (&["run", "pair", "--case", folder], "--case is of the workflow `compliance`"),
         (&["run", "compliance"], "name the folder of the case"),
+        (
+            &["run", "compliance", "Who?"],
+            "`holdshort run compliance --case FOLDER`; `holdshort init compliance`",
+        ),
         (&["run", "compliance", "--output-dir", folder, "x"], "--output-dir is of `coach`"),
         (&["init", "compliance", &stage.case], "is there already, and is left as it is"),
     ] {
@@ -192,11 +202,18 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
 fn the_demo_ends_with_the_report_that_was_released() {
     let home = Home::new();
     let mut terminal = Terminal::open(&home, &["demo", "compliance"], &[]);
-    terminal.expect("REHEARSAL");
+    let header = terminal.expect("REHEARSAL");
+    assert!(header.contains("  folder") && !header.contains("repository"), "{header}");
+    let way = terminal.expect("step nlq_translator starts");
+    assert!(!way.contains("git, tests") && way.contains(" --output-dir "), "{way}");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("a review before release") && card.contains("F9 sanctions: customer 8"), "{card}");
+    assert!(card.contains("findings │ - amount_with_indicators: "), "a line each: {card}");
     terminal.type_line("1");
-    terminal.expect("✓ Completed.");
+    let end = terminal.expect("✓ Completed.");
+    // Whoever's words these are is at work by then, and nobody else.
+    let (_, writes) = end.split_once("The report answers").expect("the writer is heard");
+    assert!(!writes.contains("compliance_checker") && !writes.contains("at work"), "{writes}");
     let (code, rest) = terminal.end();
     assert_eq!(code, 0, "{rest}");
     assert!(rest.contains("report.md") && rest.contains("holdshort init compliance"), "{rest}");

@@ -89,13 +89,17 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 22] = [
+    let table: [(String, &[&str]); 23] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
         ("listen = 7349".into(), &["line 1, column 10", "expected a string"]),
         ("lease = \"1s\"".into(), &["line 1", "must be from `2s` to `10m`"]),
         ("agent_requests = 0".into(), &["line 1", "must be from 1 to 1000000"]),
+        (
+            "callback_allow_networks = [\"10.0.0.1/8\"]".into(),
+            &["line 1", "`10.0.0.1/8` is no network such as"],
+        ),
         ("listen = ".into(), &["line 1, column 10"]),
         ("model = \"a\"\nmodel = \"b\"".into(), &["line 2, column 1", "duplicate key"]),
         ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),

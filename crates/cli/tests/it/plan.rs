@@ -26,11 +26,8 @@ fn a_plan_that_waits_is_shown() {
     let run = first["run"].as_str().unwrap();
     let _serving = home.serve(&[]);
     let none = home.run(&["plan", run]);
-    let said = format!("what its agents proposed is in `holdshort events {run}`.");
-    assert!(
-        none.code == 0 && none.out.contains("No plan of this run waits") && none.out.contains(&said),
-        "{none:?}"
-    );
+    let said = format!("This run has no plan yet. How it stands: `holdshort show {run}`.\n");
+    assert_eq!((none.code, &*none.out), (0, &*said), "{none:?}");
 
     let question = home.open_interrupt();
     let question = question["id"].as_str().unwrap();
@@ -44,6 +41,13 @@ fn a_plan_that_waits_is_shown() {
         assert!(shown.out.contains(part), "{part}: {shown:?}");
     }
     assert_eq!(home.json(&["plan", run])["items"], serde_json::json!([]));
+
+    // Once it is decided there is no card to decide on; the run had a plan all the same.
+    assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
+    let shown = home.run(&["plan", run]);
+    let said = format!("`holdshort show {id}` shows it.");
+    assert!(shown.out.starts_with("A plan of an agent, approved: "), "{shown:?}");
+    assert!(shown.out.contains(&said) && !shown.out.contains("no plan"), "{shown:?}");
 }
 
 #[test]

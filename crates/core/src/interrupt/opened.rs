@@ -33,6 +33,8 @@ pub struct Opened {
     pub usable_ms: Option<u64>,
     /// What is withheld from whom.
     pub withhold: Vec<Withhold>,
+    /// Whoever asked is told of the resolution where they said. That place, and what signs there, stands in no event.
+    pub callback: bool,
 }
 
 impl Opened {
@@ -79,6 +81,8 @@ struct Stored {
     usable_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     withhold: Vec<Withhold>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    callback: bool,
 }
 
 impl From<Stored> for Opened {
@@ -103,6 +107,7 @@ impl From<Stored> for Opened {
             supersedes: stored.supersedes,
             usable_ms: stored.usable_ms,
             withhold: stored.withhold,
+            callback: stored.callback,
         }
     }
 }
@@ -134,6 +139,7 @@ impl From<Opened> for Stored {
             supersedes: opened.supersedes,
             usable_ms: opened.usable_ms,
             withhold: opened.withhold,
+            callback: opened.callback,
         }
     }
 }

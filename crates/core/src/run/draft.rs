@@ -207,6 +207,7 @@ impl<'a> Draft<'a> {
             supersedes: opening.supersedes,
             usable_ms: None,
             withhold: self.run.definition.gates.withhold.clone(),
+            callback: false,
         };
         let mut content = json!({
             "title": clip(&opening.title, limits::TITLE_BYTES),

@@ -67,7 +67,8 @@ impl Draft<'_> {
         };
         let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
         let opened = Opened {
-            interrupt: self.id(),
+            callback: ask.callback.is_some(),
+            interrupt: ask.callback.unwrap_or_else(|| self.id()),
             kind: ask.kind,
             about: About::External,
             step: None,

@@ -3,24 +3,24 @@
 //! What is under way comes to its end and is kept; nothing else begins before the release. A hold only holds back, so
 //! whoever may ask may hold any run.
 
+use serde_json::Value;
+
 use super::draft::{Draft, Opening};
 use super::external::unkeepable;
 use super::input::{Hold, Rejection};
-use super::{Origin, Run};
+use super::{Fact, Origin, Run};
+use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Offer, Outcome, option};
 use crate::limits;
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Holding a run that waits for a review already is no event.
+    /// A run that waits for a review already is held: what the service found is said there, once.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             let why = "its agent runs elsewhere, and only that place can hold it";
             return Err(Rejection::NotInterruptible(why));
-        }
-        if self.run.open_review().is_some() {
-            return Ok(());
         }
         let Hold { title, message, payload, risk, expires_in_ms } = hold;
         let mut problems = Vec::new();
@@ -35,6 +35,9 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
+        if let Some(review) = self.run.open_review().cloned() {
+            return self.say_beside(&review, &title, &payload);
+        }
         let mut opening = Opening::new(Kind::Review, About::Hold, title);
         opening.only = &["approve", "reject"];
         opening.message = message;
@@ -46,6 +49,22 @@ impl Draft<'_> {
         if self.run.is_unreviewed() {
             self.let_through(&interrupt);
         }
+        Ok(())
+    }
+
+    /// What a service found while somebody looks at a review is no other review: it stands beside that one, where whoever
+    /// decides reads it.
+    fn say_beside(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
+        let found = serde_json::to_string_pretty(payload).unwrap_or_default();
+        let text = format!("{title}\n\n{found}");
+        let is_said = review.content.get("payload") == Some(payload)
+            || review.comments.iter().any(|comment| comment.text.as_deref() == Some(&*text));
+        if is_said {
+            return Ok(());
+        }
+        review.takes_comment(&text)?;
+        let interrupt = review.opened.interrupt.clone();
+        self.emit(Fact::CommentAdded { interrupt }, Content::text(text));
         Ok(())
     }
 

@@ -345,6 +345,9 @@ pub struct Ask {
     pub timing: Timing,
     /// What is withheld from whom.
     pub withhold: Vec<Withhold>,
+    /// The id that the interrupt gets, where whoever asks is told of its resolution: under it is kept where. `None`: it is
+    /// drawn, and nobody is told so.
+    pub callback: Option<InterruptId>,
 }
 
 /// Why nothing happened. Every surface maps these to one stable code each.

@@ -143,6 +143,19 @@ fn reviewed(ends_step: bool) -> World {
 }
 
 #[test]
+fn what_a_service_finds_beside_an_open_review_is_said_there_once() {
+    let mut world = reviewed(true);
+    let review = world.open(Kind::Review);
+    assert_eq!(world.try_send(&service(), hold()).unwrap(), ["comment_added"]);
+    assert!(world.try_send(&service(), hold()).unwrap().is_empty(), "the same again");
+    assert_eq!(world.open(Kind::Review), review, "no other review");
+    let comments = &world.run.interrupts[&review].comments;
+    assert_eq!((comments.len(), comments[0].by.as_str()), (1, "watcher"));
+    let text = comments[0].text.as_deref().unwrap();
+    assert!(text.starts_with("Sanctions\n") && text.contains("a match"), "{text}");
+}
+
+#[test]
 fn a_release_may_end_the_step_of_its_agent() {
     let mut world = reviewed(true);
     world.decide(Kind::Review, choose_with("approve", "good"));

@@ -5,6 +5,7 @@
 
 mod asking;
 mod assignments;
+mod callbacks;
 mod called;
 mod canonical;
 mod changesets;

@@ -266,6 +266,7 @@ pub(crate) fn ask() -> Ask {
         assignment: Assignment::default(),
         call: None,
         usable_ms: None,
+        callback: None,
         withhold: Vec::new(),
         timing: holdshort_core::interrupt::Timing::default(),
     }

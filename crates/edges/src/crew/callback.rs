@@ -86,6 +86,9 @@ pub(super) async fn decide(
         let answer = async {
             let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
             let said = resume::read(body).await?;
+            if said.review_id.as_ref().is_some_and(|named| *named != id) {
+                return Err(Refused::invalid_at("/review_id", "is not the review that the callback is for"));
+            }
             told(resume::decide(&caller, &run, &id.0, &said).await, &run.id, &id)
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);

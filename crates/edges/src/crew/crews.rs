@@ -7,6 +7,7 @@ use axum::Json;
 use holdshort_core::definition::{Definition, EXTERNAL, PhaseKind};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::schema;
+use holdshort_tools::{AS_OF, CASE};
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
@@ -80,7 +81,14 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
         Some(words) => format!("{words}\n\n{}", pretty(&sent)),
         None => pretty(&sent),
     };
-    json!({ "task": task, INPUTS: sent })
+    let mut input = json!({ "task": task, INPUTS: sent });
+    if definition.works_on_files() {
+        // The tools of a case read them there.
+        for name in [CASE, AS_OF] {
+            input[name] = sent[name].clone();
+        }
+    }
+    input
 }
 
 fn pretty(value: &Value) -> String {

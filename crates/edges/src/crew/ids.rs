@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use holdshort_core::id::InterruptId;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 const OURS: &str = "int_";
 const THEIRS: &str = "REV-";
@@ -26,6 +28,14 @@ impl FromStr for ReviewId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let ours = text.strip_prefix(THEIRS).map(|rest| format!("{OURS}{}", rest.to_ascii_lowercase()));
         ours.as_deref().unwrap_or(text).parse().map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ReviewId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse()
+            .map_err(|_| D::Error::custom("is no id of a review such as `REV-01K6F0000000000000000000CC`"))
     }
 }
 

@@ -3,10 +3,12 @@
 //! A crew is a workflow, a task is a run, a review is an interrupt of kind `review`; each state is read from the journal.
 //! `run.rs` starts, `task.rs` words a run, `status.rs` and `socket.rs` tell it; `pause.rs` holds a run, `review.rs` words a
 //! review, `resume.rs` decides on one, `callback.rs` the same over a signed link. `crews.rs` maps names to workflows,
+//! `case.rs` finds the folder that a task works in,
 //! `webhooks/` registers channels and tells of deliveries. `settings.rs` reads the environment of the document, `limits` of a
 //! minute are `rate.rs`. Nothing here drives a run.
 
 mod callback;
+mod case;
 mod crews;
 mod ids;
 mod pause;

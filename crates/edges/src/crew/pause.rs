@@ -46,14 +46,16 @@ pub(super) async fn pause(
             "success": false,
             "task_id": id.as_str(),
             "status": "paused",
-            "message": "the task is paused already",
+            "message": "the task is paused already: what you found stands beside its review, as a comment",
             "review_id": review,
         })
     };
-    if let Some(review) = app.run_now(&id).await?.open_review() {
-        return Ok(Json(already(task::review_id(review))));
-    }
+    let before = app.run_now(&id).await?.open_review().map(task::review_id);
     let run = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await?;
+    let open = run.open_review().map(task::review_id);
+    if let Some(review) = before.filter(|before| open.as_ref() == Some(before)) {
+        return Ok(Json(already(review)));
+    }
     let Some(review) = task::last_review(&run) else { return Err(Refused::of(Code::Internal)) };
     if !review.is_open() {
         return Ok(Json(json!({

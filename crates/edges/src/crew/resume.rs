@@ -37,7 +37,7 @@ pub(super) struct Said {
     pub(super) comments: Option<String>,
     /// Which review is meant: a task may wait for another one by now.
     #[serde(default, alias = "reviewId")]
-    review_id: Value,
+    pub(super) review_id: Option<ReviewId>,
     #[serde(flatten)]
     _more: Map<String, Value>,
 }
@@ -80,19 +80,10 @@ pub(super) async fn resume(
     let answer = async {
         let id = task::known(&caller.app, &id).await?;
         let run = caller.app.run_now(&id).await?;
-        let Some(last) = task::last_review(&run) else {
-            // Whoever sends nonsense is told that first, as it would be of a task that waits.
-            read(body).await?;
-            return Err(not_paused(&run));
-        };
-        let last = last.opened.interrupt.clone();
+        // Whoever sends nonsense is told that first, whatever the task waits for.
         let said = read(body).await?;
-        let meant = said.review_id.as_str().and_then(|id| id.parse::<ReviewId>().ok());
-        if meant.is_some_and(|meant| meant.0 != last) {
-            let why = format!("the task waits for another review by now: {}", ReviewId(last));
-            return Err(Refused::new(Code::AlreadyResolved, why));
-        }
-        let told = decide(&caller, &run, &last, &said).await.map_err(|refused| match refused.code() {
+        let meant = meant(&run, said.review_id.as_ref())?;
+        let told = decide(&caller, &run, &meant, &said).await.map_err(|refused| match refused.code() {
             // Of an expired review nothing waits any more.
             Code::Expired => not_paused(&run),
             _ => refused,
@@ -100,6 +91,31 @@ pub(super) async fn resume(
         Ok(Json(told))
     };
     Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await)
+}
+
+/// The review that is decided on. Without its id that is the only one that the task ever had: an answer that is sent again must
+/// not release what its sender has not seen.
+fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
+    let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
+    if let Some(named) = named {
+        let is_of_task = task::reviews(run).any(|review| review.opened.interrupt == named.0);
+        let why =
+            || format!("the task has no review {named}: GET /crew/review/{{task_id}} shows the one it has");
+        return if is_of_task {
+            Ok(named.0.clone())
+        } else {
+            Err(Refused::new(Code::AlreadyResolved, why()))
+        };
+    }
+    if task::reviews(run).count() == 1 {
+        return Ok(last.opened.interrupt.clone());
+    }
+    if run.open_review().is_none() {
+        return Err(not_paused(run));
+    }
+    let rule = "is missing: the task had several reviews, so name the one that you have seen; GET /crew/review/{task_id} \
+                shows it";
+    Err(Refused::invalid_at("/review_id", rule))
 }
 
 fn not_paused(run: &Run) -> Refused {

@@ -49,7 +49,14 @@ pub(super) async fn seen(caller: &Caller, run: &Run, id: &InterruptId) -> Answer
     caller.interrupt(id).await?;
     let reader = caller.reader().await?;
     let interrupt = view::interrupt::of_run(run, id, &reader).ok_or_else(|| Refused::not_found("review"))?;
-    Ok(shown(&interrupt, &run.definition.name))
+    let mut shown = shown(&interrupt, &run.definition.name);
+    shown["comments"] = view::interrupt::comments(run, id, &reader).iter().map(comment).collect();
+    Ok(shown)
+}
+
+/// What somebody said beside it: a service that found more while it was open, whoever looks at it.
+fn comment(comment: &wire::Comment) -> Value {
+    json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
 /// Where a review stands.

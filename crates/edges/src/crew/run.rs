@@ -9,8 +9,9 @@ use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Config, Origin, Run};
 use holdshort_engine::StartRun;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::Code;
-use holdshort_web::app::detached;
+use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
@@ -18,6 +19,7 @@ use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::case::{self, Case};
 use super::rate::Counted;
 use super::task::{self, State};
 use super::{CHANNEL, Crew, crews};
@@ -58,12 +60,26 @@ async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Bod
             "no channel tells reviewers: register a webhook, or look at /crew/reviews"
         );
     }
+    let (workspace, inputs) = if found.works_on_files() {
+        let Case { folder, inputs } = case::open(&crew.settings, inputs).await?;
+        (Some(folder), inputs)
+    } else {
+        (None, inputs)
+    };
     let mut definition = crews::as_crew(&found, &crew.settings);
     let input = crews::input(&mut definition, inputs);
+    // Before it begins: whoever is refused has started nothing.
+    let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
+    let _permit = permit.map_err(|_| Refused::of(Code::TooManyStreams))?;
     let start = StartRun {
+        config: Config {
+            workspace,
+            model: rehearsal(&caller.app, &definition.name),
+            unreviewed: !crew.settings.hitl_enabled,
+            ..Config::default()
+        },
         definition: Arc::new(definition),
         session: None,
-        config: Config { unreviewed: !crew.settings.hitl_enabled, ..Config::default() },
         input,
         origin: Origin::Native,
         ask: None,
@@ -82,11 +98,19 @@ async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Bod
     Ok(Json(told(&crew_name, &run, async_execution)))
 }
 
+/// Without a model the agents play their script, where they have one, and each answer says so.
+fn rehearsal(app: &App, workflow: &str) -> Option<String> {
+    let plays = app.model.rehearsal && app.library.rehearsal(workflow).is_some();
+    plays.then(|| REHEARSAL.to_owned())
+}
+
 /// What does not fit is named where the client wrote it.
 fn in_words(refused: Refused) -> Refused {
     refused.in_words(|error| {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
             error.pointer = format!("/inputs{rest}");
+        } else if error.pointer == "/config/workspace" {
+            error.pointer = "/inputs/case".to_owned();
         }
     })
 }
@@ -94,7 +118,6 @@ fn in_words(refused: Refused) -> Refused {
 /// The run once it has ended or waits for somebody, or as it is when the time is over: it goes on all the same.
 async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
-    let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
     // Before the run is looked at: what is committed in between is not missed.
     let mut commits = app.driver.watch(id);
     let over = tokio::time::sleep(CREW_SYNC_TIME);
@@ -108,7 +131,8 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
         }
         tokio::select! {
             biased;
-            () = &mut ended => return Err(Refused::of(Code::AccessEnded)),
+            // What they have started they are told; no more of it.
+            () = &mut ended => return Ok(run),
             Ok(()) = commits.changed() => {}
             () = &mut over => return Ok(run),
             () = app.stopped() => return Ok(run),
@@ -134,12 +158,14 @@ fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
             "message": "It is still at work: /crew/status tells what comes of it",
         }),
     };
-    json!({
+    let mut told = json!({
         "success": state != State::Failed,
         "crew_name": crew_name,
         "task_id": run.id.as_str(),
         "status": state.lower(),
         "result": result,
         "error": task::error(run),
-    })
+    });
+    task::tell_rehearsal(run, &mut told);
+    told
 }

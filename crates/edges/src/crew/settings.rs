@@ -1,7 +1,7 @@
 //! The environment of the document (contract D5), read once at the start. Each key may be in a file instead, as `KEY_FILE`
 //! names it: so Docker and Kubernetes mount configuration.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub struct Settings {
     pub signature: Encoding,
     /// Pages of these may call the edge from a browser.
     pub origins: Vec<HeaderValue>,
+    /// The folder whose folders are cases: crews with tools work in one of them.
+    pub cases: Option<String>,
     /// What was set and does nothing here.
     pub notices: Vec<&'static str>,
 }
@@ -53,6 +55,7 @@ impl Default for Settings {
             allow: Vec::new(),
             signature: Encoding::Hex,
             origins: Vec::new(),
+            cases: None,
             notices: Vec::new(),
         }
     }
@@ -118,6 +121,9 @@ impl Settings {
         if let Some(value) = read("CORS_ALLOWED_ORIGINS")? {
             settings.origins = origins("CORS_ALLOWED_ORIGINS", &value)?;
         }
+        if let Some(value) = read("CREW_CASES")? {
+            settings.cases = Some(folder("CREW_CASES", &value)?);
+        }
         Ok(settings)
     }
 }
@@ -172,6 +178,18 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
 }
 
+/// A folder that is there, as the file system names it.
+fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
+    let found = fs::canonicalize(value).ok().filter(|path| path.is_dir());
+    let named = found.and_then(|path| path.into_os_string().into_string().ok());
+    let rule = || Wrong::Value {
+        name,
+        value: value.to_owned(),
+        rule: "no folder that is there, or its path is no UTF-8".to_owned(),
+    };
+    named.ok_or_else(rule)
+}
+
 /// Ranges of addresses with commas between them.
 fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
     let mut networks = Vec::new();
@@ -221,6 +239,7 @@ mod tests {
     #[test]
     fn the_keys_of_the_document_have_its_defaults() {
         assert_eq!(of(&[]).unwrap(), Settings::default());
+        let cases = tempfile::tempdir().unwrap();
         let set = of(&[
             ("HITL_ENABLED", "False"),
             ("WEBHOOK_TIMEOUT_SECONDS", "3"),
@@ -233,6 +252,7 @@ mod tests {
             ("CREW_RUNS_PER_MINUTE", "100"),
             ("CREW_RESUMES_PER_MINUTE", "200"),
             ("CORS_ALLOWED_ORIGINS", "https://a.example, http://localhost:3000"),
+            ("CREW_CASES", cases.path().to_str().unwrap()),
         ]);
         let origins = ["https://a.example", "http://localhost:3000"].map(HeaderValue::from_static);
         let expected = Settings {
@@ -246,6 +266,7 @@ mod tests {
             allow: vec!["127.0.0.0/8".to_owned()],
             signature: Encoding::Base64,
             origins: origins.to_vec(),
+            cases: Some(cases.path().canonicalize().unwrap().to_str().unwrap().to_owned()),
             notices: vec![NEO4J],
         };
         assert_eq!(set.unwrap(), expected);
@@ -267,6 +288,8 @@ mod tests {
             ("CORS_ALLOWED_ORIGINS", "*"),
             ("CORS_ALLOWED_ORIGINS", "https://a.example/path"),
             ("CORS_ALLOWED_ORIGINS", "a.example"),
+            ("CREW_CASES", "/nowhere/at/all"),
+            ("CREW_CASES", "/dev/null"),
         ];
         for (name, value) in table {
             let wrong = of(&[(name, value)]).unwrap_err().to_string();

@@ -4,6 +4,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::Run;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
@@ -118,10 +119,14 @@ pub(super) fn current_agent(run: &Run) -> Option<&str> {
     at_work.max_by_key(|step| step.since).map(|step| step.agent.as_str())
 }
 
+/// Every review that a task waited for.
+pub(super) fn reviews(run: &Run) -> impl Iterator<Item = &Interrupt> {
+    run.interrupts.values().map(|each| &**each).filter(|each| each.opened.kind == Kind::Review)
+}
+
 /// The review that a task waits for; else the last one that it waited for.
 pub(super) fn last_review(run: &Run) -> Option<&Interrupt> {
-    let reviews = run.interrupts.values().filter(|each| each.opened.kind == Kind::Review);
-    run.open_review().or_else(|| reviews.map(|each| &**each).max_by_key(|each| each.opened_seq))
+    run.open_review().or_else(|| reviews(run).max_by_key(|each| each.opened_seq))
 }
 
 pub(super) fn review_id(interrupt: &Interrupt) -> String {
@@ -148,7 +153,7 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
     let open = run.open_review();
     let paused_at = open.map(|review| review.opened_at).or(run.paused_at.filter(|_| run.is_paused()));
     let inputs = run.started.as_ref().map(|started| inputs(&started.input)).filter(|_| in_full);
-    json!({
+    let mut shown = json!({
         "task_id": run.id.as_str(),
         "crew_name": run.definition.name,
         "status": state.word(),
@@ -162,7 +167,16 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
         "review_id": review.map(review_id),
         "result": if in_full { result(run) } else { Value::Null },
         "error": error(run),
-    })
+    });
+    tell_rehearsal(run, &mut shown);
+    shown
+}
+
+/// Scripted words are never told as those of a model.
+pub(super) fn tell_rehearsal(run: &Run, told: &mut Value) {
+    if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
+        told["rehearsal"] = true.into();
+    }
 }
 
 #[cfg(test)]

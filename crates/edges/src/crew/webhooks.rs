@@ -9,10 +9,10 @@ use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
-use holdshort_core::id::{DeliveryId, WebhookId};
+use holdshort_core::id::{DeliveryId, RunId, WebhookId};
 use holdshort_core::limits::URL_CHARS;
-use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
+use holdshort_protocol::pointer::escape;
 use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
@@ -20,7 +20,7 @@ use holdshort_web::body::Body;
 use holdshort_web::deliveries::{known, retry as retry_delivery};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
-use holdshort_web::webhooks::{New, Webhooks};
+use holdshort_web::webhooks::{About, New, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -91,9 +91,7 @@ fn checked(asked: Asked) -> Answer<New> {
         return Err(Refused::invalid_at("/headers", format!("holds more than {CREW_WEBHOOK_HEADERS}")));
     }
     for (name, value) in &headers {
-        let at = |why: &str| {
-            Refused::invalid_at(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1")), why)
-        };
+        let at = |why: &str| Refused::invalid_at(&format!("/headers/{}", escape(name)), why);
         let is_token = !name.is_empty()
             && name.len() <= 100
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -114,7 +112,7 @@ fn checked(asked: Asked) -> Answer<New> {
 /// The host of a URL, with its port: all of it that is told again.
 fn host(url: &str) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
-    let authority = rest.split(['/', '?', '#']).next()?;
+    let authority = rest.split(['/', '\\', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?;
     (!host.is_empty()).then(|| host.to_owned())
 }
@@ -124,13 +122,13 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
     let Registered { is, by, at } = registered;
     let states = app.journal().channel_states().await?;
     let state = states.iter().find(|state| state.channel == id.as_str());
-    let (headers, is_signed) = app.webhooks.about(id).await;
+    let About { scheme, headers, is_signed } = app.webhooks.about(id).await;
     Ok(json!({
         "webhook_id": id.as_str(),
         "id": id.as_str(),
         "name": is.name,
         "type": is.kind.as_str(),
-        "url": format!("https://{}/…", is.host),
+        "url": scheme.map(|scheme| format!("{scheme}://{}/…", is.host)),
         "host": is.host,
         "active": is.active,
         "has_secret": is_signed,
@@ -181,13 +179,15 @@ fn status(row: &Delivery) -> &'static str {
 
 fn delivery_shown(row: &Delivery, tried: &[Attempt]) -> Value {
     let last = tried.last();
-    let payload: Option<Notice> = serde_json::from_str(&row.notice).ok();
+    let payload: Option<Value> = serde_json::from_str(&row.notice).ok();
+    // A checkpoint is about neither.
+    let (task, review) = row.about().unzip();
     json!({
         "delivery_id": row.delivery.as_str(),
         "id": row.delivery.as_str(),
         "webhook_id": row.channel,
-        "review_id": ReviewId(row.interrupt.clone()).to_string(),
-        "task_id": row.run.as_str(),
+        "review_id": review.map(|review| ReviewId(review.clone()).to_string()),
+        "task_id": task.map(RunId::as_str),
         "event": row.occasion.as_str(),
         "event_id": row.delivery.as_str(),
         "status": status(row),
@@ -262,6 +262,7 @@ mod tests {
             ("https://hooks.example.org/T0/B0/secret", Some("hooks.example.org")),
             ("http://127.0.0.1:8080/hook?token=x", Some("127.0.0.1:8080")),
             ("https://user:pass@example.org/", Some("example.org")),
+            (r"https://example.org\@other.example/", Some("example.org")),
             ("ftp://example.org/", None),
             ("https:///x", None),
             ("", None),

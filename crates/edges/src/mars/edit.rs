@@ -264,6 +264,7 @@ mod tests {
             supersedes: None,
             usable_ms: None,
             withhold: Vec::new(),
+            callback: false,
         };
         let table = [
             (json!("final"), Ok("final")),

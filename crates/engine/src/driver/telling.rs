@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, PoisonError};
 
-use holdshort_core::channel::{Channel, To, Via};
+use holdshort_core::channel::{CALLBACKS, Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::event::Event;
 use holdshort_core::id::Draw;
 use holdshort_core::json;
-use holdshort_core::notice::{Notice, Occasion, Recipient, notices};
+use holdshort_core::notice::{Notice, Occasion, Recipient, callbacks, notices};
 use holdshort_core::run::Run;
 use holdshort_core::system::System;
 use holdshort_core::system::checkpoint::CheckpointNotice;
@@ -40,23 +40,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         system: &System,
         draw: &mut Draw,
     ) -> Vec<Delivery> {
-        let channels = self.channels();
-        if channels.is_empty() {
-            return Vec::new();
-        }
-        let now = self.clock.now();
+        let (channels, now) = (self.channels(), self.clock.now());
         let mut deliveries = Vec::new();
+        for notice in callbacks(run, first_seq, events) {
+            deliveries.push(about(&notice, CALLBACKS, now, draw));
+        }
+        if channels.is_empty() {
+            return deliveries;
+        }
         for notice in notices(before, run, first_seq, events) {
             for channel in channels.iter().filter(|channel| channel.rule.takes(&notice)) {
                 for to in recipients(channel, &notice, system, now) {
                     let notice = Notice { to, ..notice.clone() };
-                    deliveries.push(Delivery {
-                        run: notice.run.clone(),
-                        seq: notice.seq,
-                        interrupt: notice.interrupt.clone(),
-                        next_at: Some(channel.held_until(&notice, now, &system.people).unwrap_or(now)),
-                        ..new(draw, channel, notice.occasion, &notice, now)
-                    });
+                    let next_at = Some(channel.held_until(&notice, now, &system.people).unwrap_or(now));
+                    deliveries.push(Delivery { next_at, ..about(&notice, &channel.name, now, draw) });
                 }
             }
         }
@@ -77,17 +74,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             deliveries.extend(to.into_iter().map(|to| {
                 let notice = CheckpointNotice { to, ..notice.clone() };
-                new(&mut draw, channel, Occasion::Checkpoint, &notice, now)
+                new(&mut draw, &channel.name, Occasion::Checkpoint, &notice, now)
             }));
         }
         deliveries
     }
 }
 
+/// One about an interrupt, due now.
+fn about(notice: &Notice, channel: &str, now: Timestamp, draw: &mut Draw) -> Delivery {
+    Delivery {
+        run: notice.run.clone(),
+        seq: notice.seq,
+        interrupt: notice.interrupt.clone(),
+        ..new(draw, channel, notice.occasion, notice, now)
+    }
+}
+
 /// One that is due now, and about nothing yet.
 fn new(
     draw: &mut Draw,
-    channel: &Channel,
+    channel: &str,
     occasion: Occasion,
     notice: &impl Serialize,
     now: Timestamp,
@@ -95,7 +102,7 @@ fn new(
     let (run, interrupt) = Delivery::of_nothing();
     Delivery {
         delivery: draw.id(),
-        channel: channel.name.clone(),
+        channel: channel.to_owned(),
         occasion,
         run,
         seq: 0,

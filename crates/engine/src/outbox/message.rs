@@ -15,6 +15,7 @@ use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Browser, Button, Channel, Message, Posted, Reader, Way, title};
 use holdshort_store::{DeliveryFilter, Journal};
+use serde_json::Value;
 
 use super::limits::UPDATED;
 use crate::rebuild::event_at;
@@ -28,6 +29,16 @@ pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
 
 pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + 'a>>;
+
+pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Option<Callback>, Error>> + Send + 'a>>;
+
+/// Where an agent is told of the resolution of what it asked, and what it is told of it.
+pub struct Callback {
+    /// The one of all of them, with the URL and the secret of this one.
+    pub channel: Channel,
+    /// As the agent reads it.
+    pub resolution: Value,
+}
 
 /// The pages that messages lead to.
 pub trait Pages: Send + Sync + 'static {
@@ -48,6 +59,12 @@ pub trait Pages: Send + Sync + 'static {
 
     /// Nothing can be brought to a browser any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
+
+    /// Where this is told, and how what it tells of was resolved; `None`: where is not kept any more.
+    fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a>;
+
+    /// It was told there, so nothing more is.
+    fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
 
     /// Where a person decides without one, by a link that this delivery brings them; `None`: they sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
@@ -114,7 +131,18 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     let asks = delivery.occasion.asks();
     let buttons = if has_buttons && asks { pages.buttons(delivery).await } else { Vec::new() };
     let posted = if has_buttons && !asks { posted(driver, delivery).await? } else { Vec::new() };
-    Ok(Composed::Ready(Box::new(Message { id, notice, title, link, way, reader, buttons, posted })))
+    let resolution = None;
+    Ok(Composed::Ready(Box::new(Message {
+        id,
+        notice,
+        title,
+        link,
+        way,
+        reader,
+        buttons,
+        posted,
+        resolution,
+    })))
 }
 
 /// Somebody who is here; otherwise why they are told nothing. Where they are reached is for the caller to say.

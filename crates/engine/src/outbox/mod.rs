@@ -19,19 +19,20 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 use futures::stream::{self, FuturesUnordered, StreamExt};
-use holdshort_core::delivery::Delivery;
+use holdshort_core::channel::CALLBACKS;
+use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_notify::{Channel, Channels, Verdict};
+use holdshort_notify::{Channel, Channels, Message, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
-pub use message::{Alert, BrowserOf, Buttons, Pages, PersonalLink};
+pub use message::{Alert, BrowserOf, Buttons, Callback, CallbackOf, Pages, PersonalLink};
 use message::{Composed, compose};
 pub use post::{Letter, Network, Post, Sending};
 pub use verdict::wait;
@@ -211,6 +212,12 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     {
         return deliver_checkpoint(driver, channel, around, delivery.clone()).await;
     }
+    if channel.definition().name == CALLBACKS {
+        for delivery in bundle {
+            deliver_callback(driver, channel, around, delivery).await?;
+        }
+        return Ok(());
+    }
     let is_for_people = channel.definition().via.is_read_by_people();
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
@@ -267,7 +274,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
         let dropped = verdict::dropped(delivery, "its notice can not be read", began);
-        return settle(driver, channel, around, dropped).await;
+        return settle(driver, channel, around, dropped).await.map(drop);
     };
     // Its lease ran out since the claim: another node may have it by now.
     if !driver.journal().holds() {
@@ -277,15 +284,56 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     let sent = around.post.send(channel, letter, began).await;
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-    settle(driver, channel, around, settled).await
+    settle(driver, channel, around, settled).await.map(drop)
 }
 
+/// It goes where the agent said that asked, signed with the secret that it gave.
+async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    around: Around<'_>,
+    delivery: Delivery,
+) -> Result<(), Error> {
+    let composed = match around.pages.callback(&delivery).await? {
+        None => Err("where it is told is not kept any more".to_owned()),
+        Some(Callback { channel: to, resolution }) => {
+            match compose(driver, channel, around.pages, &delivery).await? {
+                Composed::Ready(message) => Ok((to, Message { resolution: Some(resolution), ..*message })),
+                Composed::Dropped(why) => Err(why),
+            }
+        }
+    };
+    let began = driver.clock().now();
+    let (to, message) = match composed {
+        Ok(composed) => composed,
+        Err(why) => {
+            let dropped = verdict::dropped(delivery, &why, began);
+            return settle(driver, channel, around, dropped).await.map(drop);
+        }
+    };
+    // Its lease ran out since the claim: another node may have it by now.
+    if !driver.journal().holds() {
+        return Ok(());
+    }
+    let inbox = around.pages.all();
+    let letter = Letter::Messages { messages: std::slice::from_ref(&message), inbox: &inbox };
+    let sent = around.post.send(&to, letter, began).await;
+    let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
+    let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
+    let state = settled.settled.delivery.state;
+    if settle(driver, channel, around, settled).await? && state == DeliveryState::Delivered {
+        around.pages.called_back(&message.notice.interrupt).await;
+    }
+    Ok(())
+}
+
+/// Whether it was written down: another node may have it by now.
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
     around: Around<'_>,
     verdict: verdict::Settling,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let verdict::Settling { settled, is_gone } = verdict;
     let Settled { delivery, .. } = &settled;
     let (id, state, error) = (delivery.delivery.clone(), delivery.state, delivery.error.clone());
@@ -294,14 +342,17 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     let told = driver.journal().settle_delivery(settled).await?;
     let Told::Written { failing } = told else {
         tracing::debug!(delivery = %id, "another node has it by now");
-        return Ok(());
+        return Ok(false);
     };
     driver.metrics().delivered(name, outcome);
-    if state == holdshort_core::delivery::DeliveryState::Failed {
+    if state == DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
-    if let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await? {
+    // Each agent is told elsewhere: one that can not be reached, or wants nothing more, keeps nothing from the others.
+    if name != CALLBACKS
+        && let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await?
+    {
         around.pages.disabled(name, why).await;
     }
-    Ok(())
+    Ok(true)
 }

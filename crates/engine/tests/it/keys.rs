@@ -73,6 +73,7 @@ pub(crate) fn ask(title: &str) -> Ask {
         assignment: holdshort_core::interrupt::Assignment::default(),
         call: None,
         usable_ms: None,
+        callback: None,
         withhold: Vec::new(),
         timing: holdshort_core::interrupt::Timing::default(),
     }

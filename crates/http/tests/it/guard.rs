@@ -96,6 +96,24 @@ fn a_range_that_is_named_is_allowed_and_no_more() {
     }
 }
 
+#[test]
+fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
+    let guard = Guard::new(&["10.1.0.0/16".into()]).unwrap();
+    let table = [
+        ("https://127.0.0.1/hook", false),
+        ("https://0x7f.1:8443/hook", false),
+        ("https://[::1]/hook", false),
+        ("https://10.2.0.1/hook", false),
+        ("http://10.1.0.1/hook", true),
+        ("https://93.184.216.34/hook", true),
+        ("https://localhost/hook", true),
+        ("https://hooks.example.org/hook", true),
+    ];
+    for (url, taken) in table {
+        assert_eq!(guard.check_literal(&url.parse::<Url>().unwrap()).is_ok(), taken, "{url}");
+    }
+}
+
 #[tokio::test]
 async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_written() {
     let guard = Guard::default();

@@ -50,6 +50,10 @@ pub(super) fn body(message: &Message) -> Value {
     if let Some(title) = &message.title {
         data["title"] = title.as_str().into();
     }
+    if let Some(resolution) = &message.resolution {
+        data["status"] = "resolved".into();
+        data["resolution"] = resolution.clone();
+    }
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 

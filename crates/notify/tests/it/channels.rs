@@ -67,6 +67,7 @@ pub(crate) fn message() -> Message {
         reader: None,
         buttons: Vec::new(),
         posted: Vec::new(),
+        resolution: None,
     }
 }
 

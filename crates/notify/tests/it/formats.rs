@@ -51,7 +51,19 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     untitled.notice.occasion = Occasion::Resolved;
     let (_, body) = sent(Via::Webhook, &untitled).await;
     assert_eq!((&body["type"], &body["data"]["outcome"]), (&json!("interrupt.resolved"), &json!("approved")));
-    assert_eq!(body["data"].get("title"), None);
+    assert_eq!((body["data"].get("title"), body["data"].get("resolution")), (None, None));
+}
+
+#[tokio::test]
+async fn whoever_asked_is_told_what_was_decided() {
+    let resolution = json!({"outcome": "answered", "option": "answer", "text": "On Monday.", "by": ["anna"]});
+    let mut told = message();
+    told.notice.occasion = Occasion::Resolved;
+    told.notice.outcome = Some(Outcome::Answered);
+    told.resolution = Some(resolution.clone());
+    let (_, body) = sent(Via::Webhook, &told).await;
+    let data = &body["data"];
+    assert_eq!((&data["status"], &data["resolution"]), (&json!("resolved"), &resolution));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// The question without where it belongs: `run` and `session` are the handler's.
+/// The question without where it belongs, and where its asker is told: `run`, `session` and `callback` are the handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
@@ -53,6 +53,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         }),
         usable_ms: ask.usable_ms,
         withhold: ask.withhold.into_iter().map(withhold).collect(),
+        callback: None,
     })
 }
 

@@ -8,8 +8,9 @@ use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::mark;
 use holdshort_core::projection::InterruptRow;
-use holdshort_core::run::{Config, Origin};
+use holdshort_core::run::{self, Config, Origin};
 use holdshort_core::system::people::People;
+use holdshort_engine::{StartRun, StartedRun};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::detached;
@@ -31,7 +32,7 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 /// Ask a person.
 ///
 /// For agents of other frameworks. Without `run` a run of the workflow `external` starts that completes with the
-/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`.
+/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`, or name a `callback`, to which it is sent.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -52,7 +53,8 @@ pub(crate) async fn ask(
     body: Body,
 ) -> Answer<Response> {
     let value = body.value().await?;
-    let ask: Ask = read_strict(&value)?;
+    let mut ask: Ask = read_strict(&value)?;
+    let callback = ask.callback.take();
     let key = idempotency.of(&caller.actor, "POST /v1/interrupts", &value);
     let run: Option<RunId> = match &ask.run {
         Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),
@@ -63,26 +65,44 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
+    if let Some(callback) = &callback {
+        caller.app.callbacks.check(callback)?;
+    }
     let reader = caller.reader().await?;
     let Caller { app, actor, .. } = caller;
-    let driver = app.driver.clone();
-    let started = if let Some(run) = run {
-        detached(async move { driver.ask(&run, ask, key, actor).await }).await?
-    } else {
-        let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
-        let start = holdshort_engine::StartRun {
-            definition,
-            session,
-            config: Config::default(),
-            input: json!({ "task": ask.title }),
-            origin: Origin::ExternalOnce,
-            ask: Some(ask),
-            key,
-            front: None,
-            trace,
-        };
-        detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
+    let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
+    let start = move |ask: run::Ask, key| StartRun {
+        definition,
+        session,
+        config: Config::default(),
+        input: json!({ "task": ask.title }),
+        origin: Origin::ExternalOnce,
+        ask: Some(ask),
+        key,
+        front: None,
+        trace,
     };
+    let asking = app.clone();
+    let started = detached(async move {
+        let kept = match callback {
+            Some(callback) => Some(asking.callbacks.keep(&asking, callback).await?),
+            None => None,
+        };
+        let ask = run::Ask { callback: kept.clone(), ..ask };
+        // Large.
+        let started = match run {
+            Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
+            None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
+        };
+        // One that can not be forgotten now is forgotten when it is looked for: no interrupt has it.
+        if let Some(kept) = kept.filter(|_| opened_nothing(&started))
+            && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
+        {
+            tracing::warn!(why = refused.0.detail, "where an agent is not told can not be forgotten");
+        }
+        started
+    })
+    .await?;
     let replayed = started.is_replayed();
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
     let shown = match started.left.and_then(|run| view::interrupt::of_run(&run, &interrupt, &reader)) {
@@ -90,6 +110,14 @@ pub(crate) async fn ask(
         None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }, &reader).await?,
     };
     Ok(created(replayed, Json(shown)))
+}
+
+/// Whether the request has opened no interrupt of its own. Where the store failed it may have been written all the same.
+fn opened_nothing(started: &Answer<StartedRun>) -> bool {
+    match started {
+        Ok(started) => started.is_replayed(),
+        Err(refused) => refused.code().status() < 500,
+    }
 }
 
 /// List interrupts.

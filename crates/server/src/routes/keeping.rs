@@ -102,6 +102,7 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
     };
+    caller.app.callbacks.forget_runs(&caller.app, &done.erased).await?;
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
     let ErasedRuns { erased, at_work, held, failed } = done;
     Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held), failed: ids(failed) }))

@@ -30,6 +30,13 @@ impl Postgres {
         Ok(())
     }
 
+    /// The names that begin so.
+    pub async fn shared_under(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        let rows =
+            self.upkeep.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
+        rows.iter().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).collect()
+    }
+
     pub async fn shared(&self, name: &str) -> Result<Option<String>, Error> {
         let rows = self.upkeep.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
         rows.first().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).transpose()

@@ -97,6 +97,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             assignment: Assignment::default(),
             call: None,
             usable_ms: None,
+            callback: None,
             withhold: Vec::new(),
             timing: Timing::default(),
         };

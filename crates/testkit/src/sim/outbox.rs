@@ -19,7 +19,7 @@ use holdshort_core::notice::Occasion;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::outbox::{
-    Alert, BrowserOf, Buttons, Letter, Pages, PersonalLink, Post, Sending, keep_sending,
+    Alert, BrowserOf, Buttons, CallbackOf, Letter, Pages, PersonalLink, Post, Sending, keep_sending,
 };
 use holdshort_notify::{Channels, Sent, Verdict};
 use holdshort_store::{DeliveryChange, Outbox as _};
@@ -219,6 +219,15 @@ impl Pages for Hands {
     }
 
     fn browser_left<'a>(&'a self, _: &'a PushId) -> Alert<'a> {
+        Box::pin(async {})
+    }
+
+    /// No agent of a simulation is called back.
+    fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackOf<'a> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn called_back<'a>(&'a self, _: &'a InterruptId) -> Alert<'a> {
         Box::pin(async {})
     }
 

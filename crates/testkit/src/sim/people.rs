@@ -376,6 +376,7 @@ fn ask(choices: &mut Choices) -> Ask {
         assignment: Assignment::default(),
         call: None,
         usable_ms: None,
+        callback: None,
         withhold: Vec::new(),
         timing: Timing::default(),
     }

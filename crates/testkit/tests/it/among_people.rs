@@ -129,6 +129,31 @@ async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     assert_eq!(team.happened(&asked, "interrupt_resolved").await.len(), 1);
 }
 
+/// In a terminal: marked where it is listed, and refused as what one may not do, not as a command that is wrong.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
+    let team = Team::new().await;
+    let (ann, ben) = (team.person("ann", &["law"]).await, team.person("ben", &["money"]).await);
+    let stages = json!([{"name": "law", "groups": ["law"]}, {"name": "money", "groups": ["money"]}]);
+    let asked = team.ask(json!({ "stages": stages }), json!({})).await;
+    let id = asked["id"].as_str().expect("an id");
+    let called = |token: &str, arguments: &[&str]| {
+        let output = team.server.client_command().env("HOLDSHORT_TOKEN", token).args(arguments).output();
+        let output = output.expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said.into_owned())
+    };
+    for (token, is_marked) in [(&ann, false), (&ben, true)] {
+        let (code, said) = called(token, &["inbox"]);
+        assert_eq!((code, said.contains("you may not decide: ")), (Some(0), is_marked), "{said}");
+        assert!(said.contains(id), "{said}");
+    }
+    let (code, said) = called(&ben, &["decide", id, "approve"]);
+    assert!(code == Some(1) && said.contains("[not_your_stage]"), "{code:?} {said}");
+    assert_eq!(called(&ann, &["decide", id, "approve"]).0, Some(0));
+    assert_eq!(called(&ben, &["decide", id, "approve"]).0, Some(0));
+}
+
 /// What those who leave leave behind goes to admins and operators; their votes count no more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_approver_is_removed_while_votes_are_in() {

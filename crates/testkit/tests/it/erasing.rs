@@ -183,4 +183,8 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert_eq!((&last["type"], &last["data"]["because"]), (&json!("content_erased"), &json!("request")));
     let (_, page) = called(&["receipt", &question, "--html"]);
     assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
+    // A hold that comes too late does not say that it keeps what is gone.
+    let (code, said) = called(&["hold", &run, "--reason", "The court asks."]);
+    assert!(code == Some(0) && said.contains("It came too late") && said.contains("is erased"), "{said}");
+    assert!(!said.contains("Nothing"), "{said}");
 }

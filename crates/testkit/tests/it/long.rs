@@ -71,6 +71,7 @@ impl Template {
                 assignment: holdshort_core::interrupt::Assignment::default(),
                 call: None,
                 usable_ms: None,
+                callback: None,
                 withhold: Vec::new(),
                 timing: holdshort_core::interrupt::Timing::default(),
             };

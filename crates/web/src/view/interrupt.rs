@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::gate::Source;
@@ -78,6 +79,14 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
 pub async fn standing(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let covered = reader.covered(&interrupt);
+    Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
+}
+
+/// The same, as whoever asked it from outside reads it.
+pub async fn standing_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
+    let (interrupt, _) = read(app, row).await?;
+    let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
+    let covered = Reader::of(app, &asker).await?.covered(&interrupt);
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 

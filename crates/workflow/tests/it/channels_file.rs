@@ -39,6 +39,14 @@ channels:
     assert_eq!(siem.headers, BTreeMap::from(wanted));
 }
 
+/// Over this one agents are told, each where it said.
+#[test]
+fn the_name_of_a_channel_of_ours_is_taken() {
+    let text = "channels:\n  agent-callbacks: {type: teams, url_env: TEAMS}\n";
+    let found = problems(text);
+    assert!(found.len() == 1 && found[0].contains("name it otherwise"), "{found:?}");
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (channel, at, wanted) in [

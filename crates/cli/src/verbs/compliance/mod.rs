@@ -6,13 +6,11 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use holdshort_casework::{OWN_RULES, Rules, overview, redact};
+use holdshort_casework::{OWN_RULES, Rules, overview};
 use holdshort_protocol::{Run, Status, plain};
-use holdshort_tools::{NoCase, case_in};
+use holdshort_tools::{Beginning, NoCase, begin_on};
 use holdshort_workflow::shipped;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::args;
 use crate::called::holdshort;
@@ -23,9 +21,6 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
 pub(super) const WORKFLOW: &str = "compliance";
-
-/// What is asked of a case where nobody says.
-const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
 /// A case that a run can start on.
 pub(super) struct Prepared {
@@ -44,8 +39,9 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
     let output = args.output_dir.as_deref().map(std::path::absolute).transpose()?;
     let output = output.unwrap_or_else(|| case.join("report"));
     save::check(&output).map_err(usage)?;
-    let as_of = today();
-    let loaded = case_in(&case, Some(as_of)).map_err(|error| match error {
+    let asked = args.task.as_deref().map(Value::from);
+    let said: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
+    let begun = begin_on(&case, "folder", said).map_err(|error| match error {
         NoCase::Nothing => usage(format!(
             "{} holds no case: transactions.csv, customers.csv and watchlist.csv; `{} init {WORKFLOW}` writes a sample",
             folder.display(),
@@ -53,7 +49,9 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
         )),
         NoCase::Wrong(problems) => usage(format!("the case in {} is not whole\n{problems}", folder.display())),
         NoCase::Unreadable(error) => usage(format!("{}: {error}", folder.display())),
+        NoCase::NoDay => usage(format!("the day of the case {error}")),
     })?;
+    let Beginning { loaded, input } = begun;
     let paint = Paint::stderr();
     let counted = overview(&loaded.case, &loaded.rules);
     tell_all(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
@@ -63,22 +61,13 @@ pub(super) fn prepared(args: &args::Run) -> anyhow::Result<Option<Prepared>> {
             2,
         ));
     }
-    let asked = args.task.as_deref().unwrap_or(QUESTION);
-    let task = redact(&loaded.case, asked);
-    if task != asked {
+    if asked.is_some_and(|asked| input.get("task") != Some(&asked)) {
         tell_all(&paint.message(
             "Note: who the question names has a number for the agents, as everybody in the case.",
             2,
         ));
     }
-    let input = json!({ "task": task, "case": "folder", "as_of": as_of.to_string() });
-    Ok(Some(Prepared { input, case, output }))
-}
-
-/// Here or in UTC, whichever is later: what happened today is not of a later day.
-fn today() -> Date {
-    let now = jiff::Zoned::now();
-    now.date().max(now.timestamp().to_zoned(TimeZone::UTC).date())
+    Ok(Some(Prepared { input: input.into(), case, output }))
 }
 
 /// Writes what was released of a run that has completed. Of any other run nothing is written.

@@ -121,6 +121,7 @@ pub(super) fn ask(choices: &mut Choices) -> Ask {
         assignment,
         call: None,
         usable_ms: None,
+        callback: None,
         withhold: Vec::new(),
         timing: Timing { reminders, escalation, working_time: false },
     }

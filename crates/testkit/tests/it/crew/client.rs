@@ -43,20 +43,25 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     assert!(story.status.success() && out.contains("\"ok\":true"), "{out}\n{err}");
 }
 
-/// `client.py` as it stands in the repository, at this server.
+/// `client.py` as it stands in the repository, at this address.
 struct Python<'s> {
-    server: &'s TestServer,
+    base: &'s str,
+    token: &'s str,
 }
 
-impl Python<'_> {
+impl<'s> Python<'s> {
+    fn at(server: &'s TestServer) -> Self {
+        Self { base: server.base(), token: server.token() }
+    }
+
     async fn ran(&self, arguments: &[&str]) -> (bool, String) {
         let mut python = Command::new("python3");
         python
             .arg("-B")
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/crew/client.py"))
             .args(arguments)
-            .env("HOLDSHORT_URL", self.server.base())
-            .env("HOLDSHORT_TOKEN", self.server.token())
+            .env("HOLDSHORT_URL", self.base)
+            .env("HOLDSHORT_TOKEN", self.token)
             .env("WEBHOOK_SECRET", SECRET)
             .env("no_proxy", "127.0.0.1")
             .stdin(Stdio::null());
@@ -97,7 +102,7 @@ async fn python_server() -> (ScriptedModel, WebhookSink, TestServer) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crew_is_started_decided_and_followed_in_python() {
     let (model, sink, server) = python_server().await;
-    let python = Python { server: &server };
+    let python = Python::at(&server);
     let hook = python.ok(&["register", "aml", &sink.url("/hook"), SECRET]).await;
     let listed = python.ok(&["webhooks"]).await.to_string();
     assert!(listed.contains(hook["webhook_id"].as_str().unwrap()) && !listed.contains(SECRET), "{listed}");
@@ -118,7 +123,8 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     let [headers, body] = kept(folder.path(), &told, changed.as_bytes());
     assert!(python.refused(&["verify", &headers, &body]).await.contains("not of this secret"));
 
-    assert_eq!(python.ok(&["approve", task, "Looks good"]).await["status"], "resuming");
+    let seen = review["review_id"].as_str().unwrap();
+    assert_eq!(python.ok(&["approve", task, "Looks good", seen]).await["status"], "resuming");
     let done = python.ok(&["wait", task]).await;
     assert_eq!((&done["state"], &done["result"]["report"]), (&json!("completed"), &json!("done")), "{done}");
     assert_eq!(asked(&model), [1; 5], "nobody is asked again");
@@ -132,4 +138,29 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     assert!(python.refused(&["status", "none"]).await.starts_with("404: "));
     assert!(python.refused(&["tea"]).await.contains("client.py run CREW"));
     python.ok(&["unregister", hook["webhook_id"].as_str().unwrap()]).await;
+}
+
+/// Where nobody answers, or something else than this API: a line that says so, and no traceback.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_goes_wrong_on_the_way_is_one_line_in_python() {
+    let sink = WebhookSink::start().await;
+    let other = sink.url("");
+    let nobody = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}", free.local_addr().unwrap())
+    };
+    for (base, arguments, told) in [
+        (&*nobody, &["status", "t"][..], "failed: "),
+        (&*other, &["status", "t"], "refused: "),
+        ("no address", &["status", "t"], "refused: "),
+        ("", &["status", "t"], "refused: HOLDSHORT_URL is not set"),
+        (&*nobody, &["status"], "refused: status: "),
+        (&*nobody, &["run", "fraud", "{"], "refused: "),
+        (&*nobody, &["verify", "none.json", "none"], "failed: "),
+    ] {
+        let python = Python { base, token: "any" };
+        let said = python.refused(arguments).await;
+        assert!(said.starts_with(told), "{base} {arguments:?}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{base} {arguments:?}: {said}");
+    }
 }

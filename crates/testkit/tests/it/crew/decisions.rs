@@ -1,10 +1,11 @@
 //! Who decides, how often it counts, and in whose name (contracts E17, E29, E36).
 
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Issuer, ask, get, key, model, paused, post, server, setup};
+use super::{Issuer, ask, asked, get, key, model, paused, post, server, setup, wait_state};
 
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
@@ -22,6 +23,75 @@ async fn a_decision_that_names_another_review_decides_nothing() {
     let review =
         get(&server, &format!("/crew/review/{task}")).await["review_id"].as_str().unwrap().to_owned();
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &of(&review)).await.0, 200);
+}
+
+/// A form that knows no review leaves it out; one that names none that could be is mistaken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_that_is_none_is_refused_where_it_stands() {
+    let (_model, server) = server().await;
+    let (task, review) = paused(&server).await;
+    let resume = format!("/crew/resume/{task}");
+    for (member, id) in [
+        ("review_id", json!("x")),
+        ("review_id", json!("")),
+        ("review_id", json!(5)),
+        ("reviewId", json!("REV-1")),
+        ("reviewId", json!({})),
+    ] {
+        let mut body = json!({"status": "approved"});
+        body[member] = id;
+        for path in [&resume, &format!("/webhooks/callback/{review}")] {
+            let (status, told) = post(&server, path, &body).await;
+            let at = &told["errors"][0]["pointer"];
+            assert_eq!((status, at), (422, &json!(format!("/{member}"))), "{path} {body}: {told}");
+        }
+    }
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    let null = json!({"status": "approved", "review_id": null});
+    assert_eq!(post(&server, &resume, &null).await.0, 200);
+}
+
+/// The answer to the first review is sent again, as after a time-out, when the task waits for the second.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
+    let (model, server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(&server, "/crew/run", &body).await;
+    let task = run["task_id"].as_str().unwrap().to_owned();
+    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+    let held = json!({"findings": "Sanctions", "risk_level": "high"});
+    let path = format!("/crew/pause/{task}");
+    let (_, held) = ask(&server, &service, Method::POST, &path, Some(&held)).await;
+    model.release();
+
+    let resume = format!("/crew/resume/{task}");
+    let answer = json!({"status": "approved", "comments": "a namesake"});
+    // Of the only review no id is needed.
+    assert_eq!(post(&server, &resume, &answer).await.0, 200);
+    let next = eventually("the next review is open", async || {
+        let shown = get(&server, &format!("/crew/status/{task}")).await;
+        (shown["status"] == "PAUSED" && shown["review_id"] != held["review_id"])
+            .then_some(shown["review_id"].clone())
+    })
+    .await;
+    let (status, told) = post(&server, &resume, &answer).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/review_id")), "{told}");
+    let named = |id: &Value| json!({"status": "approved", "comments": "a namesake", "review_id": id});
+    let (status, told) = post(&server, &resume, &named(&held["review_id"])).await;
+    assert_eq!((status, &told["review_id"]), (200, &held["review_id"]), "told again: {told}");
+    // The callback is of one review.
+    let callback = format!("/webhooks/callback/{}", held["review_id"].as_str().unwrap());
+    let (status, told) = post(&server, &callback, &named(&next)).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/review_id")), "{told}");
+    assert_eq!(post(&server, &callback, &answer).await.0, 200, "told again there, too");
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+    assert_eq!(server.events_of(&task, "decision_made").await.len(), 1);
+
+    assert_eq!(post(&server, &resume, &named(&next)).await.0, 200);
+    wait_state(&server, &task, "COMPLETED").await;
+    assert_eq!(post(&server, &resume, &answer).await.0, 409, "nothing waits any more");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -69,7 +139,7 @@ async fn the_actor_is_whoever_is_signed_in() {
     for nobody in ["Unknown Reviewer", "unknown_reviewer", ""] {
         let task = run().await;
         let sent = json!({
-            "status": "approved", "reviewer": nobody, "comments": "", "reviewId": "x", "decision": "rejected",
+            "status": "approved", "reviewer": nobody, "comments": "", "reviewId": null, "decision": "rejected",
             "confidence": 0.4,
         });
         let (status, told) = resume(&server, &alice, &task, &sent).await;

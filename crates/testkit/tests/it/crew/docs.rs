@@ -39,6 +39,7 @@ async fn what_is_shown_is_understood_and_is_what_comes() {
     assert_eq!((paused.0, &paused.1["success"]), (200, &json!(false)), "it is paused already");
     let mut given = decision.clone();
     given["reviewer"] = "operator".into();
+    given["review_id"] = review["review_id"].clone();
     let (_, decided) = post(&server, &format!("/crew/resume/{task}"), &given).await;
 
     let heard = [begun, status, review, decided];

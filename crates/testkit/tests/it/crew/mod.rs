@@ -2,6 +2,7 @@
 
 mod access;
 mod bad;
+mod case;
 mod client;
 mod crashed;
 mod decisions;

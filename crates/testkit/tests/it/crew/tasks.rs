@@ -223,6 +223,30 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(review["review_id"], shown["review_id"]);
 }
 
+/// A service that comes while an agent's review is open is given that one, and whoever decides reads what it found.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_that_finds_more_says_it_beside_the_open_review() {
+    let (_model, server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    let (task, review) = paused(&server).await;
+    let findings = json!({"findings": "Sanctions hit on account B", "risk_level": "HIGH"});
+    for _ in 0..2 {
+        let path = format!("/crew/pause/{task}");
+        let (status, told) =
+            super::ask(&server, &service, reqwest::Method::POST, &path, Some(&findings)).await;
+        assert_eq!(
+            (status, &told["success"], &told["review_id"]),
+            (200, &json!(false), &json!(review)),
+            "{told}"
+        );
+    }
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(shown["findings"], "structuring\nvelocity", "its own");
+    let comments = shown["comments"].as_array().unwrap();
+    assert_eq!((comments.len(), &comments[0]["by"]), (1, &json!("watcher")), "{shown}");
+    assert!(comments[0]["text"].as_str().unwrap().contains("Sanctions hit on account B"), "{shown}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejected_pause_fails_the_task() {
     let (model, server) = server().await;

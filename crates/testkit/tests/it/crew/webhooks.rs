@@ -251,16 +251,23 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     }
 }
 
-/// Without networks that are named, an address of this machine is none that a webhook may be at.
+/// Without networks that are named, an address of this machine is none that a webhook may be at: one that stands in the URL is
+/// refused at once, one behind a name when it is sent to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_not_public_is_refused() {
     let (model, sink) = (model().await, WebhookSink::start().await);
     let server = setup(&model).env("RETRY_DELAY_SECONDS", "1").start().await;
-    let body = json!({"name": "a", "type": "custom_url", "url": sink.url("/hook")});
-    let (status, told) = post(&server, "/webhooks/register", &body).await;
-    assert_eq!(status, 422, "{told}");
-    let body =
-        json!({"name": "a", "type": "custom_url", "url": sink.url("/hook").replacen("http", "https", 1)});
+    let secure = sink.url("/hook").replacen("http", "https", 1);
+    let addresses =
+        [sink.url("/hook"), secure.clone(), "https://[::1]/hook".to_owned(), "https://10.0.0.7/".to_owned()];
+    for url in addresses {
+        let body = json!({"name": "a", "type": "custom_url", "url": url});
+        let (status, told) = post(&server, "/webhooks/register", &body).await;
+        assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/url")), "{url}: {told}");
+    }
+    assert_eq!(get(&server, "/webhooks").await["count"], 0);
+    let url = secure.replacen("127.0.0.1", "localhost", 1);
+    let body = json!({"name": "a", "type": "custom_url", "url": url});
     let (status, told) = post(&server, "/webhooks/register", &body).await;
     assert_eq!(status, 201, "it is looked up when it is sent: {told}");
     let (_, review) = paused(&server).await;
@@ -269,8 +276,38 @@ async fn an_address_that_is_not_public_is_refused() {
         (found["attempts"].as_u64() > Some(0)).then_some(found)
     })
     .await;
-    assert!(tried["error"].as_str().unwrap().contains("127.0.0.1"), "{tried}");
+    assert!(tried["error"].as_str().unwrap().contains("this machine"), "{tried}");
     assert!(sink.received().is_empty());
+}
+
+/// What is told of the journal is about no task, and names none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delivery_of_a_checkpoint_names_no_review() {
+    let sink = WebhookSink::start().await;
+    let channels = format!(
+        "channels:\n  kept: {{type: webhook, url: \"{}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8], events: [checkpoint]}}\n",
+        sink.url("/kept")
+    );
+    let setup = TestServer::setup().channels(&channels).env("HOOK_SECRET", crate::telling::SECRET);
+    let server = setup.checkpoint_every(std::time::Duration::from_secs(1)).start().await;
+    server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
+    sink.wait_for(1).await;
+    let listed = server.get("/v1/deliveries").await.ok();
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let shown = get(&server, &format!("/webhooks/delivery/{id}")).await;
+    let told = json!([shown["event"], shown["review_id"], shown["task_id"]]);
+    assert_eq!(told, json!(["checkpoint", null, null]), "{shown}");
+    assert!(shown["payload"].is_object(), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_url_scheme_and_host_are_shown_as_they_are() {
+    let (sink, server, _model) = server().await;
+    let host = sink.url("").replacen("http://", "", 1);
+    let plain = register(&server, &sink, json!({})).await;
+    assert_eq!(plain["url"], json!(format!("http://{host}/…")));
+    let secure = register(&server, &sink, json!({"name": "b", "url": "https://example.org/hook"})).await;
+    assert_eq!(secure["url"], "https://example.org/…");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

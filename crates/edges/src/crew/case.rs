@@ -1,0 +1,81 @@
+//! The case that a task works on: one folder directly inside that which `CREW_CASES` names. Whom the case names has a number in
+//! what the task is started with, as with `holdshort run compliance --case`.
+
+use std::fs;
+use std::path::{Component, Path};
+
+use holdshort_protocol::Code;
+use holdshort_tools::{AS_OF, CASE, NoCase, begin_on};
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::{Map, Value};
+use tokio::task::spawn_blocking;
+
+use super::Settings;
+
+/// What a task on a case is started with.
+pub(super) struct Case {
+    pub(super) folder: String,
+    pub(super) inputs: Map<String, Value>,
+}
+
+/// The case that `inputs` name, read whole: whatever is wrong with it is told before anything starts.
+pub(super) async fn open(settings: &Settings, mut inputs: Map<String, Value>) -> Answer<Case> {
+    let Some(cases) = &settings.cases else {
+        let rule = "names no folder here: this crew works in one, so start the server with CREW_CASES, the folder of the \
+                    cases";
+        return Err(wrong(CASE, rule));
+    };
+    let Some(named) = inputs.remove(CASE) else {
+        return Err(wrong(
+            CASE,
+            "is missing: this crew works in the folder of a case; name one in CREW_CASES",
+        ));
+    };
+    let Some(name) = named.as_str().filter(|name| is_plain(name)).map(str::to_owned) else {
+        return Err(wrong(CASE, "is not the plain name of a folder in CREW_CASES"));
+    };
+    let folder = format!("{cases}/{name}");
+    let reading = spawn_blocking(move || {
+        // A link leads to wherever somebody likes.
+        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
+        is_folder.then(|| begin_on(Path::new(&folder), &name, inputs).map(|begun| (folder, begun.input)))
+    });
+    let read = reading.await.map_err(|error| {
+        tracing::error!(%error, "a case was not read to its end");
+        Refused::of(Code::Internal)
+    })?;
+    match read {
+        Some(Ok((folder, inputs))) => Ok(Case { folder, inputs }),
+        Some(Err(error @ NoCase::NoDay)) => Err(wrong(AS_OF, &error.to_string())),
+        Some(Err(error)) => Err(wrong(CASE, &error.to_string())),
+        None => Err(wrong(CASE, "is no folder in CREW_CASES; links are not followed")),
+    }
+}
+
+/// At a member of the inputs.
+fn wrong(member: &str, rule: &str) -> Refused {
+    Refused::invalid_at(&format!("/inputs/{member}"), rule)
+}
+
+/// Whether it names something directly inside a folder, and says nothing else.
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_plain_or_none() {
+        for name in ["T123", "T 123", "Ümlaut.2026", "...", ".hidden"] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in
+            ["", ".", "..", "/", "/T123", "T123/", "./T123", "../T123", "T123/..", "a/b", "a//b", "a/."]
+        {
+            assert!(!is_plain(name), "{name}");
+        }
+    }
+}

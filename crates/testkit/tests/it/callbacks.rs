@@ -1,0 +1,368 @@
+//! Agents of others that say where they are told of the resolution, with the real binary: what is sent and how it is signed,
+//! when, where it may go, and what is kept of it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
+use holdshort_testkit::sink::{Received, WebhookSink};
+use reqwest::Method;
+use ring::hmac;
+use serde_json::{Value, json};
+
+use crate::cluster::database;
+use crate::telling::{SECRET, deliveries, wait_state};
+
+const CHANNEL: &str = "agent-callbacks";
+/// Of a URL that lets somebody in.
+const HIDDEN: &str = "/hidden-path";
+
+/// A server that may tell agents on this machine.
+fn near() -> Setup {
+    TestServer::setup().callback_allow_networks("127.0.0.0/8")
+}
+
+fn callback(sink: &WebhookSink) -> Value {
+    json!({"url": sink.url(HIDDEN), "secret": SECRET})
+}
+
+/// What an agent asks, and what else it says.
+fn question(more: &Value) -> Value {
+    let mut body = json!({"kind": "question", "title": "When may we deploy?"});
+    if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
+        body.extend(more.clone());
+    }
+    body
+}
+
+async fn post(server: &TestServer, body: &Value, key: Option<&str>) -> Answer {
+    let mut request = server.agent_request(Method::POST, "/v1/interrupts").json(body);
+    if let Some(key) = key {
+        request = request.header("Idempotency-Key", key);
+    }
+    server.send(request).await
+}
+
+/// The id of what an agent asks.
+async fn ask(server: &TestServer, more: Value) -> String {
+    post(server, &question(&more), None).await.ok()["id"].as_str().unwrap().to_owned()
+}
+
+async fn answer(server: &TestServer, id: &str, text: &str) {
+    let interrupt = server.interrupt(id).await;
+    server.decide(&interrupt, &json!({"option": "answer", "text": text})).await.ok();
+}
+
+/// As a receiver of Standard Webhooks checks it.
+fn verify(received: &Received) {
+    let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
+    let mut signed =
+        format!("{}.{}.", received.header("webhook-id"), received.header("webhook-timestamp")).into_bytes();
+    signed.extend_from_slice(&received.body);
+    let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), &signed);
+    assert_eq!(received.header("webhook-signature"), format!("v1,{}", BASE64.encode(signature.as_ref())));
+}
+
+/// The files in which something stands.
+fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
+    let found = Command::new("grep").args(["-rlF", text]).arg(server.data()).output().unwrap();
+    String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
+}
+
+async fn until_forgotten(server: &TestServer) {
+    eventually("nothing is kept of it", async || files(server, SECRET).is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_told_what_was_decided_where_it_said() {
+    let sink = WebhookSink::start().await;
+    let server = near().start().await;
+    let id = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &id, "On Monday.").await;
+    let told = sink.wait_for(1).await.remove(0);
+    verify(&told);
+    assert_eq!(told.path, HIDDEN);
+    assert_eq!(told.header("x-event-type"), "interrupt.resolved");
+    let body = told.json();
+    assert_eq!(body["type"], "interrupt.resolved");
+    let data = &body["data"];
+    assert_eq!((&data["interrupt"], &data["status"]), (&json!(id), &json!("resolved")));
+    assert_eq!((&data["outcome"], &data["by"]), (&json!("answered"), &json!(["operator"])));
+    // As the agent reads it by itself.
+    let read = server.agent_request(Method::GET, &format!("/v1/interrupts/{id}"));
+    let read = server.send(read).await.ok();
+    assert_eq!(read["resolution"]["text"], "On Monday.");
+    assert_eq!(data["resolution"], read["resolution"]);
+
+    let [delivery] = &wait_state(&server, "delivered", 1).await[..] else { panic!("one delivery") };
+    assert_eq!((&delivery["channel"], &delivery["event"]), (&json!(CHANNEL), &json!("resolved")));
+    assert_eq!(delivery["id"], told.header("webhook-id"));
+    until_forgotten(&server).await;
+    assert_eq!(sink.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_told_however_that_ended() {
+    let sink = WebhookSink::start().await;
+    let server = near().start().await;
+    let told = json!({"callback": callback(&sink)});
+    let with = |more: Value| {
+        let mut all = told.clone();
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let expired = ask(&server, with(json!({"expires_in_ms": 300}))).await;
+    sink.wait_for(1).await;
+    let withdrawn = ask(&server, told.clone()).await;
+    let path = format!("/v1/interrupts/{withdrawn}/cancel");
+    server.send(server.agent_request(Method::POST, &path).json(&json!({"text": "done by hand"}))).await.ok();
+    sink.wait_for(2).await;
+    let ended = ask(&server, told.clone()).await;
+    let run = server.interrupt(&ended).await["run"].as_str().unwrap().to_owned();
+    server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    sink.wait_for(3).await;
+    // Nobody is told who did not say where.
+    let other = ask(&server, json!({})).await;
+    answer(&server, &other, "Now.").await;
+    let received = sink.wait_for(3).await;
+    received.iter().for_each(verify);
+    let found: Vec<Value> = received
+        .iter()
+        .map(|each| {
+            let body = each.json();
+            json!([body["type"], body["data"]["interrupt"], body["data"]["resolution"]["outcome"]])
+        })
+        .collect();
+    let wanted = [
+        json!(["interrupt.expired", expired, "expired"]),
+        json!(["interrupt.resolved", withdrawn, "cancelled"]),
+        json!(["interrupt.resolved", ended, "cancelled"]),
+    ];
+    assert_eq!(found, wanted);
+    wait_state(&server, "delivered", 3).await;
+    assert_eq!(deliveries(&server, "").await.len(), 3);
+}
+
+/// A run of its own, in which it asks twice: each is told to its own place.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_question_of_a_run_has_a_place_of_its_own() {
+    let (one, other) = (WebhookSink::start().await, WebhookSink::start().await);
+    let server = near().start().await;
+    let start = server.agent_request(Method::POST, "/v1/runs");
+    let body = json!({"workflow": "external", "input": {"task": "deploy"}});
+    let run = server.send(start.json(&body)).await.ok()["id"].clone();
+    let first = ask(&server, json!({"run": run, "callback": callback(&one)})).await;
+    let second = ask(&server, json!({"run": run, "callback": callback(&other)})).await;
+    answer(&server, &second, "Later.").await;
+    let told = other.wait_for(1).await;
+    assert_eq!(told[0].json()["data"]["interrupt"], json!(second));
+    answer(&server, &first, "Now.").await;
+    let told = one.wait_for(1).await;
+    assert_eq!(told[0].json()["data"]["resolution"]["text"], "Now.");
+    until_forgotten(&server).await;
+    assert_eq!((one.count(), other.count()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
+    let sink = WebhookSink::start().await;
+    sink.hold();
+    let mut server = near().start().await;
+    let id = ask(&server, json!({"callback": callback(&sink)})).await;
+    // Before the decision, too: what is kept outlives the process.
+    server.restart().await;
+    answer(&server, &id, "On Monday.").await;
+    sink.wait_for(1).await;
+    server.kill();
+    sink.release();
+    server.start().await;
+    let received = sink.wait_for(2).await;
+    received.iter().for_each(verify);
+    assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"), "the same delivery");
+    assert_eq!(received[0].body, received[1].body);
+    wait_state(&server, "delivered", 1).await;
+    until_forgotten(&server).await;
+}
+
+/// At once after the answer to the decision, which may be before anything is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_lost_with_the_process_that_took_the_decisions() {
+    const ASKS: usize = 8;
+    let sink = WebhookSink::start().await;
+    let mut server = near().start().await;
+    for n in 1..=ASKS {
+        let id = ask(&server, json!({"callback": callback(&sink)})).await;
+        answer(&server, &id, "Yes.").await;
+        server.kill();
+        server.start().await;
+        wait_state(&server, "delivered", n).await;
+    }
+    let mut ids: Vec<String> =
+        sink.received().iter().map(|each| each.header("webhook-id").to_owned()).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), ASKS, "one id for each");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_tried_again_and_by_hand_after_that() {
+    let sink = WebhookSink::start().await;
+    sink.answer_with(503, "retry-after", "1");
+    let server = near().start().await;
+    let id = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &id, "Yes.").await;
+    let received = sink.wait_for(2).await;
+    assert_eq!(received[0].header("webhook-id"), received[1].header("webhook-id"));
+    wait_state(&server, "delivered", 1).await;
+
+    // One that wants nothing more is not told again by itself, and keeps nothing from the others.
+    sink.answer([410]);
+    let gone = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &gone, "Yes.").await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    assert_eq!((&failed["interrupt"], &failed["status"]), (&json!(gone), &json!(410)));
+    let another = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &another, "Yes.").await;
+    wait_state(&server, "delivered", 2).await;
+    let path = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
+    server.post(&path, &json!({})).await.ok();
+    wait_state(&server, "delivered", 3).await;
+    sink.received().iter().for_each(verify);
+    until_forgotten(&server).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_not_be_told_is_refused_where_it_stands_and_not_repeated() {
+    let sink = WebhookSink::start().await;
+    let url = sink.url("/hush4711");
+    let far = TestServer::setup().start().await;
+    let near = near().start().await;
+    let good = json!({"url": url, "secret": SECRET});
+    let of = |name: &str, value: Value| {
+        let mut callback = good.clone();
+        callback[name] = value;
+        callback
+    };
+    let long = format!("https://example.org/hush4711{}", "x".repeat(2_048));
+    for (server, callback, pointer) in [
+        // Addresses of this machine, where no configuration names them.
+        (&far, of("url", json!(url)), "/callback/url"),
+        (&far, of("url", json!(url.replacen("http:", "https:", 1))), "/callback/url"),
+        (&near, of("url", json!("http://10.0.0.7/hush4711")), "/callback/url"),
+        (&near, of("url", json!("ftp://example.org/hush4711")), "/callback/url"),
+        (&near, of("url", json!("https://me:hush4711@example.org/")), "/callback/url"),
+        (&near, of("url", json!("hush4711")), "/callback/url"),
+        (&near, of("url", json!(long)), "/callback/url"),
+        (&near, of("secret", json!("hush4711")), "/callback/secret"),
+        (&near, of("secret", json!("whsec_aHVzaDQ3MTE=")), "/callback/secret"),
+        (&near, json!({"url": url}), "/callback/secret"),
+        (&near, json!({"secret": SECRET}), "/callback/url"),
+        (&near, of("more", json!(1)), "/callback/more"),
+        (&near, json!("hush4711"), "/callback"),
+    ] {
+        let refused = post(server, &question(&json!({"callback": callback})), None).await;
+        assert_eq!(refused.refusal(), (422, "invalid_request"), "{callback}: {:?}", refused.body);
+        assert_eq!(refused.body["errors"][0]["pointer"], pointer, "{callback}");
+        let text = refused.body.to_string();
+        assert!(
+            !text.contains("hush4711") && !text.contains("aHVzaDQ3MTE") && !text.contains(SECRET),
+            "{text}"
+        );
+    }
+    for server in [&far, &near] {
+        assert!(server.get("/v1/interrupts").await.ok()["items"].as_array().unwrap().is_empty());
+        assert!(files(server, "hush4711").is_empty(), "nothing is kept of what is refused");
+    }
+}
+
+/// A name is looked up when it is told, and where it leads then is what counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_leads_to_this_machine_is_not_told() {
+    let sink = WebhookSink::start().await;
+    let server = TestServer::setup().start().await;
+    let url = sink.url(HIDDEN).replacen("http://127.0.0.1", "https://localhost", 1);
+    let id = ask(&server, json!({"callback": {"url": url, "secret": SECRET}})).await;
+    answer(&server, &id, "Yes.").await;
+    let tried = eventually("it was tried", async || {
+        let found = deliveries(&server, "").await.pop()?;
+        (found["attempts"].as_u64() > Some(0)).then_some(found)
+    })
+    .await;
+    assert!(tried["error"].as_str().unwrap().contains("nobody has allowed"), "{tried}");
+    assert_eq!(sink.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
+    let sink = WebhookSink::start().await;
+    sink.answer([400]);
+    let server = near().start().await;
+    let made = post(&server, &question(&json!({"callback": callback(&sink)})), None).await.ok();
+    let id = made["id"].as_str().unwrap();
+    for text in [SECRET, HIDDEN] {
+        let [file] = &files(&server, text)[..] else { panic!("one file") };
+        assert!(file.ends_with(format!("callbacks/{id}.json")), "{}", file.display());
+        for path in [file.as_path(), file.parent().unwrap()] {
+            assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o077, 0);
+        }
+    }
+    answer(&server, id, "Yes.").await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    let run = made["run"].as_str().unwrap();
+    let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
+    let events = server.get(&format!("/v1/audit/events?stream={run}&limit=200")).await.ok();
+    let read = server.interrupt(id).await;
+    assert!(events.to_string().contains("interrupt_opened"), "{events}");
+    for text in [made.to_string(), shown.to_string(), events.to_string(), read.to_string(), server.stderr()] {
+        assert!(!text.contains(SECRET) && !text.contains(HIDDEN), "{text}");
+    }
+    // It may still be tried by hand, until the run is erased.
+    assert!(!files(&server, SECRET).is_empty());
+    server.post("/v1/erasures", &json!({"run": run})).await.ok();
+    assert!(files(&server, SECRET).is_empty());
+    let path = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
+    server.post(&path, &json!({})).await.ok();
+    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+    assert!(dropped["error"].as_str().unwrap().contains("is not kept any more"), "{dropped}");
+    assert_eq!(sink.count(), 1);
+}
+
+/// The key is of the whole request, the callback included.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_asks_once_and_is_told_once() {
+    let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);
+    let server = near().start().await;
+    let body = question(&json!({"callback": callback(&sink)}));
+    let first = post(&server, &body, Some("deploy-1")).await.ok();
+    let again = post(&server, &body, Some("deploy-1")).await.ok();
+    assert_eq!(first["id"], again["id"]);
+    assert_eq!(files(&server, SECRET).len(), 1, "of the repeat nothing is kept");
+    let elsewhere = question(&json!({"callback": callback(&other)}));
+    let refused = post(&server, &elsewhere, Some("deploy-1")).await;
+    assert_eq!(refused.refusal(), (422, "idempotency_key_reused"));
+    assert_eq!(files(&server, SECRET).len(), 1, "of what is refused nothing is kept");
+    answer(&server, first["id"].as_str().unwrap(), "Yes.").await;
+    sink.wait_for(1).await;
+    wait_state(&server, "delivered", 1).await;
+    assert_eq!((sink.count(), other.count()), (1, 0));
+    until_forgotten(&server).await;
+}
+
+/// Of two nodes that share a database any one tells it: also one that was not asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
+    let sink = WebhookSink::start().await;
+    let (url, lease) = (database().await, Duration::from_secs(2));
+    let mut one = near().database(&url, "a").lease(lease).start().await;
+    let other = near().database(&url, "b").lease(lease).start().await;
+    let id = ask(&one, json!({"callback": callback(&sink)})).await;
+    assert!(files(&one, SECRET).is_empty(), "nothing lies in a folder");
+    one.kill();
+    answer(&other, &id, "Yes.").await;
+    let told = sink.wait_for(1).await;
+    verify(&told[0]);
+    wait_state(&other, "delivered", 1).await;
+}

@@ -1,0 +1,260 @@
+//! Where agents of others are told of the resolution of what they asked.
+//!
+//! The journal says of an interrupt that there is such a place. Where it is and what signs there is [kept](crate::kept)
+//! beside it, under the id of the interrupt and before the event that opens it. It is forgotten once the agent was told,
+//! once what failed is tried no more, and once the run is erased.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use holdshort_core::channel::{CALLBACKS, Channel as Definition, Rule, Source, To, Via};
+use holdshort_core::delivery::DeliveryState;
+use holdshort_core::hold::Hold;
+use holdshort_core::id::{Draw, InterruptId, RunId};
+use holdshort_core::limits::URL_CHARS;
+use holdshort_core::projection::InterruptRow;
+use holdshort_core::schema::Problem;
+use holdshort_core::time::Timestamp;
+use holdshort_engine::Clock;
+use holdshort_engine::outbox::Callback;
+use holdshort_notify::{Channel, Encoding, Error, Secret, Secrets};
+use holdshort_protocol::{AskCallback, Code};
+use holdshort_store::{DeliveryFilter, InterruptFilter, Outbox, Tables};
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::kept::Kept;
+use crate::limits::{
+    CALLBACK_ATTEMPTS, CALLBACK_RETRY_MS, CALLBACK_SWEEP_TIME, CALLBACK_TIMEOUT_MS, CALLBACK_UNKNOWN_MS, PAGE,
+};
+use crate::problem::{Answer, Refused};
+use crate::view;
+
+const FOLDER: &str = "callbacks";
+/// Where the channel leads by itself: each delivery has a URL of its own, and a name of this kind stands for no address.
+const NOWHERE: &str = "https://callbacks.invalid/";
+
+/// What the journal does not hold.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    url: String,
+    secret: String,
+    at: Timestamp,
+}
+
+pub struct Callbacks {
+    kept: Kept,
+    definition: Definition,
+}
+
+impl Callbacks {
+    /// `allow`: ranges of addresses that are not public and may be reached all the same.
+    pub fn open(data: &Path, allow: Vec<String>) -> Self {
+        let definition = Definition {
+            name: CALLBACKS.to_owned(),
+            rule: Rule::default(),
+            via: Via::Webhook,
+            url: Source::Plain(String::new()),
+            to: To::Channel,
+            mail: None,
+            slack: None,
+            secrets: Vec::new(),
+            headers: BTreeMap::new(),
+            title: false,
+            allow,
+            attempts: CALLBACK_ATTEMPTS,
+            retry_ms: CALLBACK_RETRY_MS,
+            timeout_ms: CALLBACK_TIMEOUT_MS,
+            hold: Hold::default(),
+            personal: BTreeMap::new(),
+        };
+        Self { kept: Kept::open(data, FOLDER), definition }
+    }
+
+    /// The one that the outbox knows all of them by.
+    pub fn channel(&self) -> Result<Channel, Error> {
+        self.to(NOWHERE.to_owned(), None)
+    }
+
+    fn to(&self, url: String, secret: Option<String>) -> Result<Channel, Error> {
+        let secrets = Secrets { url, secret, headers: BTreeMap::new() };
+        Channel::registered(self.definition.clone(), secrets, Encoding::default())
+    }
+
+    /// What is wrong with one, in words that hold neither part of it.
+    pub fn check(&self, callback: &AskCallback) -> Answer<()> {
+        let AskCallback { url, secret } = callback;
+        let mut problems = Vec::new();
+        let why = if url.len() > URL_CHARS {
+            Some(format!("is longer than {URL_CHARS} bytes"))
+        } else {
+            match self.to(url.clone(), None) {
+                Ok(to) => {
+                    to.check_address().err().map(|_| "leads to an address that nobody has allowed".to_owned())
+                }
+                Err(Error::Url { why, .. }) => Some(why.to_owned()),
+                Err(error) => Some(error.to_string()),
+            }
+        };
+        problems.extend(why.map(|why| Problem::new("/callback/url", why)));
+        if let Err(why) = Secret::parse(secret) {
+            problems.push(Problem::new("/callback/secret", why.to_string()));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
+    }
+
+    /// Keeps one for an interrupt that is to be opened, under the id that it is to have.
+    pub async fn keep(&self, app: &App, callback: AskCallback) -> Answer<InterruptId> {
+        let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
+        let AskCallback { url, secret } = callback;
+        self.kept.keep(app, id.as_str(), Stored { url, secret, at: app.now() }).await?;
+        Ok(id)
+    }
+
+    /// Nothing is told there any more.
+    pub async fn forget(&self, app: &App, id: &InterruptId) -> Answer<()> {
+        self.kept.forget(app, id.as_str()).await
+    }
+
+    /// The same of all interrupts of these runs, which are erased.
+    pub async fn forget_runs(&self, app: &App, runs: &[RunId]) -> Answer<()> {
+        let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
+        if kept.is_empty() {
+            return Ok(());
+        }
+        for run in runs {
+            let filter = InterruptFilter { run: Some(run.clone()), ..InterruptFilter::default() };
+            let mut after = None;
+            loop {
+                let page = app.journal().interrupts(&filter, after.as_ref(), PAGE.into()).await?;
+                for row in page.items.iter().filter(|row| kept.contains(&row.interrupt)) {
+                    self.forget(app, &row.interrupt).await?;
+                }
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where whoever asked is told, and of what; `None`: that is not kept any more, or nobody may be told there by now.
+    pub async fn of(&self, app: &App, id: &InterruptId) -> Answer<Option<Callback>> {
+        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
+        let Some(Stored { url, secret, .. }) = stored else { return Ok(None) };
+        let channel = match self.to(url, Some(secret)) {
+            Ok(channel) => channel,
+            Err(why) => {
+                tracing::error!(interrupt = %id, %why, "an agent is not told where it said");
+                return Ok(None);
+            }
+        };
+        // As it is written: memory may not know of it yet.
+        let row = app.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))?;
+        let resolution = view::interrupt::standing_for_asker(app, &row).await?;
+        let resolution = resolution.and_then(|resolution| serde_json::to_value(resolution).ok());
+        let resolution = resolution.ok_or_else(|| Refused::of(Code::Internal))?;
+        Ok(Some(Callback { channel, resolution }))
+    }
+
+    /// Forgets those that nothing is told of any more.
+    async fn sweep(&self, app: &App) -> Answer<()> {
+        let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
+        for id in &kept {
+            let is_over = match app.journal().interrupt(id).await? {
+                None => self.is_left_behind(app, id).await?,
+                Some(row) if row.open => false,
+                Some(row) => is_over(app, &row).await?,
+            };
+            if is_over {
+                self.forget(app, id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no event follows any more that would open it: a crash came in between.
+    async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
+        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
+        Ok(stored.is_none_or(|stored| app.now().ms_since(stored.at) > CALLBACK_UNKNOWN_MS))
+    }
+}
+
+/// Whether the agent was told, or can not be told any more: what failed may be tried again by hand while it is known what it
+/// said, unless the run is erased.
+async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
+    let filter = DeliveryFilter {
+        channel: Some(CALLBACKS.to_owned()),
+        state: None,
+        interrupt: Some(row.interrupt.clone()),
+    };
+    let told = app.journal().deliveries(&filter, None, 1).await?.items;
+    let may_follow =
+        told.iter().any(|each| each.state != DeliveryState::Delivered && !each.notice.is_empty());
+    Ok(!may_follow || app.driver.load(&row.run).await?.erased.is_some())
+}
+
+/// Looks through what is kept, now and then. Runs for as long as it is not dropped.
+pub async fn keep_swept(app: Arc<App>) {
+    loop {
+        if let Err(refused) = app.callbacks.sweep(&app).await {
+            let why = refused.0.detail;
+            tracing::warn!(why, "what is kept of where agents are told can not be looked through");
+        }
+        tokio::time::sleep(CALLBACK_SWEEP_TIME).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    fn wrong(allow: &[&str], url: &str, secret: &str) -> Vec<String> {
+        let allow = allow.iter().map(|range| (*range).to_owned()).collect();
+        let callback = AskCallback { url: url.to_owned(), secret: secret.to_owned() };
+        let refused = Callbacks::open(Path::new("/nowhere"), allow).check(&callback).err();
+        let errors = refused.map(|refused| refused.0.errors).unwrap_or_default();
+        for error in &errors {
+            assert!(!error.message.contains("hunter2") && !error.message.contains(SECRET), "{error:?}");
+        }
+        errors.into_iter().map(|error| error.pointer).collect()
+    }
+
+    #[test]
+    fn a_callback_goes_where_one_may_and_is_signed() {
+        let (none, private): (&[&str], &[&str]) = (&[], &["10.0.0.0/8"]);
+        let (url, signs): (&[&str], &[&str]) = (&["/callback/url"], &["/callback/secret"]);
+        let both: &[&str] = &["/callback/url", "/callback/secret"];
+        let long = format!("https://example.org/{}", "x".repeat(URL_CHARS));
+        for (allow, to, secret, expected) in [
+            (none, "https://agent.example.org/hunter2", SECRET, none),
+            (none, "https://[2a00:1450:4001::1]/", SECRET, none),
+            (none, "http://agent.example.org/hunter2", SECRET, url),
+            (none, "https://10.0.0.7/hunter2", SECRET, url),
+            (none, "https://[::ffff:10.0.0.7]/hunter2", SECRET, url),
+            (none, "https://0x7f.1/hunter2", SECRET, url),
+            (private, "http://10.0.0.7/hunter2", SECRET, none),
+            (private, "https://127.0.0.1/hunter2", SECRET, url),
+            (none, "ftp://agent.example.org/hunter2", SECRET, url),
+            (none, "https://me:hunter2@agent.example.org/", SECRET, url),
+            (none, "hunter2", SECRET, url),
+            (none, long.as_str(), SECRET, url),
+            (none, "https://agent.example.org/", "hunter2", signs),
+            (none, "https://agent.example.org/", "whsec_aHVudGVyMg==", signs),
+            (none, "", "", both),
+        ] {
+            assert_eq!(wrong(allow, to, secret), expected, "{allow:?} {to}");
+        }
+    }
+
+    #[test]
+    fn the_channel_of_all_leads_nowhere_by_itself() {
+        let channel = Callbacks::open(Path::new("/nowhere"), Vec::new()).channel().unwrap();
+        assert_eq!(channel.definition().name, CALLBACKS);
+    }
+}

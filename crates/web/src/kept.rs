@@ -1,0 +1,106 @@
+//! What lets somebody in elsewhere and is therefore in no event: each under the id of what the journal knows of it.
+//!
+//! It lies in a file for each in a folder of the data folder, which its owner alone may read, or where several nodes share a
+//! database in that database, beside their tokens: any of them sends.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use holdshort_protocol::Code;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::app::{App, blocking};
+use crate::problem::{Answer, Refused};
+use crate::secrets::{self, Error};
+
+pub(crate) struct Kept {
+    /// Of the folder, and in front of each id in the database.
+    name: &'static str,
+    folder: PathBuf,
+}
+
+impl Kept {
+    pub(crate) fn open(data: &Path, name: &'static str) -> Self {
+        Self { name, folder: data.join(name) }
+    }
+
+    /// `None`: nothing that can be read is kept under this id.
+    pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        if let Some(database) = app.journal().database() {
+            let found = database.shared(&self.shared(id)).await?;
+            return Ok(found.and_then(|text| serde_json::from_str(&text).ok()));
+        }
+        let path = self.path(id);
+        blocking(move || secrets::read(&path)).await
+    }
+
+    pub(crate) async fn keep<T>(&self, app: &App, id: &str, value: T) -> Answer<()>
+    where
+        T: Serialize + Send + 'static,
+    {
+        if let Some(database) = app.journal().database() {
+            let text = serde_json::to_string(&value).map_err(|_| Refused::of(Code::Internal))?;
+            return Ok(database.share(&self.shared(id), Some(&text)).await?);
+        }
+        let (folder, path) = (self.folder.clone(), self.path(id));
+        blocking(move || {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| Error::Io { path: folder, source })?;
+            secrets::write(&path, &value)
+        })
+        .await
+    }
+
+    pub(crate) async fn forget(&self, app: &App, id: &str) -> Answer<()> {
+        if let Some(database) = app.journal().database() {
+            return Ok(database.share(&self.shared(id), None).await?);
+        }
+        let path = self.path(id);
+        blocking(move || match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { path, source }),
+            Ok(()) | Err(_) => Ok(()),
+        })
+        .await
+    }
+
+    /// The ids of what lies in the folder.
+    pub(crate) async fn lying<I>(&self) -> Answer<BTreeSet<I>>
+    where
+        I: FromStr + Ord + Send + 'static,
+    {
+        let folder = self.folder.clone();
+        blocking(move || {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            Ok(names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect())
+        })
+        .await
+    }
+
+    /// The ids of all that is kept.
+    pub(crate) async fn all<I>(&self, app: &App) -> Answer<BTreeSet<I>>
+    where
+        I: FromStr + Ord + Send + 'static,
+    {
+        let Some(database) = app.journal().database() else { return self.lying().await };
+        let prefix = self.shared("");
+        let names = database.shared_under(&prefix).await?;
+        Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+
+    fn shared(&self, id: &str) -> String {
+        format!("{}/{id}", self.name)
+    }
+}
