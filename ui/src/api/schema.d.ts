@@ -585,7 +585,7 @@ export interface paths {
         /**
          * Ask a person.
          * @description For agents of other frameworks. Without `run` a run of the workflow `external` starts that completes with the
-         *     resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`.
+         *     resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`, or name a `callback`, to which it is sent.
          */
         post: operations["ask"];
         delete?: never;
@@ -1992,6 +1992,7 @@ export interface components {
         Ask: {
             assignment?: components["schemas"]["AskAssignment"] | null;
             call?: components["schemas"]["ForeignCall"] | null;
+            callback?: components["schemas"]["AskCallback"] | null;
             /** @description Who is asked while nobody decides, step by step. */
             escalation?: components["schemas"]["AskEscalation"][];
             /** Format: int64 */
@@ -2045,6 +2046,18 @@ export interface components {
             /** @description `true` without it. `false`: whoever started the run, or wrote the edit, does not release it. */
             self_approval?: boolean | null;
             stages?: components["schemas"]["Stage"][] | null;
+        };
+        /**
+         * @description Where an agent is told of the resolution, and what signs that. Both may let somebody in: neither is shown again.
+         * @example {
+         *       "url": "https://agent.example.org/resolved",
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+         *     }
+         */
+        AskCallback: {
+            /** @description Of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. */
+            secret: string;
+            url: string;
         };
         /** @description An option, by its id and perhaps with a label of its own. */
         AskChoice: {
