@@ -29,7 +29,8 @@ fn the_vectors_of_the_documents_hold() {
     let vectors: Vec<Value> = page
         .split("```json\n")
         .skip(1)
-        .map(|block| serde_json::from_str(block.split("```").next().unwrap()).unwrap())
+        .map(|block| serde_json::from_str::<Value>(block.split("```").next().unwrap()).unwrap())
+        .filter(|block| block.get("signature").is_some())
         .collect();
     assert_eq!(vectors.len(), 2);
     for vector in vectors {

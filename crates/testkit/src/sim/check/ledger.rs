@@ -234,6 +234,14 @@ impl Witnessed {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
+    /// What its client says that it ran, after a person approved it, counts whatever holds ours back.
+    pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
+        self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
+            matches!(spec.runs, Runs::Client { .. })
+                && matches!(call.authority, Some(Authority::Interrupt(_)))
+        })
+    }
+
     fn may_start(
         &self,
         id: &str,
@@ -255,12 +263,7 @@ impl Witnessed {
         if released.digest != digest {
             return Err(format!("{id} starts with another digest than was released"));
         }
-        // What its client says that it ran, after a person approved it, counts whatever holds ours back.
-        let by_client = self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
-            matches!(spec.runs, Runs::Client { .. })
-                && matches!(call.authority, Some(Authority::Interrupt(_)))
-        });
-        if by_client {
+        if self.may_have_run_elsewhere(call) {
             return Ok(());
         }
         if self.is_held(system, freezes::of_call(&self.run, id)) {

@@ -54,8 +54,9 @@ impl Witnessed {
             Fact::ModelStarted { step, .. } => self.is_let(step),
             Fact::TrialStarted { call, .. } => self.is_let(&self.step_of(call)),
             Fact::ToolStarted { call, .. } => {
-                let is_cut_off = self.run.calls.get(call).is_some_and(|call| call.trial.commits > 0);
-                if is_cut_off { Ok(()) } else { self.is_let(&self.step_of(call)) }
+                let goes_on = |call: &Call| call.trial.commits > 0 || self.may_have_run_elsewhere(call);
+                let is_begun = self.run.calls.get(call).is_some_and(|call| goes_on(call));
+                if is_begun { Ok(()) } else { self.is_let(&self.step_of(call)) }
             }
             Fact::InterruptOpened(opened) if opened.kind == Kind::Question => self.may_ask(opened, at),
             Fact::InterruptResolved { interrupt, cause, .. } => {

@@ -136,7 +136,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     assert_eq!(failed["state"], "failed");
     assert!(failed["error"].as_str().unwrap().contains("The rows are wrong."), "{failed}");
     assert!(python.refused(&["status", "none"]).await.starts_with("404: "));
-    assert!(python.refused(&["tea"]).await.contains("client.py run CREW"));
+    assert!(python.refused(&["tea"]).await.contains("client.py run compliance"));
     python.ok(&["unregister", hook["webhook_id"].as_str().unwrap()]).await;
 }
 

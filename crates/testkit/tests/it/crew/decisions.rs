@@ -65,6 +65,9 @@ async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let path = format!("/crew/pause/{task}");
     let (_, held) = ask(&server, &service, Method::POST, &path, Some(&held)).await;
     model.release();
+    // What a reviewer says while the analyst works is told it, and it is asked once more.
+    let replies = async || server.events_of(&task, "model_replied").await.len();
+    eventually("the analyst is done", async || (replies().await == 2).then_some(())).await;
 
     let resume = format!("/crew/resume/{task}");
     let answer = json!({"status": "approved", "comments": "a namesake"});

@@ -290,7 +290,8 @@ async fn a_delivery_of_a_checkpoint_names_no_review() {
     );
     let setup = TestServer::setup().channels(&channels).env("HOOK_SECRET", crate::telling::SECRET);
     let server = setup.checkpoint_every(std::time::Duration::from_secs(1)).start().await;
-    server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
+    let asks = server.agent_request(Method::POST, "/v1/interrupts");
+    server.send(asks.json(&json!({"kind": "question", "title": "When?"}))).await.ok();
     sink.wait_for(1).await;
     let listed = server.get("/v1/deliveries").await.ok();
     let id = listed["items"][0]["id"].as_str().unwrap();
