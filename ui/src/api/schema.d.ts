@@ -8935,6 +8935,8 @@ export interface operations {
             header?: {
                 /** @description The same request under the same key begins one undo */
                 "Idempotency-Key"?: string | null;
+                /** @description The undo's trace is a part of this one (W3C Trace Context) */
+                traceparent?: string | null;
             };
             path: {
                 /** @example run_01k6f0000000000000000000aa */

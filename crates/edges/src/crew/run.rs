@@ -15,6 +15,7 @@ use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -40,14 +41,21 @@ pub(super) async fn run(
     guest: Guest,
     Extension(crew): Extension<Arc<Crew>>,
     idempotency: Idempotency,
+    joined: Joined,
     body: Body,
 ) -> Answer<Response> {
     let caller = guest.through(CHANNEL)?;
-    let answer = begin(&caller, &crew, idempotency, body);
+    let answer = begin(&caller, &crew, idempotency, joined, body);
     Ok(Box::pin(crew.limits.within(Counted::Run, &caller, answer)).await)
 }
 
-async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Body) -> Answer<Json<Value>> {
+async fn begin(
+    caller: &Caller,
+    crew: &Crew,
+    idempotency: Idempotency,
+    Joined(trace): Joined,
+    body: Body,
+) -> Answer<Json<Value>> {
     let value = body.value().await?;
     let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
     let found = crews::find(&caller.app, &crew_name)?;
@@ -85,7 +93,7 @@ async fn begin(caller: &Caller, crew: &Crew, idempotency: Idempotency, body: Bod
         ask: None,
         key: idempotency.of(&caller.actor, "POST /edges/crew/run", &value),
         front: None,
-        trace: None,
+        trace,
     };
     let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let started = detached(async move { driver.start(start, actor).await }).await;

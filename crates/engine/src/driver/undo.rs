@@ -10,6 +10,7 @@ use holdshort_core::run::undo::{self, Arguments, NotUndone};
 use holdshort_core::run::{Config, Origin, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::State;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_store::{Blob, Journal};
 
 use super::Driver;
@@ -24,6 +25,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         run: &RunId,
         to: u64,
         key: Option<IdempotencyKey>,
+        trace: Option<TraceParent>,
         actor: Actor,
     ) -> Result<StartedRun, Error> {
         if let Some(known) = self.known(key.as_ref()).await? {
@@ -59,7 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ask: None,
             key,
             front: None,
-            trace: None,
+            trace,
         };
         self.start(start, actor).await.map_err(|error| match error {
             // It is the run's, and nothing that this request says.

@@ -12,6 +12,7 @@ use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Ids};
 use holdshort_web::view;
@@ -176,7 +177,8 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one undo")
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one undo"),
+        ("traceparent" = Option<String>, Header, description = "The undo's trace is a part of this one (W3C Trace Context)")
     ),
     request_body(content = Option<UndoChanges>, description = "May be left out"),
     responses(
@@ -189,6 +191,7 @@ pub(crate) async fn undo(
     caller: Caller,
     Id(id): Id<RunId>,
     idempotency: Idempotency,
+    Joined(trace): Joined,
     body: Body,
 ) -> Answer<Response> {
     caller.sees(&id).await?;
@@ -197,7 +200,7 @@ pub(crate) async fn undo(
     let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/undo"), &value);
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
-    let begun = detached(async move { driver.undo(&id, to, key, actor).await }).await?;
+    let begun = detached(async move { driver.undo(&id, to, key, trace, actor).await }).await?;
     let shown = view::now::left(&app, &begun).await?;
     Ok(created(begun.is_replayed(), Json(shown)))
 }

@@ -580,7 +580,7 @@ impl Deed {
                     driver.amend_answer(&run, &id, *input, actor).await?;
                 }
             }
-            Self::Undo { run, to } => drop(driver.undo(&run, to, None, someone("alice")).await?),
+            Self::Undo { run, to } => drop(driver.undo(&run, to, None, None, someone("alice")).await?),
             Self::Sweep => drop(driver.sweep().await?),
         }
         Ok(())

@@ -127,6 +127,12 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
         ("audience", token(&key, "k", &with("aud", json!("others"))), 401, "unauthenticated"),
         ("expired", token(&key, "k", &with("exp", json!(now() - 5))), 401, "credential_expired"),
         ("not yet", token(&key, "k", &with("nbf", json!(now() + 600))), 401, "unauthenticated"),
+        (
+            "issued in five minutes",
+            token(&key, "k", &with("iat", json!(now() + 300))),
+            401,
+            "unauthenticated",
+        ),
         ("kid", token(&key, "x", &good), 401, "unauthenticated"),
         ("another's key", token(&Signer::ec(), "k", &good), 401, "unauthenticated"),
         (

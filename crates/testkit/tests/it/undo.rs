@@ -363,3 +363,17 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     expected.remove("made/7");
     assert_eq!(played.tree(), expected);
 }
+
+/// Who asks for an undo may be in a trace already: the run that does it is a part of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_joins_the_trace_of_who_asked_for_it() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let played = played().await;
+    let path = format!("/v1/runs/{}/undo", played.run);
+    let request = played.server.request(Method::POST, &path).json(&json!({})).header("traceparent", PARENT);
+    let undo = played.server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
+    let started = played.server.events_of(&undo, "run_started").await;
+    assert_eq!(started[0]["data"]["trace"], PARENT);
+    let first = played.server.events_of(&played.run, "run_started").await;
+    assert_eq!(first[0]["data"]["trace"], Value::Null);
+}

@@ -340,3 +340,16 @@ async fn the_same_request_under_one_key_starts_one_crew() {
     }
     assert_eq!(tasks[0], tasks[1]);
 }
+
+/// Who starts a crew may be in a trace already: its run is a part of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crew_joins_the_trace_of_who_started_it() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let model = model().await;
+    let server = setup(&model).start().await;
+    let body = json!({"crew_name": "fraud", "inputs": {"case": "T123"}, "async_execution": true});
+    let request = server.request(reqwest::Method::POST, &format!("{BASE}/crew/run")).json(&body);
+    let told = server.send(request.header("traceparent", PARENT)).await.ok();
+    let started = server.events_of(told["task_id"].as_str().unwrap(), "run_started").await;
+    assert_eq!(started[0]["data"]["trace"], PARENT);
+}
