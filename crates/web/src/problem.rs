@@ -77,6 +77,11 @@ impl Refused {
     pub fn code(&self) -> Code {
         self.0.code
     }
+
+    /// Whether it is known that nothing was written. Where the store failed it may have been written all the same.
+    pub fn wrote_nothing(&self) -> bool {
+        self.code().status() < 500
+    }
 }
 
 /// What is wrong, where it is one thing.
@@ -325,6 +330,23 @@ impl From<holdshort_store::Error> for Refused {
             | Store::Outdated { .. }
             | Store::OlderNodes { .. }
             | Store::Io(_) => Self::of(Code::StoreFailed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_failing_store_wrote_is_not_known() {
+        for (code, wrote_nothing) in [
+            (Code::StoreFailed, false),
+            (Code::Internal, false),
+            (Code::ForbiddenRole, true),
+            (Code::IdempotencyKeyReused, true),
+        ] {
+            assert_eq!(Refused::of(code).wrote_nothing(), wrote_nothing, "{code:?}");
         }
     }
 }

@@ -98,10 +98,12 @@ impl Push {
             match app.driver.change_system(input, actor).await {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
-                    if !is_known {
+                    let refused = Refused::from(error);
+                    // Of what may be in the journal nothing is forgotten: the sweep looks there.
+                    if !is_known && refused.wrote_nothing() {
                         app.push.kept.forget(&app, id.as_str()).await?;
                     }
-                    Err(error.into())
+                    Err(refused)
                 }
             }
         })

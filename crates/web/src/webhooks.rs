@@ -217,11 +217,14 @@ impl Webhooks {
             let _one = app.webhooks.changing.lock().await;
             app.webhooks.keep(&app, &id, Some(stored)).await?;
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
-            let done = app.driver.change_system(input, actor).await;
-            if done.is_err() {
-                app.webhooks.keep(&app, &id, None).await?;
+            if let Err(error) = app.driver.change_system(input, actor).await {
+                let refused = Refused::from(error);
+                // What may be in the journal would be told nowhere without it.
+                if refused.wrote_nothing() {
+                    app.webhooks.keep(&app, &id, None).await?;
+                }
+                return Err(refused);
             }
-            done?;
             app.webhooks.refresh(&app, &*app.driver.system().await?).await;
             Ok(id)
         })

@@ -3,7 +3,7 @@
 //! That it is held is the tool's finding, and so no choice of a model. The digest of the text stands in the heads of what
 //! was held, asked about and released.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
 use super::state::HeldResult;
@@ -47,7 +47,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Exactly what was shown becomes the result, or what the reviewer made of it where an edit is on offer.
+    /// Exactly what was shown becomes the result, or what the reviewer made of it where an edit is on offer. The tool's own
+    /// account is of the text that it wrote, and goes with no other: nobody has released what was edited out of it.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of(content.as_bytes());
@@ -55,10 +56,11 @@ impl Draft<'_> {
             self.fail_run("internal", "what was shown for release is no longer there");
             return;
         }
+        let data = if *content == *held.content { held.data.clone() } else { Value::Null };
         let fact = Fact::OutputReleased { call: id.to_owned(), edited: edit.is_some(), digest: Some(digest) };
         self.emit(fact, Content::data(json!({ "title": held.title, "content": content })));
         let fact =
             Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: Some("released".to_owned()) };
-        self.emit(fact, Content { text: Some(content), data: held.data.clone() });
+        self.emit(fact, Content { text: Some(content), data });
     }
 }

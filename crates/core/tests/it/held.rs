@@ -144,6 +144,8 @@ fn an_edit_is_what_is_released_where_it_is_on_offer() {
         (&json!(true), &json!(Digest::of(b"# Shorter\n")))
     );
     assert_eq!(world.run.calls["call_1"].result.as_deref(), Some("# Shorter\n"));
+    // What the tool says of its own text is not handed on beside another.
+    assert_eq!(world.run.calls["call_1"].outcome, Value::Null);
 }
 
 /// The rule that allows the call releases nothing that has run and waits for a person.

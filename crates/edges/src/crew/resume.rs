@@ -151,15 +151,19 @@ pub(super) async fn decide_as(
 ) -> Answer<Value> {
     let asked = Asked { run: run.id.clone(), interrupt: id.clone() };
     let is_open = run.interrupts.get(id).is_some_and(|each| each.is_open());
-    if let Some(text) = note.filter(|_| is_open) {
-        app.send(&run.id, Input::Comment { interrupt: id.clone(), text }, actor.clone()).await?;
-    }
     let decision = wire::Decision {
         option: status.option().to_owned(),
         text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),
         ..wire::Decision::default()
     };
     let interrupt = holdshort_web::decide::decide(app, &asked, actor.clone(), decision).await?;
+    // Of a decision that was refused nothing is said. One that stands is told as it is, also where this can not be written.
+    if let Some(text) = note.filter(|_| is_open) {
+        let comment = Input::Comment { interrupt: id.clone(), text };
+        if let Err(why) = app.send(&run.id, comment, actor.clone()).await {
+            tracing::warn!(run = %run.id, %why, "who was named with a decision is not recorded");
+        }
+    }
     let (word, message) = match (review::status(&interrupt), status) {
         ("PENDING", _) => ("paused", "the decision is noted; others have to decide as well"),
         (_, Status::Approved) => ("resuming", "the task goes on with its next step"),

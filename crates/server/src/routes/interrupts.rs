@@ -112,11 +112,11 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Whether the request has opened no interrupt of its own. Where the store failed it may have been written all the same.
+/// Whether the request has opened no interrupt of its own.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
-        Err(refused) => refused.code().status() < 500,
+        Err(refused) => refused.wrote_nothing(),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Connections: how each is set up, how many there are, and how long anything may take. A lost one is replaced
 //! when the next is asked for.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use deadpool_postgres::{
     Client, Hook, HookError, Manager, ManagerConfig, Object, RecyclingMethod, Runtime, Timeouts,
 };
 use tokio::time::timeout;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 
@@ -53,12 +54,21 @@ impl Drop for Asked {
 
 /// The address as it is connected to.
 pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
-    let mut config: Config = url.parse().map_err(|_| Unsupported::Address)?;
+    // `require` already verifies chain and name here. The driver knows no word for that.
+    let parsed = url
+        .parse::<Config>()
+        .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
+    let mut config: Config = parsed.map_err(|_| Unsupported::Address)?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(Unsupported::Address.into());
     }
     if config.get_ssl_mode() != SslMode::Require {
         config.ssl_mode(SslMode::Disable);
+        if leaves_the_machine(&config) {
+            tracing::warn!(
+                "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address"
+            );
+        }
     }
     if config.get_application_name().is_none() {
         config.application_name(format!("holdshort {application}"));
@@ -74,6 +84,20 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
         .keepalives_interval(Duration::from_secs(3))
         .keepalives_retries(3);
     Ok(config)
+}
+
+/// Whether one of its servers is not on this machine, as far as its address says.
+fn leaves_the_machine(config: &Config) -> bool {
+    if !config.get_hostaddrs().is_empty() {
+        return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
+    }
+    config.get_hosts().iter().any(|host| match host {
+        Host::Tcp(name) => {
+            let address = name.parse::<IpAddr>();
+            name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
+        }
+        Host::Unix(_) => false,
+    })
 }
 
 impl Pool {
@@ -141,5 +165,42 @@ impl Pool {
     /// Whoever asks from now on gets [`Error::Closed`].
     pub(super) fn close(&self) {
         self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_words_for_tls_ask_for_it_and_others_are_refused() {
+        for (word, mode) in [
+            ("sslmode=verify-full", Some(SslMode::Require)),
+            ("sslmode=require", Some(SslMode::Require)),
+            ("sslmode=disable", Some(SslMode::Disable)),
+            ("application_name=a", Some(SslMode::Disable)),
+            ("sslmode=verify-ca", None),
+            ("sslmode=verify-fuller", None),
+        ] {
+            let found = address(&format!("postgresql://u@db.internal/d?{word}"), "test").ok();
+            assert_eq!(found.map(|config| config.get_ssl_mode()), mode, "{word}");
+        }
+    }
+
+    #[test]
+    fn only_what_leaves_the_machine_is_warned_of() {
+        for (url, leaves) in [
+            ("postgresql://u@db.internal/d", true),
+            ("postgresql://u@10.0.0.1/d", true),
+            ("postgresql://u@localhost,db.internal/d", true),
+            ("host=localhost hostaddr=10.0.0.1", true),
+            ("postgresql://u@localhost/d", false),
+            ("postgresql://u@127.0.0.1/d", false),
+            ("host=db.internal hostaddr=127.0.0.1", false),
+            ("host=/run/postgresql", false),
+        ] {
+            let config = address(url, "test").unwrap();
+            assert_eq!(leaves_the_machine(&config), leaves, "{url}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! TLS to the database, where its address says `sslmode=require`: the certificate has to be one that this machine trusts,
+//! TLS to the database, where its address says `sslmode=require` or `verify-full`: the certificate has to be one that this machine trusts,
 //! for the name that is connected to. That is more than libpq asks for with this word, and never less than it says.
 //!
 //! Where the address does not say so nothing is encrypted, also where the database could: a certificate that nobody looks
