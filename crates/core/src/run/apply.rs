@@ -318,7 +318,6 @@ impl Run {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;
                     call.started_at = Some(event.at);
-                    call.is_lost = false;
                     call.trial.commits += u32::from(call.committing().is_some());
                 });
             }
@@ -392,7 +391,7 @@ impl Run {
             Fact::ToolLost { call: id } => {
                 self.call(id, |call| {
                     call.state = CallState::Authorised;
-                    call.is_lost = true;
+                    call.lost = Some(call.attempt);
                 });
                 self.crashed(id);
             }
@@ -400,7 +399,7 @@ impl Run {
                 let doubted_at = Some(self.seq);
                 self.call(id, |call| {
                     call.state = CallState::Doubted(None);
-                    call.is_lost = true;
+                    call.lost = Some(call.attempt);
                     call.untold_at = doubted_at;
                 });
                 self.crashed(id);

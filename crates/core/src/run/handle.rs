@@ -292,7 +292,9 @@ impl Draft<'_> {
         let may_have_run = |call: &Call| match call.state {
             CallState::Ended(_) => None,
             // Of one that waits to start again, what was done before is as unknown as of one that runs.
-            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => Some(call.is_lost),
+            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
+                Some(call.lost == Some(call.attempt))
+            }
             CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => Some(true),
         };
         let open: Vec<(String, CallEnd)> = self

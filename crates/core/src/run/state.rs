@@ -263,8 +263,8 @@ pub struct Call {
     /// Starts so far, and when the last one was.
     pub attempt: u32,
     pub started_at: Option<Timestamp>,
-    /// Nobody can tell what its last start did, and it has not started again.
-    pub is_lost: bool,
+    /// The last start of which nobody can tell what it did.
+    pub lost: Option<u32>,
     pub look: Option<Look>,
     /// Something was written since the look: looked at again before it starts, and at once where a card shows files.
     pub look_again: bool,
@@ -345,7 +345,7 @@ impl Call {
             interrupt: None,
             ended_at: None,
             untold_at: None,
-            is_lost: false,
+            lost: None,
             result: None,
             outcome: Value::Null,
             held: None,

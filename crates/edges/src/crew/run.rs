@@ -118,7 +118,7 @@ fn in_words(refused: Refused) -> Refused {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
             error.pointer = format!("/inputs{rest}");
         } else if error.pointer == "/config/workspace" {
-            error.pointer = "/inputs/case".to_owned();
+            "/inputs/case".clone_into(&mut error.pointer);
         }
     })
 }
