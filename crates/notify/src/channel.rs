@@ -205,6 +205,13 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
+    /// A text without the host of its URL: for readers who are not told where it leads.
+    pub fn without_host(&self, text: &str) -> String {
+        let Some(host) = self.url.host_str().filter(|host| !host.is_empty()) else { return text.to_owned() };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        text.replace(host, "its host").replace(bare, "its host")
+    }
+
     /// How it is configured.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
