@@ -199,6 +199,12 @@ impl Channel {
         })
     }
 
+    /// The same, which sends to no address that is not in one of its ranges.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { guard: self.guard.closed(), ..self }
+    }
+
     /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         let checked = self.guard.check_literal(&self.url);

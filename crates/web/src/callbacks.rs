@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use holdshort_core::channel::{CALLBACKS, Channel as Definition, Rule, Source, To, Via};
@@ -44,6 +45,43 @@ const NOT_ALLOWED: &str = "where it is told is not allowed any more";
 const KEY_ENDED: &str = "the key that it was asked with counts no more";
 const ERASED: &str = "the run that asked is erased";
 
+/// Where agents may be told at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// At every public address, and in the networks that are allowed by name.
+    #[default]
+    Public,
+    /// In these networks alone.
+    Allowed,
+    Off,
+}
+
+impl Reach {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Allowed => "allowed",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl FromStr for Reach {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.word() == text);
+        found.ok_or_else(|| "must be `public`, `allowed` or `off`".to_owned())
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub reach: Reach,
+    /// Ranges of addresses that are not public and may be reached all the same.
+    pub allow: Vec<String>,
+}
+
 /// What the journal does not hold.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,11 +96,12 @@ struct Stored {
 pub struct Callbacks {
     kept: Kept,
     definition: Definition,
+    reach: Reach,
 }
 
 impl Callbacks {
-    /// `allow`: ranges of addresses that are not public and may be reached all the same.
-    pub fn open(data: &Path, allow: Vec<String>) -> Self {
+    pub fn open(data: &Path, settings: Settings) -> Self {
+        let Settings { reach, allow } = settings;
         let definition = Definition {
             name: CALLBACKS.to_owned(),
             rule: Rule::default(),
@@ -81,7 +120,7 @@ impl Callbacks {
             hold: Hold::default(),
             personal: BTreeMap::new(),
         };
-        Self { kept: Kept::open(data, FOLDER), definition }
+        Self { kept: Kept::open(data, FOLDER), definition, reach }
     }
 
     /// The one that the outbox knows all of them by.
@@ -91,11 +130,16 @@ impl Callbacks {
 
     fn to(&self, url: String, secret: Option<String>) -> Result<Channel, Error> {
         let secrets = Secrets { url, secret, headers: BTreeMap::new() };
-        Channel::registered(self.definition.clone(), secrets, Encoding::default())
+        let channel = Channel::registered(self.definition.clone(), secrets, Encoding::default())?;
+        Ok(if self.reach == Reach::Allowed { channel.closed() } else { channel })
     }
 
     /// What is wrong with one, in words that hold neither part of it.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
+        if self.reach == Reach::Off {
+            let why = "is not taken here: this server sends resolutions nowhere (`callbacks` is `off`); wait for yours";
+            return Err(Refused::invalid_at("/callback", why));
+        }
         let AskCallback { url, secret } = callback;
         let mut problems = Vec::new();
         let why = if url.len() > URL_CHARS {
@@ -166,6 +210,9 @@ impl Callbacks {
 
     /// The same; the inner error: why nobody may be told there.
     async fn standing(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
+        if self.reach == Reach::Off {
+            return Ok(Err(NOT_ALLOWED));
+        }
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         let Some(Stored { url, secret, key, .. }) = stored else { return Ok(Err(NOT_KEPT)) };
         if let Some(key) = key {
@@ -261,7 +308,8 @@ mod tests {
     fn wrong(allow: &[&str], url: &str, secret: &str) -> Vec<String> {
         let allow = allow.iter().map(|range| (*range).to_owned()).collect();
         let callback = AskCallback { url: url.to_owned(), secret: secret.to_owned() };
-        let refused = Callbacks::open(Path::new("/nowhere"), allow).check(&callback).err();
+        let settings = Settings { allow, ..Settings::default() };
+        let refused = Callbacks::open(Path::new("/nowhere"), settings).check(&callback).err();
         let errors = refused.map(|refused| refused.0.errors).unwrap_or_default();
         for error in &errors {
             assert!(!error.message.contains("hunter2") && !error.message.contains(SECRET), "{error:?}");
@@ -298,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_channel_of_all_leads_nowhere_by_itself() {
-        let channel = Callbacks::open(Path::new("/nowhere"), Vec::new()).channel().unwrap();
+        let channel = Callbacks::open(Path::new("/nowhere"), Settings::default()).channel().unwrap();
         assert_eq!(channel.definition().name, CALLBACKS);
     }
 }

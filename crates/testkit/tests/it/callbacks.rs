@@ -554,3 +554,37 @@ async fn a_repeat_is_answered_where_its_callback_is_allowed_no_more() {
     assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
     assert_eq!(sink.count(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_says_where_agents_may_be_told_at_all() {
+    let sink = WebhookSink::start().await;
+    let public = json!({"url": "https://1.1.1.1/resolved", "secret": SECRET});
+    let named = callback(&sink);
+    for (reach, of_public, of_named) in [
+        ("public", None, None),
+        ("allowed", Some("/callback/url"), None),
+        ("off", Some("/callback"), Some("/callback")),
+    ] {
+        let server = near().callbacks(reach).start().await;
+        for (callback, pointer) in [(&public, of_public), (&named, of_named)] {
+            let asked = post(&server, &question(&json!({"callback": callback})), None).await;
+            match pointer {
+                None => assert_eq!(asked.status, 201, "{reach} {callback}: {:?}", asked.body),
+                Some(pointer) => {
+                    assert_eq!(asked.refusal(), (422, "invalid_request"), "{reach} {callback}");
+                    assert_eq!(asked.body["errors"][0]["pointer"], pointer, "{reach} {callback}");
+                }
+            }
+        }
+    }
+    // What was asked before counts no more than what is asked now.
+    let mut server = near().start().await;
+    let id = ask(&server, json!({"callback": named})).await;
+    server.kill();
+    server.change(|setup| setup.callbacks("off"));
+    server.start().await;
+    answer(&server, &id, "Yes.").await;
+    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+    assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
+    assert_eq!(sink.count(), 0);
+}
