@@ -39,7 +39,13 @@ impl Kept {
     {
         if let Some(database) = app.journal().database() {
             let found = database.shared(&self.shared(id)).await?;
-            return Ok(found.and_then(|text| serde_json::from_str(&text).ok()));
+            return Ok(found.and_then(|text| {
+                let read = serde_json::from_str(&text);
+                if read.is_err() {
+                    tracing::error!(name = self.shared(id), "a row of `agreed` does not hold what it should");
+                }
+                read.ok()
+            }));
         }
         let path = self.path(id);
         blocking(move || match secrets::read(&path) {

@@ -453,6 +453,13 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     server.post(&retry, &json!({})).await.ok();
     wait_state(&server, "delivered", 2).await;
     assert_eq!(sink.count(), 2);
+
+    // An erasure is done, whatever becomes of the file.
+    fs::remove_file(kept(&server, malformed)).unwrap();
+    fs::create_dir(kept(&server, malformed)).unwrap();
+    let run = server.interrupt(malformed).await["run"].clone();
+    let erased = server.post("/v1/erasures", &json!({"run": run})).await.ok();
+    assert_eq!(erased["erased"], json!([run]));
 }
 
 /// What was decided can not be read: that is an attempt that failed, and the next one waits for its time.
