@@ -23,7 +23,7 @@ pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
-pub(crate) use front::{Front, callback_network, lease, listen, proxy, public_url};
+pub(crate) use front::{Front, callback_network, callback_reach, lease, listen, proxy, public_url};
 pub(crate) use keep_content::keep_content;
 pub(crate) use otlp::otlp_endpoint;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};

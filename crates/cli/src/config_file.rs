@@ -15,8 +15,8 @@ use holdshort_http::secret_file;
 use holdshort_identity::jwt::{self, Jwt};
 use holdshort_identity::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, Cors, Front, KeepCheckpoints, Otlp, PerMinute, Proxies, PublicUrl,
-    TlsFiles, network, otlp_headers,
+    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, CallbackReach, Callbacks, Cors, Front, KeepCheckpoints, Otlp,
+    PerMinute, Proxies, PublicUrl, TlsFiles, network, otlp_headers,
 };
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -45,6 +45,8 @@ struct File {
     public_url: Option<PublicUrl>,
     #[serde(deserialize_with = "proxies")]
     proxy: Option<Vec<String>>,
+    #[serde(deserialize_with = "callback_reach")]
+    callbacks: Option<CallbackReach>,
     #[serde(deserialize_with = "callback_networks")]
     callback_allow_networks: Option<Vec<String>>,
     tls_cert: Option<PathBuf>,
@@ -101,7 +103,7 @@ pub(crate) struct Settled {
     pub issuers: Vec<Jwt>,
     pub provider: Option<Oidc>,
     pub front: Front,
-    pub callback_allow_networks: Vec<String>,
+    pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
     pub keep_content: Option<Duration>,
     pub log_format: Format,
@@ -162,6 +164,14 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         },
         cors: Cors::default(),
     };
+    let callbacks = telling.pick(
+        "callbacks",
+        None,
+        said.callbacks,
+        file.callbacks,
+        Some(CallbackReach::default()),
+        |reach| reach.word().to_owned(),
+    );
     let said = (!said.callback_allow_networks.is_empty()).then(|| said.callback_allow_networks.clone());
     let callback_allow_networks =
         telling.pick("callback_allow_networks", None, said, file.callback_allow_networks, None, |named| {
@@ -277,7 +287,10 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         issuers,
         provider,
         front,
-        callback_allow_networks: callback_allow_networks.unwrap_or_default(),
+        callbacks: Callbacks {
+            reach: callbacks.unwrap_or_default(),
+            allow: callback_allow_networks.unwrap_or_default(),
+        },
         checkpoints,
         keep_content: keep_content.map(Duration::from_millis),
         log_format: log_format.unwrap_or_default(),
@@ -471,6 +484,10 @@ fn as_flags<'de, D: Deserializer<'de>>(
 
 fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     as_flags(from, args::proxy)
+}
+
+fn callback_reach<'de, D: Deserializer<'de>>(from: D) -> Result<Option<CallbackReach>, D::Error> {
+    as_flag(from, args::callback_reach)
 }
 
 fn callback_networks<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {

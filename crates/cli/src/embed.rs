@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::Context;
 use holdshort_identity::jwt::Jwt;
 use holdshort_identity::oidc::Oidc;
-use holdshort_server::{Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning};
+use holdshort_server::{
+    Callbacks, Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning,
+};
 use holdshort_store::postgres;
 
 use crate::Hooks;
@@ -42,8 +44,8 @@ pub(crate) struct Plan {
     pub provider: Option<Oidc>,
     /// How other machines reach it.
     pub front: Front,
-    /// Where agents may be told that is not public.
-    pub callback_allow_networks: Vec<String>,
+    /// Where agents may be told of what they asked.
+    pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
     /// How long what ended runs said is kept.
     pub keep_content: Option<Duration>,
@@ -88,7 +90,7 @@ impl Embedded {
             issuers: plan.issuers,
             provider: plan.provider,
             front: plan.front,
-            callback_allow_networks: plan.callback_allow_networks,
+            callbacks: plan.callbacks,
             checkpoints: plan.checkpoints,
             keep_content: plan.keep_content,
             crew: plan.crew,

@@ -38,6 +38,8 @@ pub enum Error {
 pub struct Guard {
     /// Of those that are refused otherwise.
     allowed: Vec<IpNet>,
+    /// Public ones are refused, too.
+    is_closed: bool,
 }
 
 /// A URL whose addresses were checked.
@@ -61,13 +63,23 @@ pub fn range(text: &str) -> Result<IpNet, Error> {
 impl Guard {
     /// `allowed`: [ranges](range) of addresses that are not public and may be reached all the same.
     pub fn new(allowed: &[String]) -> Result<Self, Error> {
-        Ok(Self { allowed: allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()? })
+        let allowed = allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
+        Ok(Self { allowed, is_closed: false })
+    }
+
+    /// The same, and public addresses only where they are in one of these ranges.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { is_closed: true, ..self }
     }
 
     /// What kind of address it is, where a request may not go there.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // `::ffff:127.0.0.1` is 127.0.0.1 to the kernel.
-        if self.allows(address) { None } else { not_public(address.to_canonical()) }
+        if self.allows(address) {
+            return None;
+        }
+        not_public(address.to_canonical()).or(self.is_closed.then_some("a public address"))
     }
 
     /// Whether an address is in a range that is allowed by name.

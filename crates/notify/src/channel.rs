@@ -199,10 +199,23 @@ impl Channel {
         })
     }
 
+    /// The same, which sends to no address that is not in one of its ranges.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Self { guard: self.guard.closed(), ..self }
+    }
+
     /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         let checked = self.guard.check_literal(&self.url);
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
+    }
+
+    /// A text without the host of its URL: for readers who are not told where it leads.
+    pub fn without_host(&self, text: &str) -> String {
+        let Some(host) = self.url.host_str().filter(|host| !host.is_empty()) else { return text.to_owned() };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        text.replace(host, "its host").replace(bare, "its host")
     }
 
     /// How it is configured.

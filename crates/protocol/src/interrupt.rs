@@ -398,7 +398,7 @@ pub struct Ask {
     /// What is withheld from whom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// Where the resolution is told, once.
+    /// Where the resolution is told: at least once, always with one `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
 }

@@ -25,6 +25,7 @@ pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
 pub use holdshort_edges::crew::{Settings as Crew, Wrong as WrongCrew};
 pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
+pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};
 pub use holdshort_web::cors::Cors;
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::limits::AGENT_REQUESTS;

@@ -85,8 +85,8 @@ pub struct Options {
     pub front: Front,
     /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Ranges of addresses that are not public and where agents may be told all the same.
-    pub callback_allow_networks: Vec<String>,
+    /// Where agents may be told of what they asked.
+    pub callbacks: callbacks::Settings,
     /// What the crew edge is started with.
     pub crew: crew::Settings,
     /// Where traces of runs go; `None`: nowhere.
@@ -246,7 +246,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         tracing::warn!("{notice}");
     }
 
-    let callbacks = Callbacks::open(&options.data, options.callback_allow_networks);
+    let callbacks = Callbacks::open(&options.data, options.callbacks);
     let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
     let workflows = options.workflows;

@@ -70,10 +70,7 @@ impl Pages for Telling {
     }
 
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a> {
-        Box::pin(async move {
-            let found = self.0.callbacks.of(&self.0, &delivery.interrupt).await;
-            found.map_err(|refused| Error::Internal(refused.0.detail))
-        })
+        Box::pin(self.0.callbacks.of(&self.0, &delivery.interrupt))
     }
 
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a> {

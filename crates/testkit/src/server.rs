@@ -110,6 +110,12 @@ impl Setup {
         self
     }
 
+    /// Where agents may be told at all.
+    pub fn callbacks(mut self, reach: &str) -> Self {
+        self.arguments.extend(["--callbacks", reach].map(str::to_owned));
+        self
+    }
+
     /// How often checkpoints leave the house; whole seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);

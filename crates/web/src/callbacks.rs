@@ -2,22 +2,25 @@
 //!
 //! The journal says of an interrupt that there is such a place. Where it is and what signs there is [kept](crate::kept)
 //! beside it, under the id of the interrupt and before the event that opens it. It is forgotten once the agent was told,
-//! once what failed is tried no more, and once the run is erased.
+//! once what failed is tried no more, and once the run is erased. Whether anybody may be told there is asked anew at each
+//! attempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use holdshort_core::channel::{CALLBACKS, Channel as Definition, Rule, Source, To, Via};
 use holdshort_core::delivery::DeliveryState;
 use holdshort_core::hold::Hold;
-use holdshort_core::id::{Draw, InterruptId, RunId};
+use holdshort_core::id::{Draw, InterruptId, KeyId, RunId};
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::schema::Problem;
+use holdshort_core::system::keys::Status;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
-use holdshort_engine::outbox::Callback;
+use holdshort_engine::outbox::{Callback, NoCallback};
 use holdshort_notify::{Channel, Encoding, Error, Secret, Secrets};
 use holdshort_protocol::{AskCallback, Code};
 use holdshort_store::{DeliveryFilter, InterruptFilter, Outbox, Tables};
@@ -35,23 +38,70 @@ const FOLDER: &str = "callbacks";
 /// Where the channel leads by itself: each delivery has a URL of its own, and a name of this kind stands for no address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
+/// Why nothing is told there by now.
+const NOT_KEPT: &str =
+    "where it is told is not kept any more, or can not be used: then the log of the server says why";
+const NOT_ALLOWED: &str = "where it is told is not allowed any more";
+const KEY_ENDED: &str = "the key that it was asked with counts no more";
+const ERASED: &str = "the run that asked is erased";
+
+/// Where agents may be told at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// At every public address, and in the networks that are allowed by name.
+    #[default]
+    Public,
+    /// In these networks alone.
+    Allowed,
+    Off,
+}
+
+impl Reach {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Allowed => "allowed",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl FromStr for Reach {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.word() == text);
+        found.ok_or_else(|| "must be `public`, `allowed` or `off`".to_owned())
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub reach: Reach,
+    /// Ranges of addresses that are not public and may be reached all the same.
+    pub allow: Vec<String>,
+}
+
 /// What the journal does not hold.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
     url: String,
     secret: String,
+    /// What let the agent in, where that can be revoked.
+    key: Option<KeyId>,
     at: Timestamp,
 }
 
 pub struct Callbacks {
     kept: Kept,
     definition: Definition,
+    reach: Reach,
 }
 
 impl Callbacks {
-    /// `allow`: ranges of addresses that are not public and may be reached all the same.
-    pub fn open(data: &Path, allow: Vec<String>) -> Self {
+    pub fn open(data: &Path, settings: Settings) -> Self {
+        let Settings { reach, allow } = settings;
         let definition = Definition {
             name: CALLBACKS.to_owned(),
             rule: Rule::default(),
@@ -70,7 +120,7 @@ impl Callbacks {
             hold: Hold::default(),
             personal: BTreeMap::new(),
         };
-        Self { kept: Kept::open(data, FOLDER), definition }
+        Self { kept: Kept::open(data, FOLDER), definition, reach }
     }
 
     /// The one that the outbox knows all of them by.
@@ -80,11 +130,16 @@ impl Callbacks {
 
     fn to(&self, url: String, secret: Option<String>) -> Result<Channel, Error> {
         let secrets = Secrets { url, secret, headers: BTreeMap::new() };
-        Channel::registered(self.definition.clone(), secrets, Encoding::default())
+        let channel = Channel::registered(self.definition.clone(), secrets, Encoding::default())?;
+        Ok(if self.reach == Reach::Allowed { channel.closed() } else { channel })
     }
 
     /// What is wrong with one, in words that hold neither part of it.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
+        if self.reach == Reach::Off {
+            let why = "is not taken here: this server sends resolutions nowhere (`callbacks` is `off`); wait for yours";
+            return Err(Refused::invalid_at("/callback", why));
+        }
         let AskCallback { url, secret } = callback;
         let mut problems = Vec::new();
         let why = if url.len() > URL_CHARS {
@@ -105,11 +160,11 @@ impl Callbacks {
         if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
     }
 
-    /// Keeps one for an interrupt that is to be opened, under the id that it is to have.
-    pub async fn keep(&self, app: &App, callback: AskCallback) -> Answer<InterruptId> {
+    /// Keeps one for an interrupt that is to be opened, under the id that it is to have. `key`: the one that it is asked with.
+    pub async fn keep(&self, app: &App, callback: AskCallback, key: Option<KeyId>) -> Answer<InterruptId> {
         let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let AskCallback { url, secret } = callback;
-        self.kept.keep(app, id.as_str(), Stored { url, secret, at: app.now() }).await?;
+        self.kept.keep(app, id.as_str(), Stored { url, secret, key, at: app.now() }).await?;
         Ok(id)
     }
 
@@ -141,45 +196,77 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Where whoever asked is told, and of what; `None`: that is not kept any more, or nobody may be told there by now.
-    pub async fn of(&self, app: &App, id: &InterruptId) -> Answer<Option<Callback>> {
-        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
-        let Some(Stored { url, secret, .. }) = stored else { return Ok(None) };
-        let channel = match self.to(url, Some(secret)) {
-            Ok(channel) => channel,
-            Err(why) => {
-                tracing::error!(interrupt = %id, %why, "an agent is not told where it said");
-                return Ok(None);
+    /// Where whoever asked is told, and of what.
+    pub async fn of(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
+        match Box::pin(self.standing(app, id)).await {
+            Ok(found) => found.map_err(NoCallback::Never),
+            Err(refused) => {
+                let why = refused.0.detail;
+                tracing::warn!(interrupt = %id, why, "what an agent is told, or where, can not be read");
+                Err(NoCallback::NotNow)
             }
-        };
+        }
+    }
+
+    /// The same; the inner error: why nobody may be told there.
+    async fn standing(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
+        if self.reach == Reach::Off {
+            return Ok(Err(NOT_ALLOWED));
+        }
+        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
+        let Some(Stored { url, secret, key, .. }) = stored else { return Ok(Err(NOT_KEPT)) };
+        if let Some(key) = key {
+            // As it is now: another node may have revoked it a moment ago.
+            let system = app.driver.system().await?;
+            if system.keys.get(&key).is_none_or(|key| key.status(app.now()) != Status::Live) {
+                return Ok(Err(KEY_ENDED));
+            }
+        }
+        // The configuration may be another one by now.
+        let Ok(channel) = self.to(url, Some(secret)) else { return Ok(Err(NOT_ALLOWED)) };
         // As it is written: memory may not know of it yet.
         let row = app.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))?;
+        if is_erased(app, &row).await? {
+            return Ok(Err(ERASED));
+        }
         let resolution = view::interrupt::standing_for_asker(app, &row).await?;
         let resolution = resolution.and_then(|resolution| serde_json::to_value(resolution).ok());
         let resolution = resolution.ok_or_else(|| Refused::of(Code::Internal))?;
-        Ok(Some(Callback { channel, resolution }))
+        Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Forgets those that nothing is told of any more.
+    /// Forgets those that nothing is told of any more. One that can not be looked at keeps none of the others.
     async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
-        for id in &kept {
-            let is_over = match app.journal().interrupt(id).await? {
-                None => self.is_left_behind(app, id).await?,
-                Some(row) if row.open => false,
-                Some(row) => is_over(app, &row).await?,
-            };
-            if is_over {
-                self.forget(app, id).await?;
+        // Where the journal has moved to a database since, what lies in the folder is told by nobody.
+        let lying: BTreeSet<InterruptId> = self.kept.lying().await?;
+        for id in kept.union(&lying) {
+            if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
+                let why = refused.0.detail;
+                tracing::warn!(interrupt = %id, why, "what is kept of where an agent is told can not be looked at");
             }
+        }
+        self.kept.remove_unfinished(app.now().minus_ms(CALLBACK_UNKNOWN_MS)).await
+    }
+
+    async fn sweep_one(&self, app: &App, id: &InterruptId) -> Answer<()> {
+        let is_over = match app.journal().interrupt(id).await? {
+            None => self.is_left_behind(app, id).await?,
+            Some(row) if row.open => false,
+            Some(row) => is_over(app, &row).await?,
+        };
+        if is_over {
+            self.forget(app, id).await?;
+            self.kept.remove(id.as_str()).await?;
         }
         Ok(())
     }
 
-    /// Whether no event follows any more that would open it: a crash came in between.
+    /// Whether no event follows any more that would open it: a crash came in between. Of what lies in a folder beside a
+    /// database nothing is known: it may be of another journal, to which somebody goes back.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
-        Ok(stored.is_none_or(|stored| app.now().ms_since(stored.at) > CALLBACK_UNKNOWN_MS))
+        Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > CALLBACK_UNKNOWN_MS))
     }
 }
 
@@ -194,7 +281,11 @@ async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let told = app.journal().deliveries(&filter, None, 1).await?.items;
     let may_follow =
         told.iter().any(|each| each.state != DeliveryState::Delivered && !each.notice.is_empty());
-    Ok(!may_follow || app.driver.load(&row.run).await?.erased.is_some())
+    Ok(!may_follow || is_erased(app, row).await?)
+}
+
+async fn is_erased(app: &App, row: &InterruptRow) -> Answer<bool> {
+    Ok(app.driver.load(&row.run).await?.erased.is_some())
 }
 
 /// Looks through what is kept, now and then. Runs for as long as it is not dropped.
@@ -217,7 +308,8 @@ mod tests {
     fn wrong(allow: &[&str], url: &str, secret: &str) -> Vec<String> {
         let allow = allow.iter().map(|range| (*range).to_owned()).collect();
         let callback = AskCallback { url: url.to_owned(), secret: secret.to_owned() };
-        let refused = Callbacks::open(Path::new("/nowhere"), allow).check(&callback).err();
+        let settings = Settings { allow, ..Settings::default() };
+        let refused = Callbacks::open(Path::new("/nowhere"), settings).check(&callback).err();
         let errors = refused.map(|refused| refused.0.errors).unwrap_or_default();
         for error in &errors {
             assert!(!error.message.contains("hunter2") && !error.message.contains(SECRET), "{error:?}");
@@ -254,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_channel_of_all_leads_nowhere_by_itself() {
-        let channel = Callbacks::open(Path::new("/nowhere"), Vec::new()).channel().unwrap();
+        let channel = Callbacks::open(Path::new("/nowhere"), Settings::default()).channel().unwrap();
         assert_eq!(channel.definition().name, CALLBACKS);
     }
 }

@@ -9,7 +9,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::SystemTime;
 
+use holdshort_core::time::Timestamp;
 use holdshort_protocol::Code;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,17 +31,31 @@ impl Kept {
         Self { name, folder: data.join(name) }
     }
 
-    /// `None`: nothing that can be read is kept under this id.
+    /// `None`: nothing that can be used is kept under this id. Of a file that others may read, or that holds something else,
+    /// the log says so.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
     {
         if let Some(database) = app.journal().database() {
             let found = database.shared(&self.shared(id)).await?;
-            return Ok(found.and_then(|text| serde_json::from_str(&text).ok()));
+            return Ok(found.and_then(|text| {
+                let read = serde_json::from_str(&text);
+                if read.is_err() {
+                    tracing::error!(name = self.shared(id), "a row of `agreed` does not hold what it should");
+                }
+                read.ok()
+            }));
         }
         let path = self.path(id);
-        blocking(move || secrets::read(&path)).await
+        blocking(move || match secrets::read(&path) {
+            Err(unusable @ (Error::Exposed { .. } | Error::Malformed { .. })) => {
+                tracing::error!(%unusable, "what is kept can not be used");
+                Ok(None)
+            }
+            read => read,
+        })
+        .await
     }
 
     pub(crate) async fn keep<T>(&self, app: &App, id: &str, value: T) -> Answer<()>
@@ -52,8 +68,7 @@ impl Kept {
         }
         let (folder, path) = (self.folder.clone(), self.path(id));
         blocking(move || {
-            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-            made.map_err(|source| Error::Io { path: folder, source })?;
+            make(&folder).map_err(|source| Error::Io { path: folder, source })?;
             secrets::write(&path, &value)
         })
         .await
@@ -63,6 +78,11 @@ impl Kept {
         if let Some(database) = app.journal().database() {
             return Ok(database.share(&self.shared(id), None).await?);
         }
+        self.remove(id).await
+    }
+
+    /// The same of what lies in the folder, wherever else it is kept.
+    pub(crate) async fn remove(&self, id: &str) -> Answer<()> {
         let path = self.path(id);
         blocking(move || match fs::remove_file(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::Io { path, source }),
@@ -85,6 +105,23 @@ impl Kept {
         .await
     }
 
+    /// Removes what a crash has left half written, before this moment: nobody goes on writing it.
+    pub(crate) async fn remove_unfinished(&self, before: Timestamp) -> Answer<()> {
+        let folder = self.folder.clone();
+        blocking(move || {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.extension().is_some_and(|extension| extension == "new")
+                    && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
+                {
+                    fs::remove_file(&path).map_err(|source| Error::Io { path, source })?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// The ids of all that is kept.
     pub(crate) async fn all<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
@@ -103,4 +140,18 @@ impl Kept {
     fn shared(&self, id: &str) -> String {
         format!("{}/{id}", self.name)
     }
+}
+
+/// The folder, which its owner alone may enter, outlives a power cut as what lies in it does.
+fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    folder.parent().map_or(Ok(()), secrets::sync)
+}
+
+fn moment(at: SystemTime) -> Timestamp {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

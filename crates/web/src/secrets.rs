@@ -73,7 +73,13 @@ fn replace<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(&serde_json::to_vec_pretty(value)?)?;
     file.sync_all()?;
-    fs::rename(new, path)
+    fs::rename(new, path)?;
+    path.parent().map_or(Ok(()), sync)
+}
+
+/// What was made in a folder, or renamed there, is there after a power cut, too.
+pub fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use holdshort_http::guard::range;
-use holdshort_server::{PublicUrl, network};
+use holdshort_server::{CallbackReach, PublicUrl, network};
 
 use super::duration;
 
@@ -21,6 +21,10 @@ pub(crate) struct Front {
     /// times.
     #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
     pub proxy: Vec<String>,
+    /// Where agents of other frameworks may be told of what they asked: `public` (any public address), `allowed` (the
+    /// networks of --callback-allow-networks alone) or `off` [default: public].
+    #[arg(long, value_name = "WHERE", value_parser = callback_reach)]
+    pub callbacks: Option<CallbackReach>,
     /// Where agents of other frameworks may be told that is not public: a network such as `10.0.0.0/8`; may be said several
     /// times [default: none].
     #[arg(long, value_name = "CIDR", value_parser = callback_network)]
@@ -51,6 +55,10 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 pub(crate) fn public_url(text: &str) -> Result<PublicUrl, String> {
+    text.parse()
+}
+
+pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
     text.parse()
 }
 

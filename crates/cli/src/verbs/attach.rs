@@ -74,7 +74,7 @@ pub(super) async fn bring_along(
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
-        callback_allow_networks: Vec::new(),
+        callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,
         crew: holdshort_server::Crew::default(),

@@ -53,7 +53,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
-        callback_allow_networks: Vec::new(),
+        callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,
         crew: holdshort_server::Crew::default(),

@@ -86,7 +86,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         issuers: Vec::new(),
         provider: None,
         front: holdshort_server::Front::default(),
-        callback_allow_networks: Vec::new(),
+        callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,
         crew: holdshort_server::Crew::default(),

@@ -89,7 +89,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 23] = [
+    let table: [(String, &[&str]); 24] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
@@ -100,6 +100,7 @@ fn what_is_wrong_is_told_with_its_line() {
             "callback_allow_networks = [\"10.0.0.1/8\"]".into(),
             &["line 1", "`10.0.0.1/8` is no network such as"],
         ),
+        ("callbacks = \"some\"".into(), &["line 1", "must be `public`, `allowed` or `off`"]),
         ("listen = ".into(), &["line 1, column 10"]),
         ("model = \"a\"\nmodel = \"b\"".into(), &["line 2, column 1", "duplicate key"]),
         ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),

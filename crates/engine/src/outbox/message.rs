@@ -30,7 +30,7 @@ pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
 
 pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + 'a>>;
 
-pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Option<Callback>, Error>> + Send + 'a>>;
+pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallback>> + Send + 'a>>;
 
 /// Where an agent is told of the resolution of what it asked, and what it is told of it.
 pub struct Callback {
@@ -38,6 +38,15 @@ pub struct Callback {
     pub channel: Channel,
     /// As the agent reads it.
     pub resolution: Value,
+}
+
+/// Why an agent is not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCallback {
+    /// Nothing is told there by now; and why.
+    Never(&'static str),
+    /// Where, or what, can not be read at the moment.
+    NotNow,
 }
 
 /// The pages that messages lead to.
@@ -60,7 +69,7 @@ pub trait Pages: Send + Sync + 'static {
     /// Nothing can be brought to a browser any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Where this is told, and how what it tells of was resolved; `None`: where is not kept any more.
+    /// Where this is told, and how what it tells of was resolved.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a>;
 
     /// It was told there, so nothing more is.

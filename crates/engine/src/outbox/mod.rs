@@ -25,14 +25,14 @@ use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
-use holdshort_notify::{Channel, Channels, Message, Verdict};
+use holdshort_notify::{Channel, Channels, Message, Sent, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{GATHERED, SENT_AT_ONCE};
-pub use message::{Alert, BrowserOf, Buttons, Callback, CallbackOf, Pages, PersonalLink};
+pub use message::{Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink};
 use message::{Composed, compose};
 pub use post::{Letter, Network, Post, Sending};
 pub use verdict::wait;
@@ -163,20 +163,18 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
         Sorted { bundles: vec![claimed], ..Sorted::default() }
     };
     let Sorted { bundles, dropped } = sorted;
-    let settling = async {
-        for (delivery, why) in dropped {
-            let now = driver.clock().now();
-            settle(driver, channel, around, verdict::dropped(delivery, why, now)).await?;
+    for (delivery, why) in dropped {
+        let (id, now) = (delivery.delivery.clone(), driver.clock().now());
+        if let Err(error) = settle(driver, channel, around, verdict::dropped(delivery, why, now)).await {
+            tracing::warn!(delivery = %id, %error, "what became of a delivery can not be written down");
         }
-        Ok::<(), Error>(())
-    };
-    if let Err(error) = settling.await {
-        tracing::warn!(%error, "what became of a delivery can not be written down");
     }
     stream::iter(bundles)
         .for_each_concurrent(SENT_AT_ONCE, async |bundle| {
+            let first = bundle.first().map(|each| each.delivery.to_string());
             if let Err(error) = Box::pin(deliver(driver, channel, around, bundle)).await {
-                tracing::warn!(%error, "what became of a delivery can not be written down");
+                let delivery = first.as_deref();
+                tracing::warn!(delivery, %error, "what became of a delivery can not be written down");
                 driver.clock().sleep(PAUSE).await;
             }
         })
@@ -294,23 +292,30 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     around: Around<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    let composed = match around.pages.callback(&delivery).await? {
-        None => Err("where it is told is not kept any more".to_owned()),
-        Some(Callback { channel: to, resolution }) => {
-            match compose(driver, channel, around.pages, &delivery).await? {
-                Composed::Ready(message) => Ok((to, Message { resolution: Some(resolution), ..*message })),
-                Composed::Dropped(why) => Err(why),
-            }
+    let began = driver.clock().now();
+    let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
+        Ok(callback) => callback,
+        Err(why) => {
+            // An attempt that failed: one that was only left would be claimed before all others, again and again.
+            let settled = match why {
+                NoCallback::Never(why) => verdict::dropped(delivery, why, began),
+                NoCallback::NotNow => {
+                    let chance = driver.clock().seed().0[0];
+                    let now = driver.clock().now();
+                    verdict::settled(delivery, channel.definition(), &unread(), began, now, chance)
+                }
+            };
+            return settle(driver, channel, around, settled).await.map(drop);
         }
     };
-    let began = driver.clock().now();
-    let (to, message) = match composed {
-        Ok(composed) => composed,
-        Err(why) => {
+    let message = match compose(driver, channel, around.pages, &delivery).await? {
+        Composed::Ready(message) => Message { resolution: Some(resolution), ..*message },
+        Composed::Dropped(why) => {
             let dropped = verdict::dropped(delivery, &why, began);
             return settle(driver, channel, around, dropped).await.map(drop);
         }
     };
+    let began = driver.clock().now();
     // Its lease ran out since the claim: another node may have it by now.
     if !driver.journal().holds() {
         return Ok(());
@@ -318,6 +323,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     let inbox = around.pages.all();
     let letter = Letter::Messages { messages: std::slice::from_ref(&message), inbox: &inbox };
     let sent = around.post.send(&to, letter, began).await;
+    let sent = Sent { error: sent.error.as_deref().map(|error| to.without_host(error)), ..sent };
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
     let state = settled.settled.delivery.state;
@@ -325,6 +331,20 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         around.pages.called_back(&message.notice.interrupt).await;
     }
     Ok(())
+}
+
+/// What an attempt came to before anything was sent.
+fn unread() -> Sent {
+    Sent {
+        verdict: Verdict::Again(None),
+        status: None,
+        error: Some(
+            "what is told, or where, can not be read at the moment: the log of the server says why"
+                .to_owned(),
+        ),
+        digest: String::new(),
+        answer: None,
+    }
 }
 
 /// Whether it was written down: another node may have it by now.

@@ -97,6 +97,20 @@ fn a_range_that_is_named_is_allowed_and_no_more() {
 }
 
 #[test]
+fn a_closed_one_allows_what_is_named_and_nothing_else() {
+    let guard = Guard::new(&["10.0.0.0/8".to_owned(), "1.1.1.0/24".to_owned()]).unwrap().closed();
+    for (address, what) in [
+        ("10.1.2.3", None),
+        ("1.1.1.1", None),
+        ("1.1.2.1", Some("a public address")),
+        ("2606:4700:4700::1111", Some("a public address")),
+        ("127.0.0.1", Some("this machine")),
+    ] {
+        assert_eq!(guard.refuses(address.parse().unwrap()), what, "{address}");
+    }
+}
+
+#[test]
 fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
     let guard = Guard::new(&["10.1.0.0/16".into()]).unwrap();
     let table = [

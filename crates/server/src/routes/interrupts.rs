@@ -11,6 +11,7 @@ use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{self, Config, Origin};
 use holdshort_core::system::people::People;
 use holdshort_engine::{StartRun, StartedRun};
+use holdshort_identity::How;
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::detached;
@@ -65,11 +66,18 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
+    // What a repeat would be refused for by now does not count: it opens nothing.
+    let is_repeat = match (&callback, &key) {
+        (Some(_), Some(key)) => caller.app.is_used(key).await?,
+        _ => false,
+    };
+    let callback = callback.filter(|_| !is_repeat);
     if let Some(callback) = &callback {
         caller.app.callbacks.check(callback)?;
     }
     let reader = caller.reader().await?;
-    let Caller { app, actor, .. } = caller;
+    let Caller { app, actor, principal, .. } = caller;
+    let asked_with = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
     let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
     let start = move |ask: run::Ask, key| StartRun {
         definition,
@@ -85,7 +93,7 @@ pub(crate) async fn ask(
     let asking = app.clone();
     let started = detached(async move {
         let kept = match callback {
-            Some(callback) => Some(asking.callbacks.keep(&asking, callback).await?),
+            Some(callback) => Some(asking.callbacks.keep(&asking, callback, asked_with).await?),
             None => None,
         };
         let ask = run::Ask { callback: kept.clone(), ..ask };

@@ -102,7 +102,11 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
     };
-    caller.app.callbacks.forget_runs(&caller.app, &done.erased).await?;
+    // They are erased, whatever becomes of this: nothing is told of them, and what is left is found when it is looked for.
+    if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
+        let why = refused.0.detail;
+        tracing::warn!(why, "where agents were told of runs that are erased can not be forgotten yet");
+    }
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
     let ErasedRuns { erased, at_work, held, failed } = done;
     Ok(Json(Erasure { erased: ids(erased), not_ended: ids(at_work), held: ids(held), failed: ids(failed) }))

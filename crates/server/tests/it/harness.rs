@@ -31,7 +31,7 @@ pub(crate) fn options(data: &Path) -> Options {
         crew: holdshort_server::Crew::default(),
         otlp: None,
         keep_content: None,
-        callback_allow_networks: Vec::new(),
+        callbacks: holdshort_server::Callbacks::default(),
         front: holdshort_server::Front::default(),
         checkpoints: None,
     }

@@ -19,7 +19,8 @@ use holdshort_core::notice::Occasion;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::outbox::{
-    Alert, BrowserOf, Buttons, CallbackOf, Letter, Pages, PersonalLink, Post, Sending, keep_sending,
+    Alert, BrowserOf, Buttons, CallbackOf, Letter, NoCallback, Pages, PersonalLink, Post, Sending,
+    keep_sending,
 };
 use holdshort_notify::{Channels, Sent, Verdict};
 use holdshort_store::{DeliveryChange, Outbox as _};
@@ -222,9 +223,8 @@ impl Pages for Hands {
         Box::pin(async {})
     }
 
-    /// No agent of a simulation is called back.
     fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackOf<'a> {
-        Box::pin(async { Ok(None) })
+        Box::pin(async { Err(NoCallback::Never("no agent of a simulation is called back")) })
     }
 
     fn called_back<'a>(&'a self, _: &'a InterruptId) -> Alert<'a> {

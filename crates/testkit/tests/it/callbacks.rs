@@ -1,19 +1,23 @@
 //! Agents of others that say where they are told of the resolution, with the real binary: what is sent and how it is signed,
 //! when, where it may go, and what is kept of it.
 
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use data_encoding::BASE64;
+use holdshort_testkit::by_hand;
 use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
 use holdshort_testkit::sink::{Received, WebhookSink};
 use reqwest::Method;
 use ring::hmac;
+use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-use crate::cluster::database;
+use crate::cluster::{database, sql};
+use crate::keys::key;
 use crate::telling::{SECRET, deliveries, wait_state};
 
 const CHANNEL: &str = "agent-callbacks";
@@ -70,6 +74,11 @@ fn verify(received: &Received) {
 fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
     let found = Command::new("grep").args(["-rlF", text]).arg(server.data()).output().unwrap();
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
+}
+
+/// Where stands where an agent is told.
+fn kept(server: &TestServer, id: &str) -> PathBuf {
+    server.data().join(format!("callbacks/{id}.json"))
 }
 
 async fn until_forgotten(server: &TestServer) {
@@ -297,7 +306,10 @@ async fn a_name_that_leads_to_this_machine_is_not_told() {
         (found["attempts"].as_u64() > Some(0)).then_some(found)
     })
     .await;
-    assert!(tried["error"].as_str().unwrap().contains("nobody has allowed"), "{tried}");
+    let error = tried["error"].as_str().unwrap();
+    assert!(error.contains("nobody has allowed"), "{tried}");
+    // What it said was told to this server alone.
+    assert!(!error.contains("localhost"), "{tried}");
     assert_eq!(sink.count(), 0);
 }
 
@@ -305,14 +317,14 @@ async fn a_name_that_leads_to_this_machine_is_not_told() {
 async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     let sink = WebhookSink::start().await;
     sink.answer([400]);
-    let server = near().start().await;
+    let mut server = near().start().await;
     let made = post(&server, &question(&json!({"callback": callback(&sink)})), None).await.ok();
     let id = made["id"].as_str().unwrap();
     for text in [SECRET, HIDDEN] {
         let [file] = &files(&server, text)[..] else { panic!("one file") };
         assert!(file.ends_with(format!("callbacks/{id}.json")), "{}", file.display());
         for path in [file.as_path(), file.parent().unwrap()] {
-            assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o077, 0);
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o077, 0);
         }
     }
     answer(&server, id, "Yes.").await;
@@ -325,15 +337,28 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     for text in [made.to_string(), shown.to_string(), events.to_string(), read.to_string(), server.stderr()] {
         assert!(!text.contains(SECRET) && !text.contains(HIDDEN), "{text}");
     }
-    // It may still be tried by hand, until the run is erased.
-    assert!(!files(&server, SECRET).is_empty());
+    // It may still be tried by hand, also after a restart, until the run is erased.
+    server.restart().await;
+    let stored = fs::read(kept(&server, id)).unwrap();
     server.post("/v1/erasures", &json!({"run": run})).await.ok();
     assert!(files(&server, SECRET).is_empty());
-    let path = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
-    server.post(&path, &json!({})).await.ok();
-    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
-    assert!(dropped["error"].as_str().unwrap().contains("is not kept any more"), "{dropped}");
+    let retry = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
+    for (is_back, why) in [(false, "is not kept any more"), (true, "is erased")] {
+        if is_back {
+            // As where the run was erased by its age, and nobody has looked since.
+            fs::write(kept(&server, id), &stored).unwrap();
+            fs::set_permissions(kept(&server, id), Permissions::from_mode(0o600)).unwrap();
+        }
+        server.post(&retry, &json!({})).await.ok();
+        eventually("it is not told", async || {
+            let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+            dropped["error"].as_str()?.contains(why).then_some(())
+        })
+        .await;
+    }
     assert_eq!(sink.count(), 1);
+    server.restart().await;
+    until_forgotten(&server).await;
 }
 
 /// The key is of the whole request, the callback included.
@@ -366,9 +391,213 @@ async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
     let other = near().database(&url, "b").lease(lease).start().await;
     let id = ask(&one, json!({"callback": callback(&sink)})).await;
     assert!(files(&one, SECRET).is_empty(), "nothing lies in a folder");
+    let rows = "SELECT name FROM agreed WHERE name LIKE 'callbacks/%'";
+    assert_eq!(sql(&url, rows).await, format!("callbacks/{id}"));
     one.kill();
     answer(&other, &id, "Yes.").await;
     let told = sink.wait_for(1).await;
     verify(&told[0]);
     wait_state(&other, "delivered", 1).await;
+    eventually("its row is gone", async || sql(&url, rows).await.is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_key_was_revoked_is_told_nothing_more() {
+    let sink = WebhookSink::start().await;
+    let server = near().start().await;
+    let client = holdshort_http::client().build().expect("a client");
+    let mut asked = Vec::new();
+    for name in ["revoked", "rotated"] {
+        let (key, secret) = key(&server, name).await;
+        let request = client.post(format!("{}/v1/interrupts", server.base())).bearer_auth(secret);
+        let request = request.json(&question(&json!({"callback": callback(&sink)})));
+        let id = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
+        asked.push((key, id));
+    }
+    let [(revoked, of_revoked), (rotated, of_rotated)] = &asked[..] else { panic!("two") };
+    server.send(server.request(Method::DELETE, &format!("/v1/keys/{revoked}"))).await.ok();
+    server.post(&format!("/v1/keys/{rotated}/rotate"), &json!({})).await.ok();
+    answer(&server, of_revoked, "Yes.").await;
+    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+    assert_eq!(dropped["interrupt"], json!(of_revoked));
+    assert!(dropped["error"].as_str().unwrap().contains("counts no more"), "{dropped}");
+    // Another secret is the same key.
+    answer(&server, of_rotated, "Yes.").await;
+    let told = sink.wait_for(1).await;
+    assert_eq!(told[0].json()["data"]["interrupt"], json!(of_rotated));
+    wait_state(&server, "delivered", 1).await;
+    assert_eq!(sink.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
+    let sink = WebhookSink::start().await;
+    let server = near().start().await;
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        asked.push(ask(&server, json!({"callback": callback(&sink)})).await);
+    }
+    let [exposed, malformed, told] = &asked[..] else { panic!("three") };
+    fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o644)).unwrap();
+    fs::write(kept(&server, malformed), "{").unwrap();
+    for id in &asked {
+        answer(&server, id, "Yes.").await;
+    }
+    let received = sink.wait_for(1).await;
+    assert_eq!(received[0].json()["data"]["interrupt"], json!(told));
+    let dropped = wait_state(&server, "dropped", 2).await;
+    for each in &dropped {
+        assert!(each["error"].as_str().unwrap().contains("can not be used"), "{each}");
+    }
+    let said = server.stderr();
+    assert!(said.contains("chmod 600") && !said.contains("can not be written down"), "{said}");
+
+    // Who mends the file tells it by hand.
+    fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o600)).unwrap();
+    let of_exposed = dropped.iter().find(|each| each["interrupt"] == json!(exposed)).unwrap();
+    let retry = format!("/v1/deliveries/{}/retry", of_exposed["id"].as_str().unwrap());
+    server.post(&retry, &json!({})).await.ok();
+    wait_state(&server, "delivered", 2).await;
+    assert_eq!(sink.count(), 2);
+
+    // An erasure is done, whatever becomes of the file.
+    fs::remove_file(kept(&server, malformed)).unwrap();
+    fs::create_dir(kept(&server, malformed)).unwrap();
+    let run = server.interrupt(malformed).await["run"].clone();
+    let erased = server.post("/v1/erasures", &json!({"run": run})).await.ok();
+    assert_eq!(erased["erased"], json!([run]));
+}
+
+/// What was decided can not be read: that is an attempt that failed, and the next one waits for its time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
+    let sink = WebhookSink::start().await;
+    sink.hold();
+    let mut server = near().start().await;
+    let damaged = ask(&server, json!({"callback": callback(&sink)})).await;
+    let run = server.interrupt(&damaged).await["run"].as_str().unwrap().to_owned();
+    answer(&server, &damaged, "Yes.").await;
+    sink.wait_for(1).await;
+    server.kill();
+    sink.release();
+    let journal = Connection::open(server.data().join("holdshort.db")).unwrap();
+    let edit = "DELETE FROM events WHERE stream = ?1 AND seq = 2";
+    assert_eq!(by_hand::change_events(&journal, edit, params![run]), 1);
+    drop(journal);
+    server.start().await;
+    let tried = eventually("it was tried", async || {
+        let found = deliveries(&server, "").await.pop()?;
+        (found["attempts"].as_u64() > Some(0)).then_some(found)
+    })
+    .await;
+    assert!(tried["error"].as_str().unwrap().contains("can not be read"), "{tried}");
+    let other = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &other, "Yes.").await;
+    wait_state(&server, "delivered", 1).await;
+    assert_eq!(sink.count(), 2, "the damaged one before its damage, and the other");
+    let said = server.stderr();
+    assert!(!said.contains("can not be written down"), "{said}");
+}
+
+/// Each by itself, at the start of the server and now and then.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crash_left_behind_is_swept() {
+    let sink = WebhookSink::start().await;
+    let mut server = near().start().await;
+    let open = ask(&server, json!({"callback": callback(&sink)})).await;
+    let stored: Value = serde_json::from_slice(&fs::read(kept(&server, &open)).unwrap()).unwrap();
+    let mut told = Vec::new();
+    for n in 1..=2 {
+        let id = ask(&server, json!({"callback": callback(&sink)})).await;
+        answer(&server, &id, "Yes.").await;
+        wait_state(&server, "delivered", n).await;
+        eventually("it is forgotten", async || (!kept(&server, &id).exists()).then_some(())).await;
+        told.push(id);
+    }
+    server.kill();
+    let [stuck, told] = &told[..] else { panic!("two") };
+    let (past, recent) = ("int_01k6f0000000000000000000aa", "int_01k6f0000000000000000000bb");
+    let put = |id: &str, at: &Value| {
+        let mut value = stored.clone();
+        value["at"] = at.clone();
+        fs::write(kept(&server, id), value.to_string()).unwrap();
+        fs::set_permissions(kept(&server, id), Permissions::from_mode(0o600)).unwrap();
+    };
+    // Of one that was told, of one that was never asked, and of one that is just being asked.
+    put(told, &stored["at"]);
+    put(past, &json!(stored["at"].as_i64().unwrap() - 2 * 3_600_000));
+    put(recent, &stored["at"]);
+    // One that can not be removed.
+    fs::create_dir(kept(&server, stuck)).unwrap();
+    let (half, fresh) = (kept(&server, past), kept(&server, recent));
+    let (half, fresh) = (half.with_extension("json.new"), fresh.with_extension("json.new"));
+    for path in [&half, &fresh] {
+        fs::write(path, SECRET).unwrap();
+    }
+    File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    server.start().await;
+    eventually("all is looked at", async || {
+        let gone = [kept(&server, told), kept(&server, past), half.clone()];
+        gone.iter().all(|path| !path.exists()).then_some(())
+    })
+    .await;
+    for path in [kept(&server, &open), kept(&server, recent), fresh] {
+        assert!(path.exists(), "{}", path.display());
+    }
+    let said = server.stderr();
+    assert!(said.lines().any(|line| line.contains("can not be looked at") && line.contains(stuck)), "{said}");
+}
+
+/// A server that names other networks by now answers a repeat as before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_is_answered_where_its_callback_is_allowed_no_more() {
+    let sink = WebhookSink::start().await;
+    let mut before = near().start().await;
+    let body = question(&json!({"callback": callback(&sink)}));
+    let first = post(&before, &body, Some("deploy-1")).await.ok();
+    before.kill();
+    let after = TestServer::setup().data(&before.data()).start().await;
+    let again = post(&after, &body, Some("deploy-1")).await.ok();
+    assert_eq!(first["id"], again["id"]);
+    let refused = post(&after, &body, Some("deploy-2")).await;
+    assert_eq!(refused.refusal(), (422, "invalid_request"));
+    assert_eq!(files(&after, SECRET).len(), 1, "of a repeat nothing is kept");
+    answer(&after, first["id"].as_str().unwrap(), "Yes.").await;
+    let [dropped] = &wait_state(&after, "dropped", 1).await[..] else { panic!("one") };
+    assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
+    assert_eq!(sink.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_says_where_agents_may_be_told_at_all() {
+    let sink = WebhookSink::start().await;
+    let public = json!({"url": "https://1.1.1.1/resolved", "secret": SECRET});
+    let named = callback(&sink);
+    for (reach, of_public, of_named) in [
+        ("public", None, None),
+        ("allowed", Some("/callback/url"), None),
+        ("off", Some("/callback"), Some("/callback")),
+    ] {
+        let server = near().callbacks(reach).start().await;
+        for (callback, pointer) in [(&public, of_public), (&named, of_named)] {
+            let asked = post(&server, &question(&json!({"callback": callback})), None).await;
+            match pointer {
+                None => assert_eq!(asked.status, 201, "{reach} {callback}: {:?}", asked.body),
+                Some(pointer) => {
+                    assert_eq!(asked.refusal(), (422, "invalid_request"), "{reach} {callback}");
+                    assert_eq!(asked.body["errors"][0]["pointer"], pointer, "{reach} {callback}");
+                }
+            }
+        }
+    }
+    // What was asked before counts no more than what is asked now.
+    let mut server = near().start().await;
+    let id = ask(&server, json!({"callback": named})).await;
+    server.kill();
+    server.change(|setup| setup.callbacks("off"));
+    server.start().await;
+    answer(&server, &id, "Yes.").await;
+    let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
+    assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
+    assert_eq!(sink.count(), 0);
 }

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 use crate::cluster::Cluster;
 
 /// A key of an agent: its id and its secret.
-async fn key(server: &TestServer, name: &str) -> (String, String) {
+pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
     let made = server.post("/v1/keys", &json!({"name": name})).await.ok();
     let text = |field: &str| made[field].as_str().expect(field).to_owned();
     (text("id"), text("secret"))
