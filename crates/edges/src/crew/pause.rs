@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Extension, Json};
+use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Level;
 use holdshort_core::limits::TITLE_BYTES;
 use holdshort_core::run::{Hold, Input};
@@ -52,7 +53,8 @@ pub(super) async fn pause(
         })
     };
     let before = app.run_now(&id).await?.open_review().map(task::review_id);
-    let found = hold.payload.clone();
+    // The journal writes keys and numbers in its own way.
+    let found = Digest::of_json(&hold.payload);
     let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
     let run = sent.map_err(|error| in_words(error.into()))?;
     let open = run.open_review().map(task::review_id);
@@ -71,7 +73,7 @@ pub(super) async fn pause(
     }
     // Another request was faster, maybe of the same service: the review is of what that one found.
     let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
-        && review.content.get("payload") == Some(&found);
+        && review.content.get("payload").map(Digest::of_json) == Some(found);
     if !is_ours {
         return Ok(Json(already(task::review_id(review))));
     }

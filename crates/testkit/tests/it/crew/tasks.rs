@@ -290,7 +290,7 @@ async fn of_pauses_at_once_one_opens_the_review() {
     // Of a script whose characters are three bytes each: its first line is cut to a title.
     let bodies: Vec<Value> = ["一", "二", "三", "四", "五"]
         .iter()
-        .map(|each| json!({"findings": each.repeat(300), "risk_level": "high"}))
+        .map(|each| json!({"findings": each.repeat(300), "risk_level": "high", "details": {"amount": 14.0}}))
         .collect();
     let pauses =
         bodies.iter().map(|body| super::ask(&server, &service, reqwest::Method::POST, &path, Some(body)));
