@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { person } from "./harness/browser.js";
+import { person, signIn, visit } from "./harness/browser.js";
 import { card, option, outcome, visitCard, words } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
@@ -99,4 +99,23 @@ test("a report that is not released is nowhere", async (t) => {
   await page.getByText(/The rows are wrong\./).first().waitFor();
   assert.equal(await page.getByRole("region", { name: text("run.result") }).getByText(/F9 sanctions/).count(), 0);
   await shoot(page, "compliance-rejected", whole);
+});
+
+test("the text of a report is there with its options, also where the part that sets it is late", async (t) => {
+  const { server, report } = await held(t);
+  const page = await visit(t, server);
+  let letGo;
+  const late = new Promise((resolve) => (letGo = resolve));
+  await page.route(/\/Review\.js$/, async (route) => {
+    await late;
+    await route.continue().catch(() => undefined);
+  });
+  await signIn(page, server);
+  await visitCard(page, report);
+  await option(page, "Release the report").waitFor();
+  // As it is written; set, the mark of a heading is none of its text.
+  await card(page).getByText(/# Compliance report/).first().waitFor();
+  letGo();
+  await card(page).getByRole("heading", { name: text("card.findings") }).waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
 });

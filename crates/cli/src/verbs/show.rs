@@ -136,11 +136,12 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// The text that a run brings, once: its phases and what was released often hold the same text again. A result without a
-/// text is shown as data.
+/// The text that a workflow brings, once: its phases and what was released often hold the same text again. Any other result,
+/// as the outcome of one question, is shown whole.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
-    if text.is_empty() {
+    let is_of_phases = run.result.get("phases").is_some();
+    if text.is_empty() || !is_of_phases {
         say(&plain::text(&card::readable(&run.result)));
         return;
     }

@@ -68,6 +68,12 @@ fn the_python_agent_is_approved() {
     assert!(used.starts_with("used at 2"), "{told}");
     let shown = home.run(&["show", &id]);
     assert!(shown.out.contains(&format!("{used} by agent")), "{told} {shown:?}");
+    // Its run tells what was decided, and not the words alone.
+    let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();
+    let shown = home.run(&["show", &run]).out;
+    for line in [r#""outcome": "approved""#, r#""text": "go on""#] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
     // Another word on it comes too late.
     let late = home.run(&["decide", &id, "reject"]);
     assert_eq!(late.code, 1);

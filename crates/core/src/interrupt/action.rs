@@ -103,11 +103,6 @@ impl Interrupt {
     /// Comments are taken also after the resolution: people say why later.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
-        self.takes_comment(text)
-    }
-
-    /// The same of whoever may say something without taking part: a service that finds more.
-    pub fn takes_comment(&self, text: &str) -> Result<(), Refusal> {
         let problem = if text.trim().is_empty() {
             "is empty".to_owned()
         } else if text.len() > limits::TEXT_BYTES {

@@ -5,10 +5,11 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, Opening};
+use super::draft::{Draft, Opening, clip};
 use super::external::unkeepable;
 use super::input::{Hold, Rejection};
 use super::{Fact, Origin, Run};
+use crate::digest::Digest;
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Offer, Outcome, option};
@@ -55,14 +56,15 @@ impl Draft<'_> {
     /// What a service found while somebody looks at a review is no other review: it stands beside that one, where whoever
     /// decides reads it.
     fn say_beside(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
-        let found = serde_json::to_string_pretty(payload).unwrap_or_default();
-        let text = format!("{title}\n\n{found}");
-        let is_said = review.content.get("payload") == Some(payload)
+        let text = said_beside(title, payload);
+        let is_said = review.content.get("payload").map(Digest::of_json) == Some(Digest::of_json(payload))
             || review.comments.iter().any(|comment| comment.text.as_deref() == Some(&*text));
         if is_said {
             return Ok(());
         }
-        review.takes_comment(&text)?;
+        if review.comments.len() >= limits::COMMENTS {
+            return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 });
+        }
         let interrupt = review.opened.interrupt.clone();
         self.emit(Fact::CommentAdded { interrupt }, Content::text(text));
         Ok(())
@@ -78,6 +80,19 @@ impl Draft<'_> {
         self.resolve(interrupt, Outcome::Approved, Some(&approve), Cause::Unasked);
         approve
     }
+}
+
+/// What a service found, as a comment. A hold has room for more than a comment: of more its beginning stands there, how
+/// long the whole is, and its digest, so that another finding that begins alike is another comment.
+fn said_beside(title: &str, payload: &Value) -> String {
+    let found = serde_json::to_string_pretty(payload).unwrap_or_default();
+    let whole = format!("{title}\n\n{found}");
+    if whole.len() <= limits::TEXT_BYTES {
+        return whole;
+    }
+    let (len, digest) = (whole.len(), Digest::of(whole.as_bytes()));
+    let note = format!("\n\n(Cut: this is the beginning of {len} bytes, whose SHA-256 is {digest}.)");
+    clip(&whole, limits::TEXT_BYTES - note.len() - '…'.len_utf8()) + &note
 }
 
 impl Run {

@@ -4,6 +4,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{Cause, Kind, Level, Outcome};
+use holdshort_core::limits;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Config, Hold, Input, Rejection, StepEnd};
 use serde_json::json;
@@ -153,6 +154,50 @@ fn what_a_service_finds_beside_an_open_review_is_said_there_once() {
     assert_eq!((comments.len(), comments[0].by.as_str()), (1, "watcher"));
     let text = comments[0].text.as_deref().unwrap();
     assert!(text.starts_with("Sanctions\n") && text.contains("a match"), "{text}");
+}
+
+fn found(findings: &str) -> Input {
+    Input::Hold(Box::new(Hold {
+        title: "Sanctions".to_owned(),
+        message: String::new(),
+        payload: json!({ "findings": findings }),
+        risk: Level::Critical,
+        expires_in_ms: Some(1_000),
+    }))
+}
+
+/// A hold has room for more than a comment.
+#[test]
+fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
+    // A character of three bytes lies across the cut, wherever that is.
+    let long = "a match …".repeat(10_000);
+    for end in ["", "x", "xy"] {
+        let mut world = reviewed(true);
+        let review = world.open(Kind::Review);
+        let findings = format!("{end}{long}");
+        assert_eq!(world.try_send(&service(), found(&findings)).unwrap(), ["comment_added"]);
+        assert!(world.try_send(&service(), found(&findings)).unwrap().is_empty(), "the same again");
+        let text = world.run.interrupts[&review].comments[0].text.clone().unwrap();
+        assert!(text.len() <= limits::TEXT_BYTES, "{}", text.len());
+        let whole = format!("Sanctions\n\n{{\n  \"findings\": \"{findings}\"\n}}");
+        let (begins, note) = text.rsplit_once("…\n\n").unwrap();
+        assert!(whole.starts_with(begins), "its beginning");
+        assert!(note.contains(&format!("beginning of {} bytes", whole.len())), "{note}");
+        // What differs after the cut alone is another finding.
+        assert_eq!(world.try_send(&service(), found(&(findings + "!"))).unwrap(), ["comment_added"]);
+    }
+}
+
+#[test]
+fn where_no_comment_has_room_a_finding_is_refused_as_a_limit() {
+    let mut world = reviewed(true);
+    for n in 0..limits::COMMENTS {
+        assert_eq!(world.try_send(&service(), found(&n.to_string())).unwrap(), ["comment_added"]);
+    }
+    let limit = limits::COMMENTS as u64;
+    let refused = Err(Rejection::Limit { name: "comments", limit });
+    assert_eq!(world.try_send(&service(), found("one more")), refused);
+    assert!(world.try_send(&service(), found("0")).unwrap().is_empty(), "what is said is said");
 }
 
 #[test]

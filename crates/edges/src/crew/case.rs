@@ -35,17 +35,24 @@ pub(super) async fn open(settings: &Settings, mut inputs: Map<String, Value>) ->
         return Err(wrong(CASE, "is not the plain name of a folder in CREW_CASES"));
     };
     let folder = format!("{cases}/{name}");
+    let (path, called) = (folder.clone(), name.clone());
     let reading = spawn_blocking(move || {
         // A link leads to wherever somebody likes.
-        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
-        is_folder.then(|| begin_on(Path::new(&folder), &name, inputs).map(|begun| (folder, begun.input)))
+        let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
+        is_folder.then(|| begin_on(Path::new(&path), &called, inputs).map(|begun| begun.input))
     });
     let read = reading.await.map_err(|error| {
         tracing::error!(%error, "a case was not read to its end");
         Refused::of(Code::Internal)
     })?;
     match read {
-        Some(Ok((folder, inputs))) => Ok(Case { folder, inputs }),
+        // The name of the folder is written down with the task for good, and the inputs call the case by it.
+        Some(Ok(inputs)) if inputs.get(CASE).and_then(Value::as_str) != Some(&*name) => {
+            let rule = "holds a name, an id, an account or a birth date of somebody in the case, which would be written down \
+                        for good: rename the folder, to a number of yours";
+            Err(wrong(CASE, rule))
+        }
+        Some(Ok(inputs)) => Ok(Case { folder, inputs }),
         Some(Err(error @ NoCase::NoDay)) => Err(wrong(AS_OF, &error.to_string())),
         Some(Err(error)) => Err(wrong(CASE, &error.to_string())),
         None => Err(wrong(CASE, "is no folder in CREW_CASES; links are not followed")),

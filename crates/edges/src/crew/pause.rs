@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Extension, Json};
+use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Level;
+use holdshort_core::limits::TITLE_BYTES;
 use holdshort_core::run::{Hold, Input};
 use holdshort_identity::How;
 use holdshort_protocol::Code;
@@ -51,7 +53,10 @@ pub(super) async fn pause(
         })
     };
     let before = app.run_now(&id).await?.open_review().map(task::review_id);
-    let run = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await?;
+    // The journal writes keys and numbers in its own way.
+    let found = Digest::of_json(&hold.payload);
+    let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
+    let run = sent.map_err(|error| in_words(error.into()))?;
     let open = run.open_review().map(task::review_id);
     if let Some(review) = before.filter(|before| open.as_ref() == Some(before)) {
         return Ok(Json(already(review)));
@@ -66,8 +71,10 @@ pub(super) async fn pause(
             "review_id": task::review_id(review),
         })));
     }
-    // Another service was faster: the review is theirs.
-    if review.opened.agent.as_deref() != Some(&caller.actor.id) {
+    // Another request was faster, maybe of the same service: the review is of what that one found.
+    let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
+        && review.content.get("payload").map(Digest::of_json) == Some(found);
+    if !is_ours {
         return Ok(Json(already(task::review_id(review))));
     }
     Ok(Json(json!({
@@ -78,6 +85,22 @@ pub(super) async fn pause(
         "review_id": task::review_id(review),
         "expires_at": review.opened.expires_at.map(|at| at.to_string()),
     })))
+}
+
+/// What is refused of a hold, in the words of what was sent: what was found is the body, and stands beside an open review as a
+/// comment.
+fn in_words(refused: Refused) -> Refused {
+    if refused.code() == Code::LimitReached {
+        let why = "nothing more can stand beside the review of the task, which has as many comments as it can have: it waits \
+                   for its decision";
+        return Refused::new(Code::LimitReached, why);
+    }
+    refused.in_words(|error| {
+        if error.pointer == "/payload" {
+            error.pointer.clear();
+            error.message.insert_str(0, "what was found ");
+        }
+    })
 }
 
 /// A service, by its key or as an agent. A person is refused whatever their role (contract E35).
@@ -106,6 +129,11 @@ fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     let first = findings.as_str().and_then(|text| text.trim().lines().next()).unwrap_or_default();
     let title =
         if first.is_empty() { "Compliance review".to_owned() } else { format!("Compliance review: {first}") };
+    let mut title: String = title.chars().take(CREW_TITLE_CHARS).collect();
+    // Of some scripts as many characters are more bytes than a title has.
+    while title.len() > TITLE_BYTES {
+        title.pop();
+    }
     let mut payload = json!({
         "findings": findings,
         "risk_level": risk_level,
@@ -115,11 +143,5 @@ fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
         payload["details"] = details;
     }
     let expires = u64::try_from(crew.settings.review_expiry.as_millis()).unwrap_or(u64::MAX);
-    Ok(Hold {
-        title: title.chars().take(CREW_TITLE_CHARS).collect(),
-        message: String::new(),
-        payload,
-        risk,
-        expires_in_ms: Some(expires),
-    })
+    Ok(Hold { title, message: String::new(), payload, risk, expires_in_ms: Some(expires) })
 }

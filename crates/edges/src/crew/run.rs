@@ -8,8 +8,9 @@ use holdshort_core::channel::Channel;
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Config, Origin, Run};
-use holdshort_engine::StartRun;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::real::REHEARSAL;
+use holdshort_engine::{IdempotencyKey, StartRun, StartedRun};
 use holdshort_protocol::Code;
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -58,7 +59,33 @@ async fn begin(
 ) -> Answer<Json<Value>> {
     let value = body.value().await?;
     let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
-    let found = crews::find(&caller.app, &crew_name)?;
+    let key = idempotency.of(&caller.actor, "POST /edges/crew/run", &value);
+    // Before it begins: whoever is refused has started nothing.
+    let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
+    let _permit = permit.map_err(|_| Refused::of(Code::TooManyStreams))?;
+    // A repeat is the same task, whatever has become of its crew and its case since.
+    let known = caller.app.driver.known(key.as_ref()).await?;
+    let started = match known {
+        Some(known) => known,
+        None => Box::pin(start(caller, crew, &crew_name, inputs, key, trace)).await?,
+    };
+    let run = if async_execution {
+        caller.app.run_now(&started.run).await?
+    } else {
+        settled(caller, &started.run).await?
+    };
+    Ok(Json(told(&crew_name, &run, async_execution)))
+}
+
+async fn start(
+    caller: &Caller,
+    crew: &Crew,
+    crew_name: &str,
+    inputs: Map<String, Value>,
+    key: Option<IdempotencyKey>,
+    trace: Option<TraceParent>,
+) -> Answer<StartedRun> {
+    let found = crews::find(&caller.app, crew_name)?;
     let tells =
         |channel: &Channel| channel.rule.kinds.is_empty() || channel.rule.kinds.contains(&Kind::Review);
     if crew.settings.hitl_enabled && !caller.app.driver.channels().iter().any(tells) {
@@ -76,9 +103,6 @@ async fn begin(
     };
     let mut definition = crews::as_crew(&found, &crew.settings);
     let input = crews::input(&mut definition, inputs);
-    // Before it begins: whoever is refused has started nothing.
-    let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
-    let _permit = permit.map_err(|_| Refused::of(Code::TooManyStreams))?;
     let start = StartRun {
         config: Config {
             workspace,
@@ -91,19 +115,13 @@ async fn begin(
         input,
         origin: Origin::Native,
         ask: None,
-        key: idempotency.of(&caller.actor, "POST /edges/crew/run", &value),
+        key,
         front: None,
         trace,
     };
     let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let started = detached(async move { driver.start(start, actor).await }).await;
-    let started = started.map_err(|error| in_words(error.into()))?;
-    let run = if async_execution {
-        caller.app.run_now(&started.run).await?
-    } else {
-        settled(caller, &started.run).await?
-    };
-    Ok(Json(told(&crew_name, &run, async_execution)))
+    started.map_err(|error| in_words(error.into()))
 }
 
 /// Without a model the agents play their script, where they have one, and each answer says so.

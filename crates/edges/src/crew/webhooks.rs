@@ -117,6 +117,12 @@ fn host(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
+/// A text in any case. A node that what is secret of a webhook has not come to yet knows no scheme.
+fn url_shown(scheme: Option<&str>, host: &str) -> String {
+    let scheme = scheme.map(|scheme| format!("{scheme}://")).unwrap_or_default();
+    format!("{scheme}{host}/…")
+}
+
 /// A webhook without what may let somebody in.
 async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
     let Registered { is, by, at } = registered;
@@ -128,7 +134,7 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
         "id": id.as_str(),
         "name": is.name,
         "type": is.kind.as_str(),
-        "url": scheme.map(|scheme| format!("{scheme}://{}/…", is.host)),
+        "url": url_shown(scheme.as_deref(), &is.host),
         "host": is.host,
         "active": is.active,
         "has_secret": is_signed,
@@ -269,6 +275,13 @@ mod tests {
         ];
         for (url, expected) in table {
             assert_eq!(host(url).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_shown_as_text_also_where_its_scheme_is_not_known() {
+        for (scheme, shown) in [(Some("https"), "https://example.org/…"), (None, "example.org/…")] {
+            assert_eq!(url_shown(scheme, "example.org"), shown);
         }
     }
 }

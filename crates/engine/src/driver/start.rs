@@ -201,7 +201,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// What the first request with this key made.
-    pub(super) async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
+    pub async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
             let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;

@@ -9,7 +9,7 @@ use holdshort_testkit::server::{Setup, TestServer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{get, post, wait_state};
+use super::{BASE, get, post, wait_state};
 use crate::compliance::{AGENTS, TABLES, crew, sample};
 
 /// A folder of cases, with one that is whole: `T123`.
@@ -153,6 +153,49 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
     let (status, told) = post(&server, "/crew/run", &body).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/case")), "{told}");
     assert!(told["detail"].as_str().unwrap().contains("start the server with CREW_CASES"), "{told}");
+}
+
+/// The name of the folder is in facts, which nobody erases: one that names somebody starts nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
+    let (model, cases) = (crew().await, cases());
+    let names = ["Ash Hawthorn", "2026 ASH HAWTHORN", "C-1001", "of DE02500105170137075030"];
+    for name in names {
+        let folder = cases.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        for table in TABLES {
+            fs::write(folder.join(table), sample(table)).unwrap();
+        }
+    }
+    let server = with(&cases).model(&model).start().await;
+    for name in names {
+        let body = json!({"crew_name": "compliance", "inputs": {"case": name, "as_of": "2026-03-31"}});
+        let (status, told) = post(&server, "/crew/run", &body).await;
+        assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/case")), "{name}: {told}");
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.contains("rename the folder") && !detail.contains(name), "{detail}");
+    }
+    assert_eq!(get(&server, "/crew/tasks").await["count"], 0);
+}
+
+/// A case that is archived after its task has started changes nothing of what a repeat is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeat_is_the_same_task_whatever_has_become_of_its_case() {
+    let (model, cases) = (crew().await, cases());
+    let server = with(&cases).model(&model).start().await;
+    let run = async |as_of: &'static str| {
+        let inputs = json!({"case": "T123", "as_of": as_of});
+        let body = json!({"crew_name": "compliance", "inputs": inputs});
+        let request = server.request(reqwest::Method::POST, &format!("{BASE}/crew/run"));
+        server.send(request.header("idempotency-key", "T123").json(&body)).await
+    };
+    let first = run("2026-03-31").await.ok();
+    assert_eq!(first["status"], "paused", "{first}");
+    fs::rename(cases.path().join("T123"), cases.path().join("archived")).unwrap();
+    assert_eq!(run("2026-03-31").await.ok(), first);
+    let other = run("2026-04-01").await;
+    assert_eq!((other.status, &other.body["code"]), (422, &json!("idempotency_key_reused")));
+    assert_eq!(get(&server, "/crew/tasks").await["count"], 1);
 }
 
 /// Agents of a crew without such tools read what they are sent: the case of it is a word.

@@ -247,6 +247,61 @@ async fn a_service_that_finds_more_says_it_beside_the_open_review() {
     assert!(comments[0]["text"].as_str().unwrap().contains("Sanctions hit on account B"), "{shown}");
 }
 
+/// What is too long for a comment is no less found: its beginning stands beside the review. Where the list is full, that is
+/// said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refused() {
+    let (_model, server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    let (task, review) = paused(&server).await;
+    let path = format!("/crew/pause/{task}");
+    let pause = async |findings: String| {
+        let body = json!({"findings": findings, "risk_level": "critical"});
+        super::ask(&server, &service, reqwest::Method::POST, &path, Some(&body)).await
+    };
+    let (status, told) = pause("ä match. ".repeat(10_000)).await;
+    assert_eq!((status, &told["review_id"]), (200, &json!(review)), "{told}");
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    let text = shown["comments"][0]["text"].as_str().unwrap();
+    assert!(text.len() <= 64 * 1024 && text.contains("(Cut: this is the beginning of 10"), "{}", text.len());
+
+    for n in 1..200 {
+        assert_eq!(pause(n.to_string()).await.0, 200, "{n}");
+    }
+    let (status, told) = pause("one more".to_owned()).await;
+    assert_eq!((status, &told["code"]), (409, &json!("limit_reached")), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("as many comments as it can have"), "{told}");
+    assert_eq!(told["errors"].as_array().map_or(0, Vec::len), 0, "no member of the body is wrong: {told}");
+    let (status, told) = pause("x".repeat(300_000)).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("")), "{told}");
+    assert!(told["detail"].as_str().unwrap().starts_with("what was found is larger than"), "{told}");
+}
+
+/// Of several at once one opens the review. The others are told so, also where one service sent them all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_pauses_at_once_one_opens_the_review() {
+    let (model, server) = server().await;
+    let service = key(&server, "watcher", "agent").await;
+    model.script("graph_analyst", vec![Scripted::hang()]);
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(&server, "/crew/run", &body).await;
+    let path = format!("/crew/pause/{}", run["task_id"].as_str().unwrap());
+    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+    // Of a script whose characters are three bytes each: its first line is cut to a title.
+    let bodies: Vec<Value> = ["一", "二", "三", "四", "五"]
+        .iter()
+        .map(|each| json!({"findings": each.repeat(300), "risk_level": "high", "details": {"amount": 14.0}}))
+        .collect();
+    let pauses =
+        bodies.iter().map(|body| super::ask(&server, &service, reqwest::Method::POST, &path, Some(body)));
+    let told = futures::future::join_all(pauses).await;
+    let opened = told.iter().filter(|(_, told)| told["success"] == true).count();
+    assert!(told.iter().all(|(status, _)| *status == 200) && opened == 1, "{told:?}");
+    let task = run["task_id"].as_str().unwrap();
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(shown["comments"].as_array().unwrap().len(), 4, "what the others found stands beside it");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejected_pause_fails_the_task() {
     let (model, server) = server().await;
