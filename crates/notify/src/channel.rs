@@ -202,6 +202,7 @@ impl Channel {
     /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         let checked = self.guard.check_literal(&self.url);
+        let checked = checked.and_then(|()| self.guard.check_in_clear(&self.url, guard::literal(&self.url)));
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
@@ -263,7 +264,7 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
         // Nothing is sent there.
         "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
-        // Within one's own network.
+        // Within one's own network: where it leads is checked when it is sent.
         "http" if !definition.allow.is_empty() => {}
         "http" => return Err("begins with `http:`; outside of networks that `allow` names it is `https:`"),
         _ => return Err("is neither `https:` nor `http:`"),

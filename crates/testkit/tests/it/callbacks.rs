@@ -252,6 +252,9 @@ async fn what_can_not_be_told_is_refused_where_it_stands_and_not_repeated() {
         (&far, of("url", json!(url)), "/callback/url"),
         (&far, of("url", json!(url.replacen("http:", "https:", 1))), "/callback/url"),
         (&near, of("url", json!("http://10.0.0.7/hush4711")), "/callback/url"),
+        // Public, and in the clear: the network that is named is another one.
+        (&near, of("url", json!("http://93.184.216.34/hush4711")), "/callback/url"),
+        (&near, of("url", json!("http://[2606:4700:4700::1111]/hush4711")), "/callback/url"),
         (&near, of("url", json!("ftp://example.org/hush4711")), "/callback/url"),
         (&near, of("url", json!("https://me:hush4711@example.org/")), "/callback/url"),
         (&near, of("url", json!("hush4711")), "/callback/url"),
