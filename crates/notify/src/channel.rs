@@ -206,6 +206,12 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
+    /// The host and the port that it leads to. The rest of a URL may be a secret.
+    pub fn place(&self) -> String {
+        let port = self.url.port_or_known_default().unwrap_or_default();
+        format!("{}:{port}", self.url.host_str().unwrap_or_default())
+    }
+
     /// How it is configured.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
