@@ -31,6 +31,8 @@ pub enum Error {
     Addresses { host: String },
     #[error("`{host}` is {address}, {what}, which nobody has allowed")]
     Refused { host: String, address: IpAddr, what: &'static str },
+    #[error("`{host}` is {address}, in no network that somebody has named: `http:` goes to these alone")]
+    InClear { host: String, address: IpAddr },
 }
 
 /// Which addresses a request may go to.
@@ -91,10 +93,26 @@ impl Guard {
     /// Refuses a URL that says its address itself, where nothing may go there. A name is looked up when something is sent.
     pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
         let host = url.host_str().ok_or(Error::NoHost)?;
-        let refused = literal(host).and_then(|address| Some((address, self.refuses(address)?)));
+        let refused = literal(url).and_then(|address| Some((address, self.refuses(address)?)));
         match refused {
             Some((address, what)) => Err(Error::Refused { host: host.to_owned(), address, what }),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses to send in the clear (`http:`) to one of these addresses that no range names, public or not: what is read on
+    /// the way there is read by others. For whoever sends secrets.
+    pub fn check_in_clear(
+        &self,
+        url: &Url,
+        addresses: impl IntoIterator<Item = IpAddr>,
+    ) -> Result<(), Error> {
+        let unnamed = addresses.into_iter().find(|address| !self.allows(*address));
+        match unnamed {
+            Some(address) if url.scheme() == "http" => {
+                Err(Error::InClear { host: url.host_str().unwrap_or_default().to_owned(), address })
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -103,7 +121,7 @@ impl Guard {
         let host = url.host_str().ok_or(Error::NoHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(Error::NoHost)?;
         let name = host.clone();
-        let addresses: Vec<SocketAddr> = match literal(&name) {
+        let addresses: Vec<SocketAddr> = match literal(url) {
             Some(address) => vec![SocketAddr::new(address, port)],
             None => {
                 match tokio::time::timeout(within, tokio::net::lookup_host((name.as_str(), port))).await {
@@ -130,8 +148,8 @@ impl Guard {
 }
 
 /// The address that the host of a URL is; `None`: it is a name.
-fn literal(host: &str) -> Option<IpAddr> {
-    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+pub fn literal(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
 impl Checked {

@@ -208,6 +208,7 @@ impl Channel {
     /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
     pub fn check_address(&self) -> Result<(), Error> {
         let checked = self.guard.check_literal(&self.url);
+        let checked = checked.and_then(|()| self.guard.check_in_clear(&self.url, guard::literal(&self.url)));
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
@@ -216,6 +217,12 @@ impl Channel {
         let Some(host) = self.url.host_str().filter(|host| !host.is_empty()) else { return text.to_owned() };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         text.replace(host, "its host").replace(bare, "its host")
+    }
+
+    /// The host and the port that it leads to. The rest of a URL may be a secret.
+    pub fn place(&self) -> String {
+        let port = self.url.port_or_known_default().unwrap_or_default();
+        format!("{}:{port}", self.url.host_str().unwrap_or_default())
     }
 
     /// How it is configured.
@@ -276,7 +283,7 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
         // Nothing is sent there.
         "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
-        // Within one's own network.
+        // Within one's own network: where it leads is checked when it is sent.
         "http" if !definition.allow.is_empty() => {}
         "http" => return Err("begins with `http:`; outside of networks that `allow` names it is `https:`"),
         _ => return Err("is neither `https:` nor `http:`"),

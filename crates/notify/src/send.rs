@@ -1,6 +1,7 @@
 //! One attempt: the address is looked up and checked, one connection is made to it, and what comes back is read as far as it
 //! matters. No redirect is followed, no proxy asked, and all of it has one time.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
@@ -178,6 +179,8 @@ fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
     let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
+    let addresses = checked.addresses().iter().map(SocketAddr::ip);
+    channel.guard.check_in_clear(url, addresses).map_err(|error| error.to_string())?;
     let client = checked.client().user_agent(USER_AGENT).pool_max_idle_per_host(0).build();
     let client = client.map_err(|_| "no client can be made".to_owned())?;
     Ok((client, checked.url().clone()))

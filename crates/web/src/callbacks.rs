@@ -82,6 +82,10 @@ pub struct Settings {
     pub allow: Vec<String>,
 }
 
+/// Why nothing is sent there, without the address: it may be a secret.
+const ELSEWHERE: &str = "leads to an address that nobody has allowed, or with `http:` out of the networks that \
+                         `callback_allow_networks` names";
+
 /// What the journal does not hold.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,9 +150,7 @@ impl Callbacks {
             Some(format!("is longer than {URL_CHARS} bytes"))
         } else {
             match self.to(url.clone(), None) {
-                Ok(to) => {
-                    to.check_address().err().map(|_| "leads to an address that nobody has allowed".to_owned())
-                }
+                Ok(to) => to.check_address().err().map(|_| ELSEWHERE.to_owned()),
                 Err(Error::Url { why, .. }) => Some(why.to_owned()),
                 Err(error) => Some(error.to_string()),
             }
@@ -332,6 +334,10 @@ mod tests {
             (none, "https://0x7f.1/hunter2", SECRET, url),
             (private, "http://10.0.0.7/hunter2", SECRET, none),
             (private, "https://127.0.0.1/hunter2", SECRET, url),
+            (private, "http://93.184.216.34/hunter2", SECRET, url),
+            (private, "http://[2a00:1450:4001::1]/hunter2", SECRET, url),
+            (private, "https://93.184.216.34/hunter2", SECRET, none),
+            (private, "http://agent.example.org/hunter2", SECRET, none),
             (none, "ftp://agent.example.org/hunter2", SECRET, url),
             (none, "https://me:hunter2@agent.example.org/", SECRET, url),
             (none, "hunter2", SECRET, url),

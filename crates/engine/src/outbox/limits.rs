@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
-/// Deliveries that one channel is sent at a time: a slow receiver holds up no other channel, and is not run over.
+/// Deliveries that one channel, but that of agents, is sent at a time: a slow receiver holds up no other channel, and is not
+/// run over.
 pub const SENT_AT_ONCE: usize = 4;
+/// Resolutions that agents are told at a time, all their places together, with those that wait for their turn.
+pub const CALLED_AT_ONCE: usize = 100;
+/// Of these, how many are sent to one host and port: an agent that is slow keeps its own waiting, and no other's.
+pub const CALLED_AT_HOST: usize = 2;
 /// Deliveries of a channel that are gathered at a time: what is beyond them is another message.
 pub const GATHERED: usize = 500;
 /// Messages that one more of the same interrupt changes: reminders have a limit far below.

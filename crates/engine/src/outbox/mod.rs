@@ -10,6 +10,7 @@ pub mod limits;
 mod message;
 mod post;
 mod sweep;
+mod turns;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,10 +32,11 @@ use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
-use limits::{GATHERED, SENT_AT_ONCE};
+use limits::{CALLED_AT_ONCE, GATHERED, SENT_AT_ONCE};
 pub use message::{Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink};
 use message::{Composed, compose};
 pub use post::{Letter, Network, Post, Sending};
+use turns::Turns;
 pub use verdict::wait;
 
 /// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
@@ -48,6 +50,8 @@ struct Around<'a> {
     /// Where links lead.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
+    /// Of agents that are called back.
+    turns: &'a Turns,
 }
 
 /// Sends for as long as it is not dropped. `pages`: where links lead.
@@ -57,7 +61,8 @@ pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     pages: Arc<dyn Pages>,
     post: Arc<dyn Post>,
 ) {
-    let around = Around { pages: &*pages, post: &*post };
+    let turns = Turns::default();
+    let around = Around { pages: &*pages, post: &*post, turns: &turns };
     futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, around));
 }
 
@@ -114,10 +119,12 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
         let busy = sending.values().filter(|of| *of == name).count();
         // What is gathered is claimed as a whole, so that one node tells all of it.
         let gathers = channel.definition().gathers();
+        // Agents are told at many places, and at each of them they wait for their turn.
+        let most = if name == CALLBACKS { CALLED_AT_ONCE } else { SENT_AT_ONCE };
         let room = match gathers {
             true if busy > 0 => 0,
             true => GATHERED,
-            false => SENT_AT_ONCE - busy.min(SENT_AT_ONCE),
+            false => most.saturating_sub(busy),
         };
         if room == 0 {
             continue;
@@ -292,6 +299,13 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     around: Around<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
+    // A host takes a few at once. What is told, and where, is read once it is its turn: it may have been forgotten while
+    // others were told there.
+    let place = around.pages.callback(&delivery).await.ok().map(|callback| callback.channel.place());
+    let _turn = match place {
+        Some(place) => around.turns.at(place).await,
+        None => None,
+    };
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
@@ -315,9 +329,10 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
             return settle(driver, channel, around, dropped).await.map(drop);
         }
     };
+    // Its lease ran out since the claim: another node may have it by now. Or everything was frozen meanwhile: it is claimed
+    // again.
     let began = driver.clock().now();
-    // Its lease ran out since the claim: another node may have it by now.
-    if !driver.journal().holds() {
+    if !driver.journal().holds() || driver.system().await?.freezes.all.is_some() {
         return Ok(());
     }
     let inbox = around.pages.all();

@@ -1,13 +1,14 @@
-//! What runs said is erased once it was kept long enough, and is held from that. Over memory and over SQLite.
+//! What runs said is erased once it was kept long enough, and is held from that. Over memory, SQLite and PostgreSQL.
 
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::event::Fact;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{Erased, Input, Rejection};
+use holdshort_core::run::{self, Erased, Input, Rejection};
 use holdshort_core::system;
 use holdshort_engine::{Clock, Error, audit, rebuild};
-use holdshort_store::{Journal, Memory, RunFilter, Sqlite};
+use holdshort_store::{Journal, Memory, Postgres, RunFilter, Sqlite, postgres};
 use holdshort_testkit::clock::START;
 
 use crate::stage::{Stage, operator, option};
@@ -22,13 +23,16 @@ async fn said<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }
 
+/// The runs that have ended, and the others.
+async fn ended_and_live<J: Journal>(stage: &Stage<J>) -> [Vec<RunId>; 2] {
+    let runs = stage.driver.journal().runs(&RunFilter::default(), None, 100).await.unwrap().items;
+    let (ended, live): (Vec<_>, Vec<_>) = runs.into_iter().partition(|row| row.status.is_terminal());
+    [ended, live].map(|rows| rows.into_iter().map(|row| row.run).collect())
+}
+
 async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     let stage = play(journal).await;
-    let runs = stage.driver.journal().runs(&RunFilter::default(), None, 100).await.unwrap().items;
-    let [ended, live]: [Vec<_>; 2] = {
-        let (ended, live): (Vec<_>, Vec<_>) = runs.into_iter().partition(|row| row.status.is_terminal());
-        [ended, live].map(|rows| rows.into_iter().map(|row| row.run).collect())
-    };
+    let [ended, live] = ended_and_live(&stage).await;
     assert!(ended.len() >= 2 && !live.is_empty());
     let refused = stage.driver.erase_run(&live[0], Erased::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::NotEnded))), "{refused:?}");
@@ -85,4 +89,41 @@ async fn what_ended_long_ago_is_erased_in_memory() {
 async fn what_ended_long_ago_is_erased_in_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     what_ended_long_ago_is_erased(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+}
+
+async fn node(url: &str, name: &str) -> Arc<Postgres> {
+    Arc::new(Postgres::open(postgres::Config::new(url, name)).await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ended_long_ago_is_erased_in_postgres() {
+    let url = holdshort_testpg::shared().database();
+    what_ended_long_ago_is_erased(node(&url, "a").await).await;
+}
+
+/// Nodes that share a database all look, and whoever is second finds it done.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_nodes_that_look_at_once_erase_each_run_once() {
+    let url = holdshort_testpg::shared().database();
+    let one = play(node(&url, "a").await).await;
+    let other = Stage::on(node(&url, "b").await, one.world.clone(), one.clock.clone());
+    let [ended, live] = ended_and_live(&one).await;
+    one.clock.advance_ms(1_000);
+    let later = one.clock.now().plus_ms(1_000);
+    loop {
+        let (here, there) = tokio::join!(one.driver.erase_old(later), other.driver.erase_old(later));
+        if here.unwrap() + there.unwrap() == 0 {
+            break;
+        }
+    }
+    for run in &ended {
+        let is_last = |fact: &Fact| matches!(fact, Fact::Run(run::Fact::ContentErased { from: 1, .. }));
+        let erased = one.events(run).await.iter().filter(|event| is_last(&event.fact)).count();
+        assert_eq!((said(&one, run).await, erased), (0, 1), "{:?}", one.story(run).await);
+    }
+    for run in &live {
+        assert!(said(&one, run).await > 0);
+    }
+    let report = audit::verify(&**other.driver.journal()).await.unwrap();
+    assert!(report.problems.is_empty(), "{report:#?}");
 }

@@ -128,6 +128,29 @@ fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
     }
 }
 
+/// A range that is named lets `http:` go there, and not to every other place.
+#[test]
+fn in_the_clear_goes_to_what_is_named_alone() {
+    let guard = Guard::new(&["10.1.0.0/16".into(), "203.0.113.0/24".into(), "fd00:1::/32".into()]).unwrap();
+    let table: [(&str, &[&str], bool); 9] = [
+        ("http://in.example.org/", &["10.1.0.1"], true),
+        ("http://in.example.org/", &["10.1.0.1", "203.0.113.7", "fd00:1::5"], true),
+        ("http://in.example.org/", &["::ffff:10.1.0.1"], true),
+        ("http://out.example.org/", &["93.184.216.34"], false),
+        ("http://out.example.org/", &["2606:4700:4700::1111"], false),
+        ("http://out.example.org/", &["10.2.0.1"], false),
+        ("http://both.example.org/", &["10.1.0.1", "93.184.216.34"], false),
+        ("https://out.example.org/", &["93.184.216.34"], true),
+        ("https://both.example.org/", &["10.1.0.1", "93.184.216.34"], true),
+    ];
+    for (url, addresses, taken) in table {
+        let addresses = addresses.iter().map(|text| text.parse::<IpAddr>().unwrap());
+        let checked = guard.check_in_clear(&url.parse::<Url>().unwrap(), addresses);
+        assert_eq!(checked.is_ok(), taken, "{url}: {checked:?}");
+        assert!(matches!(checked, Ok(()) | Err(Error::InClear { .. })), "{url}: {checked:?}");
+    }
+}
+
 #[tokio::test]
 async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_written() {
     let guard = Guard::default();

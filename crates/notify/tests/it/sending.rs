@@ -105,6 +105,26 @@ async fn nothing_goes_to_addresses_that_nobody_named() {
     assert!(sink.requests().is_empty());
 }
 
+/// A network that is named makes `http:` possible there, and not to all the world: what is signed, and headers that are secrets,
+/// would be read on the way.
+#[tokio::test]
+async fn in_the_clear_nothing_goes_out_of_the_networks_that_are_named() {
+    for host in ["93.184.216.34", "[2606:4700:4700::1111]", "1.1.1.1"] {
+        for via in [Via::Webhook, Via::Ntfy] {
+            let definition = definition(via, &format!("http://{host}/hook"));
+            let channels = open(definition.clone()).unwrap();
+            let refused = channels.get("tested").unwrap().check_address().unwrap_err().to_string();
+            let sent = send(definition).await;
+            assert_eq!((sent.verdict, sent.status), (Verdict::Again(None), None), "{host}");
+            for why in [refused, sent.error.unwrap()] {
+                assert!(why.contains("in no network that somebody has named"), "{host}: {why}");
+            }
+        }
+    }
+    let encrypted = open(definition(Via::Webhook, "https://93.184.216.34/hook")).unwrap();
+    encrypted.get("tested").unwrap().check_address().unwrap();
+}
+
 /// A name server may say a public address when it is asked first and a private one later: the address that was checked is
 /// the one that is connected to, and each attempt checks anew.
 #[tokio::test]

@@ -21,6 +21,8 @@ use crate::keys::key;
 use crate::telling::{SECRET, deliveries, wait_state};
 
 const CHANNEL: &str = "agent-callbacks";
+/// At one host at a time (`engine/src/outbox/limits.rs`).
+const CALLED_AT_HOST: usize = 2;
 /// Of a URL that lets somebody in.
 const HIDDEN: &str = "/hidden-path";
 
@@ -267,6 +269,9 @@ async fn what_can_not_be_told_is_refused_where_it_stands_and_not_repeated() {
         (&far, of("url", json!(url)), "/callback/url"),
         (&far, of("url", json!(url.replacen("http:", "https:", 1))), "/callback/url"),
         (&near, of("url", json!("http://10.0.0.7/hush4711")), "/callback/url"),
+        // Public, and in the clear: the network that is named is another one.
+        (&near, of("url", json!("http://93.184.216.34/hush4711")), "/callback/url"),
+        (&near, of("url", json!("http://[2606:4700:4700::1111]/hush4711")), "/callback/url"),
         (&near, of("url", json!("ftp://example.org/hush4711")), "/callback/url"),
         (&near, of("url", json!("https://me:hush4711@example.org/")), "/callback/url"),
         (&near, of("url", json!("hush4711")), "/callback/url"),
@@ -379,6 +384,29 @@ async fn a_repeat_asks_once_and_is_told_once() {
     sink.wait_for(1).await;
     wait_state(&server, "delivered", 1).await;
     assert_eq!((sink.count(), other.count()), (1, 0));
+    until_forgotten(&server).await;
+}
+
+/// One receiver takes what it is sent and does not answer. What others are told does not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
+    const ASKS: usize = 8;
+    let (slow, quick) = (WebhookSink::start().await, WebhookSink::start().await);
+    slow.hold();
+    let server = near().start().await;
+    for _ in 0..ASKS {
+        let id = ask(&server, json!({"callback": callback(&slow)})).await;
+        answer(&server, &id, "Yes.").await;
+    }
+    slow.wait_for(CALLED_AT_HOST).await;
+    let id = ask(&server, json!({"callback": callback(&quick)})).await;
+    answer(&server, &id, "Yes.").await;
+    let told = quick.wait_for(1).await;
+    assert_eq!(told[0].json()["data"]["interrupt"], json!(id));
+    // Before an attempt there has timed out: it is not run over, either.
+    assert_eq!(slow.count(), CALLED_AT_HOST);
+    slow.release();
+    wait_state(&server, "delivered", ASKS + 1).await;
     until_forgotten(&server).await;
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::telling::{ask, deliveries, resolve, wait_state};
 
 /// A mail channel of this server, and what else is said of it.
-fn channel(mailbox: &Mailbox, more: &str) -> String {
+pub(crate) fn channel(mailbox: &Mailbox, more: &str) -> String {
     let server = mailbox.server();
     format!(
         "channels:\n  mail: {{type: email, server: \"{server}\", from: Holdshort <holdshort@example.org>, \

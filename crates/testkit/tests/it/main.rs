@@ -28,6 +28,7 @@ mod erasing;
 mod files;
 mod flows;
 mod flows_aborted;
+mod followed;
 mod fuzz;
 mod grants;
 mod halves;

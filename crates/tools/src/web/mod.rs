@@ -95,7 +95,9 @@ pub(crate) fn look(
 
 fn refused(error: &guard::Error) -> Refusal {
     let code = match error {
-        guard::Error::Refused { .. } | guard::Error::Addresses { .. } => "address_refused",
+        guard::Error::Refused { .. } | guard::Error::InClear { .. } | guard::Error::Addresses { .. } => {
+            "address_refused"
+        }
         guard::Error::Slow { .. } => "timed_out",
         guard::Error::NoHost | guard::Error::Range { .. } => "bad_url",
         guard::Error::NotFound { .. } => "not_reached",

@@ -2,6 +2,7 @@
 
 mod access;
 mod bad;
+mod callbacks;
 mod case;
 mod client;
 mod crashed;

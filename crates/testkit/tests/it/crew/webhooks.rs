@@ -220,6 +220,7 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     let table = [
         (json!({"name": "a", "type": "custom_url", "url": "ftp://x.example"}), "/url"),
         (json!({"name": "a", "type": "custom_url"}), "/url"),
+        (json!({"name": "a", "type": "custom_url", "url": "http://93.184.216.34/hook"}), "/url"),
         (json!({"name": "a", "type": "custom_url", "url": "https://u:p@x.example"}), "/url"),
         (json!({"name": "", "type": "custom_url", "url": url}), "/name"),
         (json!({"name": "aml", "type": "custom_url", "url": url}), "/name"),
