@@ -189,10 +189,10 @@ async fn a_killed_node_leaves_what_it_was_sending_to_the_other_one() {
     let url = database().await;
     let lease = Duration::from_secs(2);
     let mut one = told(&sink, "").database(&url, "a").lease(lease).start().await;
-    let other = told(&sink, "").database(&url, "b").lease(lease).start().await;
     sink.hold();
     ask(&one, json!({})).await;
     sink.wait_for(1).await;
+    let other = told(&sink, "").database(&url, "b").lease(lease).start().await;
     one.kill();
     sink.release();
     let received = sink.wait_for(2).await;

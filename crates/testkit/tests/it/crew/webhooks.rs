@@ -127,8 +127,8 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     server.restart().await;
     let listed = get(&server, "/webhooks").await;
     assert_eq!(listed["webhooks"][0]["webhook_id"], hook["webhook_id"]);
-    let (task, _) = paused(&server).await;
-    sink.wait_for(1).await;
+    let (task, review) = paused(&server).await;
+    deliveries(&server, &review, "DELIVERED").await;
     server.restart().await;
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     let received = sink.wait_for(2).await;

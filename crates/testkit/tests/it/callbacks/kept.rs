@@ -1,0 +1,133 @@
+//! What is kept of where agents are told: where it can not be used, and what nothing is told of any more.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::time::SystemTime;
+
+use holdshort_testkit::by_hand;
+use holdshort_testkit::server::eventually;
+use holdshort_testkit::sink::WebhookSink;
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+use super::{answer, ask, callback, kept, near};
+use crate::telling::{SECRET, deliveries, wait_state};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
+    let sink = WebhookSink::start().await;
+    let server = near().start().await;
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        asked.push(ask(&server, json!({"callback": callback(&sink)})).await);
+    }
+    let [exposed, malformed, told] = &asked[..] else { panic!("three") };
+    fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o644)).unwrap();
+    fs::write(kept(&server, malformed), "{").unwrap();
+    for id in &asked {
+        answer(&server, id, "Yes.").await;
+    }
+    let received = sink.wait_for(1).await;
+    assert_eq!(received[0].json()["data"]["interrupt"], json!(told));
+    let dropped = wait_state(&server, "dropped", 2).await;
+    for each in &dropped {
+        assert!(each["error"].as_str().unwrap().contains("can not be used"), "{each}");
+    }
+    let said = server.stderr();
+    assert!(said.contains("chmod 600") && !said.contains("can not be written down"), "{said}");
+
+    // Who mends the file tells it by hand.
+    fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o600)).unwrap();
+    let of_exposed = dropped.iter().find(|each| each["interrupt"] == json!(exposed)).unwrap();
+    let retry = format!("/v1/deliveries/{}/retry", of_exposed["id"].as_str().unwrap());
+    server.post(&retry, &json!({})).await.ok();
+    wait_state(&server, "delivered", 2).await;
+    assert_eq!(sink.count(), 2);
+
+    // An erasure is done, whatever becomes of the file.
+    fs::remove_file(kept(&server, malformed)).unwrap();
+    fs::create_dir(kept(&server, malformed)).unwrap();
+    let run = server.interrupt(malformed).await["run"].clone();
+    let erased = server.post("/v1/erasures", &json!({"run": run})).await.ok();
+    assert_eq!(erased["erased"], json!([run]));
+}
+
+/// What was decided can not be read: that is an attempt that failed, and the next one waits for its time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
+    let sink = WebhookSink::start().await;
+    sink.hold();
+    let mut server = near().start().await;
+    let damaged = ask(&server, json!({"callback": callback(&sink)})).await;
+    let run = server.interrupt(&damaged).await["run"].as_str().unwrap().to_owned();
+    answer(&server, &damaged, "Yes.").await;
+    sink.wait_for(1).await;
+    server.kill();
+    sink.release();
+    let journal = Connection::open(server.data().join("holdshort.db")).unwrap();
+    let edit = "DELETE FROM events WHERE seq = 2 AND instr(CAST(head AS TEXT), ?1) > 0";
+    assert_eq!(by_hand::change_events(&journal, edit, params![format!("\"stream\":\"{run}\"")]), 1);
+    drop(journal);
+    server.start().await;
+    let tried = eventually("it was tried", async || {
+        let found = deliveries(&server, "").await.pop()?;
+        (found["attempts"].as_u64() > Some(0)).then_some(found)
+    })
+    .await;
+    assert!(tried["error"].as_str().unwrap().contains("can not be read"), "{tried}");
+    let other = ask(&server, json!({"callback": callback(&sink)})).await;
+    answer(&server, &other, "Yes.").await;
+    wait_state(&server, "delivered", 1).await;
+    assert_eq!(sink.count(), 2, "the damaged one before its damage, and the other");
+    let said = server.stderr();
+    assert!(!said.contains("can not be written down"), "{said}");
+}
+
+/// Each by itself, at the start of the server and now and then.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crash_left_behind_is_swept() {
+    let sink = WebhookSink::start().await;
+    let mut server = near().start().await;
+    let open = ask(&server, json!({"callback": callback(&sink)})).await;
+    let stored: Value = serde_json::from_slice(&fs::read(kept(&server, &open)).unwrap()).unwrap();
+    let mut told = Vec::new();
+    for n in 1..=2 {
+        let id = ask(&server, json!({"callback": callback(&sink)})).await;
+        answer(&server, &id, "Yes.").await;
+        wait_state(&server, "delivered", n).await;
+        eventually("it is forgotten", async || (!kept(&server, &id).exists()).then_some(())).await;
+        told.push(id);
+    }
+    server.kill();
+    let [stuck, told] = &told[..] else { panic!("two") };
+    let (past, recent) = ("int_01k6f0000000000000000000aa", "int_01k6f0000000000000000000bb");
+    let put = |id: &str, at: &Value| {
+        let mut value = stored.clone();
+        value["at"] = at.clone();
+        fs::write(kept(&server, id), value.to_string()).unwrap();
+        fs::set_permissions(kept(&server, id), Permissions::from_mode(0o600)).unwrap();
+    };
+    // Of one that was told, of one that was never asked, and of one that is just being asked.
+    put(told, &stored["at"]);
+    put(past, &json!(stored["at"].as_i64().unwrap() - 2 * 3_600_000));
+    put(recent, &stored["at"]);
+    // One that can not be removed.
+    fs::create_dir(kept(&server, stuck)).unwrap();
+    let (half, fresh) = (kept(&server, past), kept(&server, recent));
+    let (half, fresh) = (half.with_extension("json.new"), fresh.with_extension("json.new"));
+    for path in [&half, &fresh] {
+        fs::write(path, SECRET).unwrap();
+    }
+    File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    server.start().await;
+    eventually("all is looked at", async || {
+        let gone = [kept(&server, told), kept(&server, past), half.clone()];
+        gone.iter().all(|path| !path.exists()).then_some(())
+    })
+    .await;
+    for path in [kept(&server, &open), kept(&server, recent), fresh] {
+        assert!(path.exists(), "{}", path.display());
+    }
+    let said = server.stderr();
+    assert!(said.lines().any(|line| line.contains("can not be looked at") && line.contains(stuck)), "{said}");
+}
