@@ -116,6 +116,6 @@ test("the text of a report is there with its options, also where the part that s
   // As it is written; set, the mark of a heading is none of its text.
   await card(page).getByText(/# Compliance report/).first().waitFor();
   letGo();
-  await card(page).getByRole("heading", { name: text("card.findings") }).waitFor();
+  await card(page).getByRole("heading", { name: text("card.findings") }).first().waitFor();
   await page.unrouteAll({ behavior: "ignoreErrors" });
 });
