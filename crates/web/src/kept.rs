@@ -114,7 +114,10 @@ impl Kept {
                 if path.extension().is_some_and(|extension| extension == "new")
                     && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
                 {
-                    fs::remove_file(&path).map_err(|source| Error::Io { path, source })?;
+                    // One that can not be removed keeps none of the others.
+                    if let Err(error) = fs::remove_file(&path) {
+                        tracing::warn!(path = %path.display(), %error, "what a crash left half written stays");
+                    }
                 }
             }
             Ok(())

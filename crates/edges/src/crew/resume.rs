@@ -6,7 +6,8 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
-use holdshort_core::run::{Input, Run};
+use holdshort_core::limits;
+use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_identity::{How, Principal};
 use holdshort_protocol::{self as wire, Code};
 use holdshort_web::app::App;
@@ -150,7 +151,12 @@ pub(super) async fn decide_as(
     note: Option<String>,
 ) -> Answer<Value> {
     let asked = Asked { run: run.id.clone(), interrupt: id.clone() };
-    let is_open = run.interrupts.get(id).is_some_and(|each| each.is_open());
+    let open = run.interrupts.get(id).filter(|each| each.is_open());
+    // Nobody decides on behalf of somebody who could not be named.
+    if note.is_some() && open.is_some_and(|each| each.comments.len() >= limits::COMMENTS) {
+        return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 }.into());
+    }
+    let is_open = open.is_some();
     let decision = wire::Decision {
         option: status.option().to_owned(),
         text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),

@@ -76,7 +76,12 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     loop {
         // As they are now: one may have been registered.
         let channels = channels.borrow().clone();
-        let wait = match claim_all(&driver, &channels, &sending).await {
+        let (claimed, over) = while_sending(&mut under_way, claim_all(&driver, &channels, &sending)).await;
+        let has_room_again = !over.is_empty();
+        for id in over {
+            sending.remove(&id);
+        }
+        let wait = match claimed {
             Ok((claimed, wait)) => {
                 for (channel, deliveries) in claimed {
                     let name = &channel.definition().name;
@@ -90,6 +95,9 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
                 PAUSE
             }
         };
+        if has_room_again {
+            continue;
+        }
         let woken = async {
             select(pin!(driver.clock().sleep(wait)), pin!(driver.told.notified())).await;
         };
@@ -101,6 +109,22 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
             }
         }
     }
+}
+
+/// What comes of a claim, and what was over meanwhile. All that is under way goes on: it may have its turn at the store
+/// that the claim waits for.
+async fn while_sending<T>(
+    under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
+    claim: impl Future<Output = T>,
+) -> (T, Vec<DeliveryId>) {
+    let (mut claim, mut over) = (pin!(claim), Vec::new());
+    while !under_way.is_empty() {
+        match select(claim.as_mut(), under_way.next()).await {
+            Either::Left((claimed, _)) => return (claimed, over),
+            Either::Right((done, _)) => over.extend(done.into_iter().flatten()),
+        }
+    }
+    (claim.await, over)
 }
 
 /// What is due and has room, as it is sent together, and how long to wait where nothing else happens.

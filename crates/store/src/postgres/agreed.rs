@@ -21,10 +21,10 @@ impl Postgres {
             Some(value) => {
                 let put = "INSERT INTO agreed (name, value) VALUES ($1, $2) \
                            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-                self.upkeep.query(put, &[&name, &value]).await?;
+                self.pool.query(put, &[&name, &value]).await?;
             }
             None => {
-                self.upkeep.query("DELETE FROM agreed WHERE name = $1", &[&name]).await?;
+                self.pool.query("DELETE FROM agreed WHERE name = $1", &[&name]).await?;
             }
         }
         Ok(())
@@ -32,13 +32,12 @@ impl Postgres {
 
     /// The names that begin so.
     pub async fn shared_under(&self, prefix: &str) -> Result<Vec<String>, Error> {
-        let rows =
-            self.upkeep.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
+        let rows = self.pool.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
         rows.iter().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).collect()
     }
 
     pub async fn shared(&self, name: &str) -> Result<Option<String>, Error> {
-        let rows = self.upkeep.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
+        let rows = self.pool.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
         rows.first().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).transpose()
     }
 }
