@@ -2336,6 +2336,12 @@ export interface components {
              * @description The version of the interrupt that was decided on; another one is refused as `stale`.
              */
             version?: number | null;
+            /**
+             * Format: int64
+             * @description How long its card was visible to you, in milliseconds, as a client that shows cards has counted. It is recorded with
+             *     your decision, as what your client says; more than a day counts as a day.
+             */
+            viewed_ms?: number | null;
         };
         /**
          * @description Somebody decides in the place of somebody.

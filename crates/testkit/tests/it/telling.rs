@@ -6,10 +6,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use holdshort_core::digest::Digest;
 use holdshort_testkit::server::{Setup, TestServer, eventually};
 use holdshort_testkit::sink::{Received, WebhookSink};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::cluster::database;
@@ -95,41 +93,6 @@ async fn case_40_a_webhook_is_tried_until_it_is_there() {
     let received = sink.wait_for(4).await;
     let last = received[3].json();
     assert_eq!((&last["type"], &last["data"]["outcome"]), (&json!("interrupt.resolved"), &json!("approved")));
-}
-
-/// Beside what is proved, and said not to be: whoever was told over which channel, and the digest of what was sent there.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
-    let sink = WebhookSink::start().await;
-    sink.answer([500]);
-    let server = told(&sink, ", retry_delay: 100ms").start().await;
-    let other = ask(&server, json!({})).await;
-    let id = ask(&server, json!({})).await;
-    wait_state(&server, "delivered", 2).await;
-    server.post(&format!("/v1/interrupts/{id}/views"), &json!({})).await.ok();
-    resolve(&server, &id).await;
-    wait_state(&server, "delivered", 3).await;
-
-    let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
-    let recorded = receipt["not_covered"]["deliveries"].as_array().unwrap();
-    let events: Vec<_> = recorded.iter().map(|each| each["event"].as_str().unwrap()).collect();
-    assert_eq!(events, ["opened", "resolved"]);
-    assert!(receipt["not_covered"].get("has_older").is_none(), "{receipt:#}");
-    let request = server.request(Method::GET, &format!("/v1/receipts/{id}/page"));
-    let page = request.send().await.unwrap().text().await.unwrap();
-    assert!(page.contains("Not covered by the checkpoint"), "{page}");
-    assert!(page.contains("interrupt viewed</strong> by <bdi>operator</bdi> (<bdi>rest</bdi>)"), "{page}");
-    for delivery in recorded {
-        assert_eq!((&delivery["channel"], &delivery["state"]), (&json!("hook"), &json!("delivered")));
-        for attempt in delivery["tried"].as_array().unwrap() {
-            let digest = attempt["digest"].as_str().unwrap();
-            let is_of = |received: &Received| Digest::of(&received.body).to_string() == digest;
-            assert!(sink.received().iter().any(is_of), "{delivery:#}");
-            assert!(page.contains(digest), "{page}");
-        }
-    }
-    let receipt = server.get(&format!("/v1/receipts/{other}")).await.ok();
-    assert_eq!(receipt["not_covered"]["deliveries"].as_array().unwrap().len(), 1, "{receipt:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

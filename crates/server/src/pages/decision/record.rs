@@ -35,6 +35,8 @@ struct Step {
     /// The channel that they came through.
     via: String,
     option: String,
+    /// Of a decision: how long its card was shown before, in seconds, as the client of whoever decided says.
+    viewed: String,
     text: String,
     /// Where it stands in the journal, and its hash there.
     place: String,
@@ -51,11 +53,17 @@ impl Step {
             by: event.actor.id.clone(),
             via: event.actor.via.clone().unwrap_or_default(),
             option: said(event.data.get("option").or_else(|| event.data.get("outcome"))),
+            viewed: event.data.get("viewed_ms").and_then(Value::as_u64).map(seconds).unwrap_or_default(),
             text: if *is_erased { ERASED.to_owned() } else { said(event.data.pointer("/content/text")) },
             place: format!("{}/{}", event.stream, event.seq),
             hash: hash.clone(),
         }
     }
+}
+
+/// With one decimal.
+fn seconds(ms: u64) -> String {
+    format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
 /// What one channel was told, for people.
