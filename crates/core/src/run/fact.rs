@@ -554,7 +554,7 @@ pub enum Fact {
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// Somebody looked at it for the first time, over what the actor says.
+    /// Somebody looked at it for the first time, over what the actor says. data: `{digest}` of what it said to them.
     InterruptViewed {
         interrupt: InterruptId,
     },

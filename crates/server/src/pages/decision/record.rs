@@ -37,6 +37,8 @@ struct Step {
     option: String,
     /// Of a decision: how long its card was shown before, in seconds, as the client of whoever decided says.
     viewed: String,
+    /// Of a look: the digest of what was shown.
+    shown: String,
     text: String,
     /// Where it stands in the journal, and its hash there.
     place: String,
@@ -54,6 +56,9 @@ impl Step {
             via: event.actor.via.clone().unwrap_or_default(),
             option: said(event.data.get("option").or_else(|| event.data.get("outcome"))),
             viewed: event.data.get("viewed_ms").and_then(Value::as_u64).map(seconds).unwrap_or_default(),
+            shown: said(
+                event.data.pointer("/content/data/digest").filter(|_| event.kind == "interrupt_viewed"),
+            ),
             text: if *is_erased { ERASED.to_owned() } else { said(event.data.pointer("/content/text")) },
             place: format!("{}/{}", event.stream, event.seq),
             hash: hash.clone(),
