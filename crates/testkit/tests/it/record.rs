@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::mails::person;
-use crate::telling::{ask, resolve, told, wait_state};
+use crate::telling::{SECRET, ask, resolve, told, wait_state};
 
 /// For people.
 async fn page(server: &TestServer, interrupt: &str) -> String {
@@ -86,4 +86,33 @@ async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     }
     let receipt = server.get(&format!("/v1/receipts/{other}")).await.ok();
     assert_eq!(receipt["not_covered"]["deliveries"].as_array().unwrap().len(), 1, "{receipt:#}");
+}
+
+/// Of more deliveries than a record holds it has the newest, and says that there are others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_of_many_deliveries_holds_the_newest() {
+    let sink = WebhookSink::start().await;
+    let url = sink.url("/hook");
+    let channel = |n: usize| {
+        format!(
+            "  hook{n}: {{type: webhook, url: \"{url}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8]}}\n"
+        )
+    };
+    let all: Vec<String> = (0..50).map(channel).collect();
+    let channels = format!("channels:\n{}", all.concat());
+    let server = TestServer::setup().channels(&channels).env("HOOK_SECRET", SECRET).start().await;
+    for who in ["anna", "ben"] {
+        person(&server, who, json!({})).await;
+    }
+    let id = ask(&server, json!({})).await;
+    for who in ["anna", "ben", "anna", "ben"] {
+        let body = json!({"assignment": {"approvers": [who]}});
+        server.post(&format!("/v1/interrupts/{id}/reassign"), &body).await.ok();
+    }
+    let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
+    let not_covered = &receipt["not_covered"];
+    let deliveries = not_covered["deliveries"].as_array().unwrap();
+    assert_eq!((deliveries.len(), &not_covered["has_older"]), (200, &json!(true)));
+    assert!(deliveries.iter().all(|each| each["event"] == "asked"), "{deliveries:#?}");
+    assert!(page(&server, &id).await.contains("There are older ones than these."));
 }
