@@ -1139,7 +1139,7 @@ export interface paths {
         /**
          * Remove a person.
          * @description They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
-         *     settle goes to admins and operators.
+         *     settle goes to admins and operators. The answer tells which open interrupts named them.
          */
         delete: operations["remove_person"];
         options?: never;
@@ -3086,6 +3086,14 @@ export interface components {
         };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
+        /** @description An open interrupt that named somebody who was removed. */
+        LeftInterrupt: {
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** @description Whether those whom it asks can settle it without them. Where they can not, it goes to admins and operators. */
+            others_may_decide: boolean;
+            title: string;
+        };
         /** @enum {string} */
         Level: "low" | "medium" | "high" | "critical";
         /**
@@ -4217,6 +4225,25 @@ export interface components {
         Redeem: {
             /** @description What follows the `#` of the link. */
             code: string;
+        };
+        /**
+         * @description What somebody who was removed leaves.
+         * @example {
+         *       "interrupts": [
+         *         {
+         *           "id": "int_01k6f0000000000000000000cc",
+         *           "kind": "tool_approval",
+         *           "title": "Archive 41 branches",
+         *           "others_may_decide": false
+         *         }
+         *       ]
+         *     }
+         */
+        RemovedPerson: {
+            /** @description Open interrupts whose assignment named them, the riskiest and oldest first. At most 100 are looked at. */
+            interrupts: components["schemas"]["LeftInterrupt"][];
+            /** @description There may be more: there were more than are looked at, or one could not be read. */
+            more?: boolean;
         };
         /** @description Another plan instead of the one that is carried out. What has started must be in it as it was. */
         Replan: {
@@ -7943,12 +7970,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are removed */
-            204: {
+            /** @description They are removed: what they leave */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RemovedPerson"];
+                };
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
