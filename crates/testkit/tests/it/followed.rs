@@ -159,11 +159,11 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         assert!(status == 200 && shown.contains("Mrs Roe"), "{told:?}: {status} {shown}");
         assert_eq!(server.interrupt(&asked.id).await["status"], "open", "to be let in decides nothing");
         // The second step: the number of the page, or the sign-in that came before it.
-        let form: &[(&str, &str)] = match told {
-            Told::Mail => &[("option", "approve"), ("number", number(&shown))],
-            Told::Teams => &[("option", "approve")],
+        let form = match told {
+            Told::Mail => vec![("option", "approve"), ("number", number(&shown))],
+            Told::Teams => vec![("option", "approve")],
         };
-        let (status, decided) = page(server, &at, Some(form)).await;
+        let (status, decided) = page(server, &at, Some(&form)).await;
         assert_eq!(status, 200, "{told:?}: {decided}");
         let resolution = &server.interrupt(&asked.id).await["resolution"];
         assert_eq!(
@@ -216,7 +216,8 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
 async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     let stage = Stage::start().await;
     let server = &stage.server;
-    let risky = json!({"risk": "high", "assignment": {"groups": ["legal"]}});
+    let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
+        "payload": {}, "call": {"tool": "run_command", "arguments": {"command": "rm -rf build"}}});
     let id = ask(server, risky).await;
     assert_eq!(server.interrupt(&id).await["risk"]["level"], "high");
     let link = format!("{}/decide/{id}", server.base());
