@@ -217,7 +217,7 @@ async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     let stage = Stage::start().await;
     let server = &stage.server;
     let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
-        "payload": {}, "call": {"tool": "run_command", "arguments": {"command": "rm -rf build"}}});
+        "payload": {}, "call": {"tool": "shell", "arguments": {"command": "rm -rf build"}, "workspace": "/home/me/project"}});
     let id = ask(server, risky).await;
     assert_eq!(server.interrupt(&id).await["risk"]["level"], "high");
     let link = format!("{}/decide/{id}", server.base());
