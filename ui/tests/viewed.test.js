@@ -1,8 +1,9 @@
-// The record of who looked at a card first.
+// The record of who looked at a card first, and for how long before they decided.
 import assert from "node:assert/strict";
 import test from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { person } from "./harness/browser.js";
-import { card, visitCard } from "./harness/card.js";
+import { card, open, option, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 
 const looks = async (server, interrupt) => {
@@ -26,4 +27,47 @@ test("showing a card is a look, once for each person; reading it is none", async
   }
   const found = await looks(server, interrupt);
   assert.deepEqual(found.map((event) => event.data.interrupt), [interrupt.id]);
+});
+
+/** As a browser says it when another tab comes to the front, or this one again. */
+const turn = (page, visibilityState) =>
+  page.evaluate((state) => {
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, visibilityState);
+
+test("a decision says how long its card was visible, and not how long it lay in a hidden tab", async (t) => {
+  const server = await serve(t);
+  const asked = [];
+  for (const gate of [4, 5]) asked.push(await server.agentAsks({ kind: "tool_approval", title: "Open the gate", payload: { gate } }));
+  const [interrupt, other] = asked;
+  const page = await person(t, server);
+  const began = Date.now();
+  const told = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${interrupt.id}/views`));
+  await visitCard(page, interrupt);
+  await told;
+  await turn(page, "hidden");
+  const hid = Date.now();
+  await pause(1_500);
+  const hidden = Date.now() - hid;
+  await turn(page, "visible");
+  await pause(400);
+  const answered = page.waitForResponse((response) => response.url().endsWith("/decisions"));
+  await option(page, "Approve").click();
+  const sent = (await answered).request().postDataJSON();
+  const most = Date.now() - began - hidden;
+  assert(sent.viewed_ms >= 390 && sent.viewed_ms <= most, `${sent.viewed_ms} of at most ${most} ms`);
+  const { items } = await server.api("GET", `/v1/runs/${interrupt.run}/events`);
+  const made = items.filter((event) => event.type === "decision_made");
+  assert.deepEqual(made.map((event) => event.data.viewed_ms), [sent.viewed_ms]);
+  // Each card has a time of its own; none passes for one that is not there any more.
+  const looked = Date.now();
+  const begun = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${other.id}/views`));
+  await open(page, other);
+  await begun;
+  await pause(300);
+  const second = page.waitForResponse((response) => response.url().endsWith(`/${other.id}/decisions`));
+  await option(page, "Approve").click();
+  const { viewed_ms } = (await second).request().postDataJSON();
+  assert(viewed_ms > 0 && viewed_ms <= Date.now() - looked, `${viewed_ms} ms`);
 });

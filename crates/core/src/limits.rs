@@ -150,6 +150,8 @@ pub const COMMENTS: usize = 200;
 
 /// People whose first look at one interrupt is recorded.
 pub const VIEWS: u32 = 200;
+/// How long somebody looked at a card before they decided, as it is recorded.
+pub const VIEWED_MS: u64 = 24 * 3_600 * 1_000;
 
 /// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.
 pub const CLAIMS: u32 = 1_000;

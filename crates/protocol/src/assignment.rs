@@ -130,6 +130,9 @@ pub struct Vote {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
+    /// How long its card was visible to them before, in milliseconds, as their client says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewed_ms: Option<u64>,
     #[schema(format = DateTime)]
     pub at: String,
     /// In the run's stream.

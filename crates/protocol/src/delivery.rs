@@ -40,7 +40,7 @@ pub struct Delivery {
     /// A node is sending it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sending: bool,
-    /// Where one delivery is asked for.
+    /// Where one delivery is asked for, and in the record of an interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Attempt>,
 }

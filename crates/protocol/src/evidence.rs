@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::delivery::Delivery;
+
 /// How a journal stood, signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedCheckpoint {
@@ -26,6 +28,27 @@ pub struct Receipt {
     pub checkpoint: SignedCheckpoint,
     /// How the run began, what was asked, each decision, how it ended, and what was carried out, in their order.
     pub events: Vec<ProvedEvent>,
+    pub not_covered: NotCovered,
+}
+
+/// What is known of an interrupt beside the journal: no checkpoint covers it, and it is forgotten with time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NotCovered {
+    /// What channels were told of it, or are to be told, the oldest first: at most the newest 200.
+    pub deliveries: Vec<RecordedDelivery>,
+    /// There are older ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_older: bool,
+}
+
+/// A delivery with its attempts, each with the digest of what was sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RecordedDelivery {
+    #[serde(flatten)]
+    pub delivery: Delivery,
+    /// Whom it was for, where the channel writes to each alone: a person by id, or an address of the channel. For 30 days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
 }
 
 /// An event of a receipt.

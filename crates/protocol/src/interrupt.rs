@@ -452,4 +452,8 @@ pub struct Decision {
     /// Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// How long its card was visible to you, in milliseconds, as a client that shows cards has counted. It is recorded with
+    /// your decision, as what your client says; more than a day counts as a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewed_ms: Option<u64>,
 }

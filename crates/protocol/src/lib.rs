@@ -56,7 +56,7 @@ pub use delivery::{Attempt, Channel, Delivery, DeliveryState, Occasion};
 pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, AuditRecord, Event, Preview, PreviewKind, Role};
-pub use evidence::{Consistency, ProvedEvent, Receipt, SignedCheckpoint};
+pub use evidence::{Consistency, NotCovered, ProvedEvent, Receipt, RecordedDelivery, SignedCheckpoint};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{

@@ -26,10 +26,10 @@ pub async fn decide_once(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    let Decision { option, text, edit, version, from } = decision;
+    let Decision { option, text, edit, version, from, viewed_ms } = decision;
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
-    let decision = interrupt::Decision { option, text, edit, version, from };
+    let decision = interrupt::Decision { option, text, edit, version, from, viewed_ms };
     let reader = Reader::of(app, &actor).await?;
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
     let sent = match key {

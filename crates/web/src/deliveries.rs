@@ -1,13 +1,26 @@
-//! Sends a delivery again by hand, whichever wire asks for it.
+//! Deliveries as more than one route needs them: those of an interrupt, and sending one again by hand.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::id::DeliveryId;
-use holdshort_protocol::Code;
-use holdshort_store::{DeliveryChange, Outbox};
+use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_protocol::{Code, NotCovered};
+use holdshort_store::{DeliveryChange, DeliveryFilter, Outbox};
 
 use crate::app::App;
 use crate::auth::Caller;
+use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
+use crate::view;
+
+/// What channels were told of an interrupt, for its record.
+pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
+    let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
+    let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;
+    let mut deliveries = Vec::with_capacity(newest.items.len());
+    for row in newest.items.iter().rev() {
+        deliveries.push(view::delivery::recorded(row, &app.journal().attempts(&row.delivery).await?));
+    }
+    Ok(NotCovered { deliveries, has_older: newest.next.is_some() })
+}
 
 pub async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))

@@ -52,6 +52,8 @@ pub const PAGE: u16 = 200;
 pub const PAGE_DEFAULT: u16 = 50;
 /// A page is cut where it grows beyond this; it always holds one item.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Deliveries of an interrupt that its record holds.
+pub const RECORD_DELIVERIES: usize = 200;
 /// Characters of a task where it names a run, such as in a row of the inbox. The whole stands in the run's input.
 pub const TASK_CHARS: usize = 300;
 /// Events read from the store at once.

@@ -30,7 +30,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         refuse_unseen(now, &args.option, &edit)?;
     }
     let mut decision =
-        Decision { option: args.option, text: args.text, edit, version: args.version, from: None };
+        Decision { option: args.option, text: args.text, edit, version: args.version, ..Decision::default() };
     if let (Some(from), Some(now)) = (args.from, &now) {
         let taken = taken(now, id_of(&from, "int")?)?;
         decision = Decision { option: decision.option, version: args.version, ..taken };

@@ -159,8 +159,14 @@ async fn the_record_says_who_looked_first_and_when() {
     let expected =
         ["run_started", "interrupt_opened", "interrupt_viewed", "decision_made", "interrupt_resolved"];
     assert_eq!(kinds, expected, "{said}");
+    // And what they were shown: whoever has the receipt can compute it.
+    let content = |at: usize| -> Value {
+        serde_json::from_str(receipt["events"][at]["content"].as_str().unwrap()).unwrap()
+    };
+    let digest = Digest::of_json(&content(1)["data"]).to_string();
+    assert_eq!(content(2)["data"], json!({ "digest": digest }));
     let page = home.run(&["receipt", id, "--html"]).out;
-    assert!(page.contains("interrupt viewed"), "{page}");
+    assert!(page.contains("interrupt viewed") && page.contains(&digest), "{page}");
 }
 
 #[tokio::test]

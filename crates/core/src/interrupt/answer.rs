@@ -24,7 +24,8 @@ impl Given {
 
     /// As a decision for this option.
     pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
-        Decision { option: option.to_owned(), text: self.text, edit: self.edit, version: None, from }
+        let option = option.to_owned();
+        Decision { option, text: self.text, edit: self.edit, from, ..Decision::default() }
     }
 }
 

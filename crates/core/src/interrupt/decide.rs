@@ -25,6 +25,9 @@ pub struct Decision {
     /// The answer to an earlier question that this one was taken from.
     #[serde(default)]
     pub from: Option<InterruptId>,
+    /// How long it was shown to whoever decides, as their client says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewed_ms: Option<u64>,
 }
 
 /// A decision that was checked: it may be taken, or was taken before.

@@ -296,7 +296,7 @@ impl Interrupt {
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, .. } = fact
+        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, viewed_ms, .. } = fact
             && *interrupt == self.opened.interrupt
         {
             self.cast(Vote {
@@ -307,6 +307,7 @@ impl Interrupt {
                 edit_of: *edit_of,
                 from: from.clone(),
                 seat: seat.clone().unwrap_or_default(),
+                viewed_ms: *viewed_ms,
                 at: event.at,
                 seq,
             });

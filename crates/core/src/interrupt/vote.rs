@@ -24,6 +24,8 @@ pub struct Vote {
     pub from: Option<InterruptId>,
     /// What it counts as.
     pub seat: Seat,
+    /// How long it was shown to them before, as their client says.
+    pub viewed_ms: Option<u64>,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,

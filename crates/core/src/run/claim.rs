@@ -1,5 +1,7 @@
 //! What is done with an interrupt that resolves nothing; and which client runs a call that was approved.
 
+use serde_json::json;
+
 use super::Fact;
 use super::draft::Draft;
 use super::input::Rejection;
@@ -35,8 +37,11 @@ impl Draft<'_> {
     }
 
     pub(super) fn view(&mut self, id: &InterruptId) -> Result<(), Rejection> {
-        if self.interrupt(id)?.check_view(&self.voter())? {
-            self.emit(Fact::InterruptViewed { interrupt: id.clone() }, Content::none());
+        let interrupt = self.interrupt(id)?;
+        if interrupt.check_view(&self.voter())? {
+            // Salted, and erased with the run, as content is: of few possible cards it would tell the one.
+            let content = json!({ "digest": interrupt.digest_shown(&self.voter()) });
+            self.emit(Fact::InterruptViewed { interrupt: id.clone() }, Content::data(content));
         }
         Ok(())
     }

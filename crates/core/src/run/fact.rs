@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::action::ActionId;
 use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
-use super::fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
+use super::fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy, is_worker};
 use super::keeping::Erased;
 use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
@@ -452,6 +452,9 @@ pub enum Fact {
         /// What it counts as; not there where that is one of the first stage, in their own name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
+        /// How long it was shown to them before, as their client says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        viewed_ms: Option<u64>,
     },
     /// The vote of somebody counts no more.
     VoteWithdrawn {
@@ -551,7 +554,7 @@ pub enum Fact {
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// Somebody looked at it for the first time, over what the actor says.
+    /// Somebody looked at it for the first time, over what the actor says. data: `{digest}` of what it said to them.
     InterruptViewed {
         interrupt: InterruptId,
     },
@@ -592,9 +595,4 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         later: bool,
     },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-fn is_worker(role: &StepRole) -> bool {
-    *role == StepRole::Worker
 }

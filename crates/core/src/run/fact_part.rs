@@ -1,5 +1,6 @@
 //! What facts are made of, where that has fields or words of its own.
 
+use super::state::StepRole;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::InterruptId;
@@ -94,4 +95,9 @@ pub enum Returned {
     Withdrawn,
     /// A person said that it did not happen.
     Rerun,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+pub(super) fn is_worker(role: &StepRole) -> bool {
+    *role == StepRole::Worker
 }

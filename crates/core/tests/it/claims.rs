@@ -1,9 +1,9 @@
 //! Actions that resolve nothing: claims and comments, and whose hands a call is in that a client runs.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::interrupt::{Assignment, Holder, Kind, Refusal};
+use holdshort_core::interrupt::{Assignment, Decision, Holder, Kind, Refusal};
 use holdshort_core::limits;
-use holdshort_core::run::{ClientOutcome, Input, Rejection};
+use holdshort_core::run::{ClientOutcome, Fact, Input, Rejection};
 use serde_json::json;
 
 use crate::world::{World, calls, choose, command, definition, edit, says, with_client};
@@ -230,4 +230,50 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     let outcome = ClientOutcome::Done { text: "written".to_owned() };
     world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });
     assert_eq!(told(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
+}
+
+/// As a client says, at most a day. It is a part of the vote, and makes no other decision of it.
+#[test]
+fn how_long_somebody_looked_is_recorded_with_their_vote() {
+    let table = [
+        (None, None),
+        (Some(0), Some(0)),
+        (Some(4_200), Some(4_200)),
+        (Some(limits::VIEWED_MS), Some(limits::VIEWED_MS)),
+        (Some(u64::MAX), Some(limits::VIEWED_MS)),
+    ];
+    let ann = person("ann");
+    for (said, recorded) in table {
+        let mut world = held();
+        let id = world.open(Kind::ToolApproval);
+        let decide = |viewed_ms| Input::Decide {
+            interrupt: id.clone(),
+            decision: Decision { viewed_ms, ..choose("reject") },
+            holder: None,
+        };
+        world.try_send(&ann, decide(said)).expect("it is taken");
+        let vote = world.run.interrupts[&id].votes.last().expect("a vote");
+        assert_eq!((vote.by.as_str(), vote.viewed_ms), ("ann", recorded), "{said:?}");
+        assert_eq!(told(&mut world, &ann, decide(Some(1))), "–", "{said:?}");
+    }
+}
+
+/// Where nobody says how long, the bytes of the event are those of before.
+#[test]
+fn a_decision_without_the_time_is_written_as_it_was_before() {
+    let decided = |viewed_ms| Fact::DecisionMade {
+        interrupt: "int_01k6f0000000000000000000cc".parse().expect("an id"),
+        option: "approve".to_owned(),
+        implied: false,
+        edit_of: None,
+        from: None,
+        seat: None,
+        viewed_ms,
+    };
+    let facts = json!({ "interrupt": "int_01k6f0000000000000000000cc", "option": "approve" });
+    let before = json!({ "type": "decision_made", "facts": facts });
+    assert_eq!(serde_json::to_value(decided(None)).expect("it is written"), before);
+    assert_eq!(serde_json::from_value::<Fact>(before).expect("it is read"), decided(None));
+    let with_it = serde_json::to_value(decided(Some(7))).expect("it is written");
+    assert_eq!(with_it["facts"]["viewed_ms"], 7);
 }

@@ -193,8 +193,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
         option: choice.id.clone(),
         text: (choice.needs_text || dice.one_in(2)).then(|| "so".to_owned()),
         edit: if choice.needs_edit { edit } else { Value::Null },
-        version: None,
-        from: None,
+        ..Decision::default()
     };
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }

@@ -49,7 +49,7 @@ fn what_comes_first_is_told_first() {
         text: None,
         edit: json!({ "path": 1 }),
         version: Some(99),
-        from: None,
+        ..Decision::default()
     };
     let ann = person("ann");
     let open = gated();

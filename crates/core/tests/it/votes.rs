@@ -106,6 +106,7 @@ fn what_lets_work_go_on_is_agreed_on() {
                 edit_of: None,
                 from: None,
                 seat: Seat::default(),
+                viewed_ms: None,
                 at: world.now,
                 seq,
             });

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
+use holdshort_core::digest::Digest;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
 use holdshort_core::interrupt::{Assignment, Interrupt, Kind, Refusal, Stage, Withhold};
 use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
 use serde_json::{Value, json};
 
-use crate::assignments::{decide, of_groups, people, stages};
+use crate::assignments::{actor, decide, of_groups, people, stages};
 use crate::pairs::ask;
 use crate::world::{self, World, choose, choose_with, edit};
 
@@ -126,6 +127,27 @@ fn no_digest_is_shown() {
     let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
     assert!(world.run.interrupts[&id].opened.action_digest.is_some());
     assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
+}
+
+/// A look says what was looked at, as this person is shown it; and to nobody what they are not shown.
+#[test]
+fn a_look_has_the_digest_of_what_was_shown() {
+    let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
+    let interrupt = &world.run.interrupts[&id];
+    for (who, sees) in [("olga", Role::Operator), ("anna", Role::Reviewer)] {
+        let view = Input::View { interrupt: id.clone() };
+        let events = world.handle(&actor(&world.system, who), view).expect("it is taken");
+        let [event] = &events[..] else { panic!("{events:?}") };
+        let shown = json!({ "digest": Digest::of_json(&seen(&world, &id, sees).content) });
+        assert_eq!(event.content.data, shown, "{who}");
+        for (reader, expected) in [(Role::Operator, &shown), (Role::Reviewer, &Value::Null)] {
+            let mut told = event.clone();
+            interrupt.cover_event(reader, &mut told, 9);
+            assert_eq!(told.content.data, *expected, "{who} looked, {reader:?} reads");
+        }
+    }
+    let (open, withheld) = (seen(&world, &id, Role::Operator), seen(&world, &id, Role::Reviewer));
+    assert_ne!(open.content, withheld.content);
 }
 
 fn payload() -> Value {

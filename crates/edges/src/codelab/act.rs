@@ -178,8 +178,7 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
         option: option.to_owned(),
         text: wish.feedback,
         edit: edit.unwrap_or_default(),
-        version: None,
-        from: None,
+        ..Decision::default()
     };
     let decided = decide(session, &run, &id, decision, None).await;
     let subtasks = wish.subtasks.as_ref();
@@ -210,8 +209,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
         option: option.to_owned(),
         text: wish.feedback,
         edit: wish.arguments.map(|edit| edited(&run, &interrupt, edit)).unwrap_or_default(),
-        version: None,
-        from: None,
+        ..Decision::default()
     };
     let decided = decide(session, &run, &interrupt, decision, Some(client.decides_in(&run.id))).await;
     decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments", None))?;

@@ -41,7 +41,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
     };
     let decision =
-        Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None, from: None };
+        Decision { option: offer.id.clone(), text, edit: edit.value.clone(), ..Decision::default() };
     caller.decides()?;
     let decided = decide::decide(app, &row.into(), caller.actor.clone(), decision).await;
     decided.map_err(|refused| here(refused, opened, offer, &edit))?;

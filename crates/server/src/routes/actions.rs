@@ -136,7 +136,7 @@ pub(crate) async fn comment(
 /// Say that you look at an interrupt.
 ///
 /// An app says so when it shows the card: reading an interrupt is no look. Of each person the first look while it is open
-/// counts, and is in its record and in the receipt; saying it again changes nothing.
+/// counts, and is in its record and in the receipt, with the digest of what it shows you; saying it again changes nothing.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -9,6 +9,7 @@ use holdshort_engine::evidence::{Proved, Signed};
 use holdshort_protocol::{Code, Consistency, ProvedEvent, Receipt, SignedCheckpoint};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
+use holdshort_web::deliveries::recorded;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{ConsistencyQuery, Id, Params};
 
@@ -53,7 +54,8 @@ pub(crate) async fn consistency(
 /// Read the receipt of an interrupt.
 ///
 /// What was asked, who decided what, and what was carried out, as stored, each with the proof that a checkpoint signed now
-/// covers it. `docs/verify_receipt.py` checks one without Holdshort.
+/// covers it. `docs/verify_receipt.py` checks one without Holdshort. Beside them, and not covered, stands what channels were
+/// told, with the digest of what each was sent.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),
@@ -68,6 +70,7 @@ pub(crate) async fn receipt(caller: Caller, Id(id): Id<InterruptId>) -> Answer<J
         run: asked.run.to_string(),
         checkpoint: checkpoint(signed),
         events: receipt.events.into_iter().map(proved).collect(),
+        not_covered: recorded(app, &id).await?,
     }))
 }
 

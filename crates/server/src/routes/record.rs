@@ -5,6 +5,7 @@ use holdshort_core::event::{self, Sealed};
 use holdshort_core::id::InterruptId;
 use holdshort_engine::Error;
 use holdshort_web::auth::Caller;
+use holdshort_web::deliveries;
 use holdshort_web::problem::Answer;
 use holdshort_web::query::Id;
 use holdshort_web::view;
@@ -16,8 +17,8 @@ use crate::pages::decision::{self, Recorded};
 
 /// Read the record of an interrupt as a page to keep.
 ///
-/// One HTML file that needs nothing else and can be printed: the card, what happened with who and when, and the checkpoint
-/// that covers it. The receipt proves it.
+/// One HTML file that needs nothing else and can be printed: the card, what happened with who and when, the checkpoint that
+/// covers it, and, not covered by that, what channels were told. The receipt proves what is covered.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),
@@ -36,5 +37,6 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Resp
     let reader = Reader::of(app, &caller.actor).await?;
     let shown = view::now::interrupt(app, &asked, &reader).await?;
     let model = decision::model(app, &asked.run).await?;
-    Ok(decision::record(&shown, model.as_deref(), &events, &checkpoint(signed)))
+    let told = deliveries::recorded(app, &id).await?;
+    Ok(decision::record(&shown, model.as_deref(), &events, &told, &checkpoint(signed)))
 }

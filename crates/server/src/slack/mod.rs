@@ -197,8 +197,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, typed: &str) 
         option: press.option.clone(),
         text: Some(typed.to_owned()).filter(|text| !text.is_empty()),
         edit: Value::Null,
-        version: None,
-        from: None,
+        ..Decision::default()
     };
     auth.decides(&actor)?;
     decide::decide(&app, &asked, actor, decision).await

@@ -23,9 +23,9 @@ pub(super) fn decision(bytes: &[u8]) {
     };
     let written = serde_json::to_vec(&read).expect("a decision can be written");
     assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
-    let holdshort_protocol::Decision { option, text, edit, version, from } = read;
+    let holdshort_protocol::Decision { option, text, edit, version, from, viewed_ms } = read;
     let from = from.and_then(|from| from.parse().ok());
-    let decision = Decision { option, text, edit, version, from };
+    let decision = Decision { option, text, edit, version, from, viewed_ms };
     for interrupt in HELD.run.interrupts.keys() {
         decide(interrupt, &decision);
     }

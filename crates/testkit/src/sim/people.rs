@@ -408,7 +408,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     let decision = if copilots::is_of_a_round(interrupt) {
         copilots::answer(interrupt, choices)
     } else {
-        Decision { option: choice.id.clone(), text, edit, version, from: None }
+        Decision { option: choice.id.clone(), text, edit, version, ..Decision::default() }
     };
     let actor = match choices.below(8) {
         0..=5 => someone("alice"),

@@ -1,6 +1,8 @@
 //! Mails, with the real binary and a real SMTP server: who is sent what, what a mail can not be made to hold, and what its link
 //! decides (contract E18, leaders 21).
 
+use std::collections::BTreeSet;
+
 use holdshort_testkit::mailbox::{Mailbox, PASSWORD, Speaks, USER, tls};
 use holdshort_testkit::server::{Setup, TestServer, eventually};
 use reqwest::{Method, Url};
@@ -100,6 +102,15 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(told, "/text").contains("\nVon: operator\nAm: 20"), "{told:#}");
     assert_eq!(told["headers"]["references"], anna["headers"]["references"]);
     assert!(!text(told, "/text").contains("/d/"), "there is nothing to decide: {told:#}");
+    // The record says whom each was for.
+    let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
+    let recorded = receipt["not_covered"]["deliveries"].as_array().unwrap();
+    let whom = |event: &str| -> BTreeSet<&str> {
+        let of_it = recorded.iter().filter(|each| each["event"] == event);
+        of_it.filter_map(|each| each["to"].as_str()).collect()
+    };
+    let both = BTreeSet::from(["anna", "ben"]);
+    assert_eq!((whom("opened"), whom("resolved")), (both.clone(), both), "{receipt:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -51,6 +51,7 @@ mod push;
 mod python;
 mod questions;
 mod queued;
+mod record;
 mod replies;
 mod restart;
 mod returned;

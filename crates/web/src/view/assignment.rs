@@ -157,6 +157,7 @@ pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {
         stage: is_staged.then_some(vote.seat.stage),
         edit_of: vote.edit_of,
         edit: if vote.edit_of.is_some() { vote.edit.clone() } else { Value::Null },
+        viewed_ms: vote.viewed_ms,
         at: vote.at.to_string(),
         seq: vote.seq,
     };

@@ -2,7 +2,8 @@
 
 use holdshort_core::channel::Channel;
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
-use holdshort_core::notice::Occasion;
+use holdshort_core::json;
+use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_protocol as wire;
 
 pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
@@ -36,6 +37,16 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
         sending: row.node.is_some(),
         tried: tried.iter().map(attempt).collect(),
     }
+}
+
+/// As the record of its interrupt holds it. Whom it was for stands in its notice, and is forgotten with that.
+pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
+    let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
+    let to = notice.and_then(|notice| notice.to).map(|to| match to {
+        Recipient::Person(id) | Recipient::Browser { person: id, .. } => id,
+        Recipient::Address(address) => address,
+    });
+    wire::RecordedDelivery { delivery: delivery(row, tried), to }
 }
 
 fn attempt(row: &Attempt) -> wire::Attempt {

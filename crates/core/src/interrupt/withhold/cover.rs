@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{mark, place};
+use super::{mark, place, sees_as};
 use crate::actor::Role;
+use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
-use crate::interrupt::{About, Effect, Interrupt, Opened};
+use crate::interrupt::{About, Effect, Interrupt, Opened, Voter};
 use crate::run::Fact;
 
 /// What is withheld.
@@ -104,6 +105,13 @@ impl Interrupt {
         Some(Covered { interrupt: shown, cover })
     }
 
+    /// SHA-256 of what it says, as this person is shown it: of the canonical JSON of what it was opened with, without what is
+    /// withheld from them.
+    pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
+        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people));
+        Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
+    }
+
     /// An event of its run that is about it, without what is withheld.
     pub fn cover_event(&self, sees: Role, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
@@ -125,6 +133,9 @@ impl Interrupt {
             event.content.data = cover.content(self);
         } else if let Fact::DecisionMade { option, .. } = fact {
             event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
+        } else if let Fact::InterruptViewed { .. } = fact {
+            // Of whoever was shown more it tells what that may be.
+            event.content.data = Value::Null;
         } else {
             event.content.data = cover.value(&event.content.data, &patterns, None);
         }

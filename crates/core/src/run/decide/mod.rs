@@ -19,6 +19,7 @@ use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Given, Interrupt, Kind, Offer, Outcome, Refusal, Seat,
     Settled,
 };
+use crate::limits;
 use crate::schema::{self, Problem};
 pub(super) use steps::as_it_is;
 use words::nonempty;
@@ -105,8 +106,9 @@ impl Draft<'_> {
         let from = decision.from.clone();
         let is_plain = interrupt.assignment.as_simple().is_some() && seat.in_place_of.is_none();
         let seat = (!is_plain).then_some(seat);
+        let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         self.emit(
-            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from, seat },
+            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from, seat, viewed_ms },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
     }

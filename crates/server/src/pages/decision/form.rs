@@ -38,7 +38,7 @@ impl Typed {
             text: self.text(interrupt, option, &mut problems),
             edit: self.edit(interrupt, option, &mut problems),
             version: self.version,
-            from: None,
+            ..Decision::default()
         };
         let goes_on = option.is_none_or(|option| !option.holds());
         let is_unseen = match option {

@@ -1,7 +1,11 @@
-//! The record of one interrupt as a page to keep: its card, what happened with who and when, and the checkpoint that covers it.
+//! The record of one interrupt as a page to keep: its card, what happened with who and when, the checkpoint that covers it, and
+//! what channels were told, which none covers.
 
 use axum::response::Response;
-use holdshort_protocol::{Event, Interrupt, JudgedCall, Kind, LookAlikes, SignedCheckpoint};
+use holdshort_protocol::{
+    Attempt, DeliveryState, Event, Interrupt, JudgedCall, Kind, LookAlikes, NotCovered, Occasion,
+    RecordedDelivery, SignedCheckpoint,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -28,7 +32,13 @@ struct Step {
     when: String,
     what: String,
     by: String,
+    /// The channel that they came through.
+    via: String,
     option: String,
+    /// Of a decision: how long its card was shown before, in seconds, as the client of whoever decided says.
+    viewed: String,
+    /// Of a look: the digest of what was shown.
+    shown: String,
     text: String,
     /// Where it stands in the journal, and its hash there.
     place: String,
@@ -43,10 +53,83 @@ impl Step {
             at: event.at.clone(),
             what: event.kind.replace('_', " "),
             by: event.actor.id.clone(),
+            via: event.actor.via.clone().unwrap_or_default(),
             option: said(event.data.get("option").or_else(|| event.data.get("outcome"))),
+            viewed: event.data.get("viewed_ms").and_then(Value::as_u64).map(seconds).unwrap_or_default(),
+            shown: said(
+                event.data.pointer("/content/data/digest").filter(|_| event.kind == "interrupt_viewed"),
+            ),
             text: if *is_erased { ERASED.to_owned() } else { said(event.data.pointer("/content/text")) },
             place: format!("{}/{}", event.stream, event.seq),
             hash: hash.clone(),
+        }
+    }
+}
+
+/// With one decimal.
+fn seconds(ms: u64) -> String {
+    format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
+}
+
+/// What one channel was told, for people.
+#[derive(Serialize)]
+struct Told {
+    at: String,
+    when: String,
+    what: &'static str,
+    channel: String,
+    to: String,
+    state: &'static str,
+    /// Why it failed, or was not sent.
+    error: String,
+    tried: Vec<Tried>,
+}
+
+/// One attempt, which may have sent nothing.
+#[derive(Serialize)]
+struct Tried {
+    at: String,
+    when: String,
+    became: String,
+    digest: String,
+}
+
+impl Told {
+    fn of(RecordedDelivery { delivery, to }: &RecordedDelivery) -> Self {
+        Self {
+            when: time(&delivery.created_at),
+            at: delivery.created_at.clone(),
+            what: match delivery.event {
+                Occasion::Opened => "opened",
+                Occasion::Asked => "asked",
+                Occasion::Reminded => "reminded",
+                Occasion::Escalated => "escalated",
+                Occasion::Resolved => "resolved",
+                Occasion::Expired => "expired",
+                Occasion::Checkpoint => "checkpoint",
+            },
+            channel: delivery.channel.clone(),
+            to: to.clone().unwrap_or_default(),
+            state: match delivery.state {
+                DeliveryState::Waiting => "to be sent",
+                DeliveryState::Delivered => "delivered",
+                DeliveryState::Failed => "failed",
+                DeliveryState::Dropped => "not sent any more",
+            },
+            error: delivery.error.clone().unwrap_or_default(),
+            tried: delivery.tried.iter().map(Tried::of).collect(),
+        }
+    }
+}
+
+impl Tried {
+    fn of(attempt: &Attempt) -> Self {
+        let answered = || attempt.status.map(|status| format!("answered {status}"));
+        Self {
+            when: time(&attempt.at),
+            at: attempt.at.clone(),
+            became: attempt.error.clone().or_else(answered).unwrap_or_default(),
+            digest: attempt.digest.clone().unwrap_or_default(),
         }
     }
 }
@@ -90,6 +173,7 @@ pub(crate) fn record(
     interrupt: &Interrupt,
     model: Option<&str>,
     events: &[Recorded],
+    told: &NotCovered,
     checkpoint: &SignedCheckpoint,
 ) -> Response {
     let judged = JudgedCall::of(interrupt);
@@ -102,6 +186,9 @@ pub(crate) fn record(
     let shown = context! { headline, is_kept, card => Serde(&card), form, look_alikes => Serde(look_alikes) };
     let steps: Vec<Step> = events.iter().map(Step::of).collect();
     let SignedCheckpoint { note, key, .. } = checkpoint;
-    let values = context! { id => &interrupt.id, steps => Serde(&steps), note, key };
+    let NotCovered { deliveries, has_older } = told;
+    let told: Vec<Told> = deliveries.iter().map(Told::of).collect();
+    let values =
+        context! { id => &interrupt.id, steps => Serde(&steps), told => Serde(&told), has_older, note, key };
     frame::record(&format!("{headline}: {}", interrupt.title), shown, values)
 }

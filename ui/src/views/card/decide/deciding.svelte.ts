@@ -13,6 +13,8 @@ export class Deciding {
   isLate = $state(false);
   /** What was tried last. */
   last = $state.raw<Offer>();
+  /** How long the card was visible so far, once somebody counts. */
+  viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
   /** The interrupt as it is after the decision; nothing where it was not taken. */
   async send(interrupt: Interrupt, offer: Offer, text: string, edit?: unknown): Promise<Interrupt | undefined> {
@@ -20,7 +22,7 @@ export class Deciding {
     this.last = offer;
     this.isSending = true;
     this.problem = undefined;
-    const decision: Decision = { option: offer.id, version: interrupt.version };
+    const decision: Decision = { option: offer.id, version: interrupt.version, ...this.viewedMs(interrupt.id) };
     if (text.trim() !== "") decision.text = text;
     if (edit !== undefined) decision.edit = edit;
     try {

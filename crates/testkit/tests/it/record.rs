@@ -1,0 +1,118 @@
+//! What the record of an interrupt holds beside its events and their proof: what channels were told, and how long whoever
+//! decided looked at its card.
+
+use holdshort_core::digest::Digest;
+use holdshort_testkit::server::TestServer;
+use holdshort_testkit::sink::{Received, WebhookSink};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::mails::person;
+use crate::telling::{SECRET, ask, resolve, told, wait_state};
+
+/// For people.
+async fn page(server: &TestServer, interrupt: &str) -> String {
+    let request = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
+    request.send().await.unwrap().text().await.unwrap()
+}
+
+/// It is what the client says: recorded with the vote, at most a day, and no reason to decide anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn how_long_a_card_was_shown_is_told_with_the_decision() {
+    let server = TestServer::setup().start().await;
+    let day: u64 = 24 * 3_600 * 1_000;
+    for (said, recorded, shown) in [
+        (json!(4_250), json!(4_250), Some("after 4.2 s with the card on screen, as the client says")),
+        (json!(10 * day), json!(day), Some("after 86400.0 s with the card on screen, as the client says")),
+        (Value::Null, Value::Null, None),
+    ] {
+        let one = ask(&server, json!({})).await;
+        let interrupt = server.interrupt(&one).await;
+        let decision = json!({"option": "approve", "viewed_ms": said});
+        server.decide(&interrupt, &decision).await.ok();
+        server.decide(&interrupt, &json!({"option": "approve", "viewed_ms": 1})).await.ok();
+        let run = interrupt["run"].as_str().unwrap();
+        let [made] = &server.events_of(run, "decision_made").await[..] else { panic!("one decision") };
+        assert_eq!(made["data"].get("viewed_ms").unwrap_or(&Value::Null), &recorded, "{made:#}");
+        let receipt = server.get(&format!("/v1/receipts/{one}")).await.ok();
+        let heads = receipt["events"].as_array().unwrap().iter().map(|each| each["head"].as_str().unwrap());
+        let told: Vec<&str> = heads.filter(|head| head.contains("\"viewed_ms\"")).collect();
+        assert_eq!(told.len(), usize::from(shown.is_some()), "{told:#?}");
+        let page = page(&server, &one).await;
+        match shown {
+            Some(words) => assert!(page.contains(words), "{page}"),
+            None => assert!(!page.contains("with the card on screen"), "{page}"),
+        }
+    }
+    // With the votes that stand, too.
+    person(&server, "anna", json!({})).await;
+    let two = json!({"assignment": {"approvers": ["anna", "operator"], "quorum": {"required": 2}}});
+    let interrupt = server.interrupt(&ask(&server, two).await).await;
+    let refused = server.decide(&interrupt, &json!({"option": "approve", "viewed_ms": -1})).await;
+    assert_eq!(refused.status, 422, "{refused:#?}");
+    let open = server.decide(&interrupt, &json!({"option": "approve", "viewed_ms": 900})).await.ok();
+    assert_eq!((&open["status"], &open["votes"][0]["viewed_ms"]), (&json!("open"), &json!(900)), "{open:#}");
+}
+
+/// Beside what is proved, and said not to be: whoever was told over which channel, and the digest of what was sent there.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
+    let sink = WebhookSink::start().await;
+    sink.answer([500]);
+    let server = told(&sink, ", retry_delay: 100ms").start().await;
+    let other = ask(&server, json!({})).await;
+    let id = ask(&server, json!({})).await;
+    wait_state(&server, "delivered", 2).await;
+    server.post(&format!("/v1/interrupts/{id}/views"), &json!({})).await.ok();
+    resolve(&server, &id).await;
+    wait_state(&server, "delivered", 3).await;
+
+    let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
+    let recorded = receipt["not_covered"]["deliveries"].as_array().unwrap();
+    let events: Vec<_> = recorded.iter().map(|each| each["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["opened", "resolved"]);
+    assert!(receipt["not_covered"].get("has_older").is_none(), "{receipt:#}");
+    let page = page(&server, &id).await;
+    assert!(page.contains("Not covered by the checkpoint"), "{page}");
+    assert!(page.contains("interrupt viewed</strong> by <bdi>operator</bdi> (<bdi>rest</bdi>)"), "{page}");
+    for delivery in recorded {
+        assert_eq!((&delivery["channel"], &delivery["state"]), (&json!("hook"), &json!("delivered")));
+        for attempt in delivery["tried"].as_array().unwrap() {
+            let digest = attempt["digest"].as_str().unwrap();
+            let is_of = |received: &Received| Digest::of(&received.body).to_string() == digest;
+            assert!(sink.received().iter().any(is_of), "{delivery:#}");
+            assert!(page.contains(digest), "{page}");
+        }
+    }
+    let receipt = server.get(&format!("/v1/receipts/{other}")).await.ok();
+    assert_eq!(receipt["not_covered"]["deliveries"].as_array().unwrap().len(), 1, "{receipt:#}");
+}
+
+/// Of more deliveries than a record holds it has the newest, and says that there are others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_of_many_deliveries_holds_the_newest() {
+    let sink = WebhookSink::start().await;
+    let url = sink.url("/hook");
+    let channel = |n: usize| {
+        format!(
+            "  hook{n}: {{type: webhook, url: \"{url}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8]}}\n"
+        )
+    };
+    let all: Vec<String> = (0..50).map(channel).collect();
+    let channels = format!("channels:\n{}", all.concat());
+    let server = TestServer::setup().channels(&channels).env("HOOK_SECRET", SECRET).start().await;
+    for who in ["anna", "ben"] {
+        person(&server, who, json!({})).await;
+    }
+    let id = ask(&server, json!({})).await;
+    for who in ["anna", "ben", "anna", "ben"] {
+        let body = json!({"assignment": {"approvers": [who]}});
+        server.post(&format!("/v1/interrupts/{id}/reassign"), &body).await.ok();
+    }
+    let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
+    let not_covered = &receipt["not_covered"];
+    let deliveries = not_covered["deliveries"].as_array().unwrap();
+    assert_eq!((deliveries.len(), &not_covered["has_older"]), (200, &json!(true)));
+    assert!(deliveries.iter().all(|each| each["event"] == "asked"), "{deliveries:#?}");
+    assert!(page(&server, &id).await.contains("There are older ones than these."));
+}
