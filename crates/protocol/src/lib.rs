@@ -72,7 +72,7 @@ pub use login::{
     LoginProvider, LogoutNotice, Redeem, TokenLogin,
 };
 pub use marked::LookAlikes;
-pub use person::{Away, Person, PersonRole, PersonSource, SetPerson};
+pub use person::{Away, LeftInterrupt, Person, PersonRole, PersonSource, RemovedPerson, SetPerson};
 pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,
     PlanVersion, Replan, Subtask, SubtaskStatus,

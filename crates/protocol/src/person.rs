@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::interrupt::Kind;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "anna", "name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"],
@@ -99,4 +101,30 @@ pub struct Away {
     /// Who decides in their place meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
+}
+
+/// What somebody who was removed leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "interrupts": [{
+        "id": "int_01k6f0000000000000000000cc", "kind": "tool_approval", "title": "Archive 41 branches",
+        "others_may_decide": false
+    }]
+}))]
+pub struct RemovedPerson {
+    /// Open interrupts whose assignment named them, the riskiest and oldest first. At most 100 are looked at.
+    pub interrupts: Vec<LeftInterrupt>,
+    /// There may be more: there were more than are looked at, or one could not be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+}
+
+/// An open interrupt that named somebody who was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftInterrupt {
+    pub id: String,
+    pub kind: Kind,
+    pub title: String,
+    /// Whether those whom it asks can settle it without them. Where they can not, it goes to admins and operators.
+    pub others_may_decide: bool,
 }

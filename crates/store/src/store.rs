@@ -96,6 +96,14 @@ impl Store {
         }
     }
 
+    /// Jobs that wait for the one writer of a data folder; `None`: a database has no such queue.
+    pub fn writes_waiting(&self) -> Option<usize> {
+        match self {
+            Self::Sqlite(store) => store.writes_waiting(),
+            Self::Postgres(..) => None,
+        }
+    }
+
     /// Resolves when nothing can be written any more for as long as this process lives, with the reason.
     pub async fn failed(&self) -> String {
         match self {

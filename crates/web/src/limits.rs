@@ -177,6 +177,9 @@ pub const WORKFLOW_FILES: usize = 1_000;
 pub const LET_GO_ATTEMPTS: usize = 60;
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 
+/// Open interrupts that are looked at where somebody is removed whom they name.
+pub const LEFT_INTERRUPTS: usize = 100;
+
 /// Rows of each list that `/metrics` counts at most.
 pub const METRICS_ROWS: usize = 10_000;
 /// Of these read at once.

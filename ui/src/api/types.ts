@@ -12,6 +12,7 @@ export type Person = Schemas["Person"];
 export type PersonRole = Schemas["PersonRole"];
 export type NextEscalation = Schemas["NextEscalation"];
 export type Quorum = Schemas["Quorum"];
+export type RemovedPerson = Schemas["RemovedPerson"];
 export type SetPerson = Schemas["SetPerson"];
 export type Vote = Schemas["Vote"];
 export type Offer = Schemas["Offer"];

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_protocol::{Away, Person, PersonSource, SetPerson, plain};
+use holdshort_protocol::{Away, Person, PersonSource, RemovedPerson, SetPerson, plain};
 use serde_json::Value;
 
 use super::Scene;
 use crate::args::People;
+use crate::called::holdshort;
 use crate::client::segment;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
+use crate::terminal::card;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -30,9 +32,13 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
             shown(scene, &set)
         }
         People::Remove { person } => {
-            scene.client()?.delete(&path(&person, "")).await?;
-            if !scene.json {
+            let client = scene.client()?;
+            let left = client.delete(&path(&person, "")).await?;
+            if scene.json {
+                document(&left)?;
+            } else {
                 say(&format!("`{}` decides nothing any more.", plain::line(&person)));
+                say_all(&left_lines(&serde_json::from_value(left)?, client.words()));
             }
             Ok(Exit::Ok)
         }
@@ -91,6 +97,26 @@ fn lines(person: &Person) -> Vec<String> {
         let until = away.until.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
         let delegate = away.delegate.as_deref().map(|who| format!("; `{}` stands in", plain::line(who)));
         out.push(format!("  away{until}{}", delegate.unwrap_or_default()));
+    }
+    out
+}
+
+/// What somebody who was removed leaves.
+fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
+    let paint = Paint::stdout();
+    let mut out = Vec::new();
+    if !removed.interrupts.is_empty() {
+        out.push("Open interrupts that named them:".to_owned());
+    }
+    for left in &removed.interrupts {
+        let who =
+            if left.others_may_decide { "others may decide" } else { "admins and operators decide now" };
+        let id = paint.bold(&plain::line(&left.id));
+        out.push(format!("  {id}  {}  {}", card::kind(left.kind), paint.dim(&format!("({who})"))));
+        out.push(format!("    {}", plain::line(&left.title)));
+    }
+    if removed.more {
+        out.push(format!("There may be more: `{} inbox{words}` lists all that are open.", holdshort()));
     }
     out
 }

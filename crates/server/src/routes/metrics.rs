@@ -51,6 +51,12 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     now.register("long_polls", "Long polls that wait at this server", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
+    // Before anything is read here: as it stood when this was asked.
+    if let Some(waiting) = journal.writes_waiting() {
+        let writes = Gauge::<i64>::default();
+        writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        now.register("writes_waiting", "Jobs that wait for the writer of the journal", writes);
+    }
     for age in WAITS {
         drop(by_age.get_or_create(&[("seconds", age.to_string())]));
     }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::Path;
-use axum::http::StatusCode;
 use holdshort_core::rights::Permission;
 use holdshort_core::schema::Problem;
 use holdshort_core::system::{Input, System};
 use holdshort_core::time::Timestamp;
-use holdshort_protocol::{Away, List, Person, SetPerson};
+use holdshort_protocol::{Away, List, Person, RemovedPerson, SetPerson};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
@@ -68,15 +67,18 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 /// Remove a person.
 ///
 /// They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
-/// settle goes to admins and operators.
+/// settle goes to admins and operators. The answer tells which open interrupts named them.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
-    responses((status = 204, description = "They are removed"), SetsPerson)
+    responses((status = 200, description = "They are removed: what they leave", body = RemovedPerson), SetsPerson)
 )]
-pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<StatusCode> {
-    change(caller, Input::RemovePerson { id }).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
+    let reader = caller.reader().await?;
+    // Nothing is read after the change: what was done is never told as having failed.
+    let named = view::left::named(&caller.app, &id, &reader).await?;
+    let system = change(caller, Input::RemovePerson { id }).await?;
+    Ok(Json(named.left_to(&system.people)))
 }
 
 /// Say that a person is out of the office.

@@ -33,6 +33,7 @@ async fn what_waits_and_what_was_decided_is_counted() {
         ("holdshort_deliveries_waiting", 0.0),
         ("holdshort_nodes", 1.0),
         ("holdshort_leases", 0.0),
+        ("holdshort_writes_waiting", 0.0),
     ] {
         assert!((value(&told, name) - expected).abs() < f64::EPSILON, "{name} in\n{told}");
     }

@@ -1,5 +1,6 @@
 //! People over HTTP: who is set, who signs in, what reviewers see, and how several of them decide.
 
+use holdshort_web::limits::LEFT_INTERRUPTS;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -101,7 +102,7 @@ async fn people_are_set_listed_changed_and_removed() {
         "Anna Berg",
         "it is in the journal"
     );
-    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 200);
     assert_eq!(code(&served.operator().get("/v1/people/anna").await), (404, "not_found"));
     assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
 }
@@ -387,7 +388,7 @@ async fn what_leaving_empties_escalates() {
     let anna = served.signed_in_as("anna").await;
     let asked = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
     ok(approve(&anna, &asked).await);
-    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 200);
     assert_eq!(code(&approve(&anna, &asked).await), (401, "unauthenticated"), "nor is she let in");
     let path = format!("/v1/interrupts/{}", text(&asked, "id"));
     let seen = ok(served.operator().get(&path).await);
@@ -398,6 +399,58 @@ async fn what_leaving_empties_escalates() {
         events["items"].as_array().expect("a list").iter().map(|event| text(event, "type")).collect();
     assert!(types.ends_with(&["decision_made", "interrupt_reassigned", "vote_withdrawn"]), "{types:?}");
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
+}
+
+/// Whoever removes somebody is told what named them, and whether others can settle it; and so it is.
+#[tokio::test]
+async fn whoever_removes_somebody_is_told_what_that_leaves() {
+    let served = peopled().await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let alone = served.ask_of(json!({"approvers": ["anna"]})).await;
+    let either = served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
+    let both = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
+    let or_group = served.ask_of(json!({"approvers": ["anna"], "groups": ["finance"]})).await;
+    // None of these names her: a group of hers, what is decided, and what somebody else gave her.
+    served.ask_of(json!({"groups": ["legal"]})).await;
+    let settled = served.ask_of(json!({"approvers": ["anna"]})).await;
+    ok(approve(&anna, &settled).await);
+    let given = served.ask_of(json!({"approvers": ["ben"]})).await;
+    let path = format!("/v1/interrupts/{}/delegate", text(&given, "id"));
+    ok(ben.post(&path, &json!({"to": "anna"})).await);
+
+    let left = ok(served.operator().delete("/v1/people/anna").await);
+    let items = left["interrupts"].as_array().expect("a list");
+    let mut told: Vec<(&str, bool)> =
+        items.iter().map(|one| (text(one, "id"), one["others_may_decide"] == true)).collect();
+    let mut expected = vec![
+        (text(&alone, "id"), false),
+        (text(&either, "id"), true),
+        (text(&both, "id"), false),
+        (text(&or_group, "id"), true),
+    ];
+    told.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!((told, left.get("more")), (expected.clone(), None), "{left}");
+    for one in items {
+        assert_eq!((text(one, "kind"), text(one, "title")), ("tool_approval", "Archive 41 branches"));
+    }
+    for (id, others) in expected {
+        let seen = ok(served.operator().get(&format!("/v1/interrupts/{id}")).await);
+        assert_eq!(seen["you"]["may_decide"], json!(!others), "{seen}");
+    }
+    assert_eq!(ok(approve(&ben, &either).await)["resolution"]["by"], json!(["ben"]));
+    assert_eq!(ok(served.operator().delete("/v1/people/cleo").await), json!({"interrupts": []}));
+}
+
+#[tokio::test]
+async fn what_somebody_leaves_is_cut_and_says_so() {
+    let served = peopled().await;
+    for _ in 0..=LEFT_INTERRUPTS {
+        served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
+    }
+    let left = ok(served.operator().delete("/v1/people/anna").await);
+    let told = left["interrupts"].as_array().map(Vec::len);
+    assert_eq!((told, &left["more"]), (Some(LEFT_INTERRUPTS), &json!(true)));
 }
 
 #[tokio::test]
@@ -486,7 +539,7 @@ async fn a_person_who_leaves_is_signed_out() {
         .await
         .expect("it answers");
     assert_eq!(stream.status(), 200);
-    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 204);
+    assert_eq!(served.operator().delete("/v1/people/anna").await.0, 200);
     let ended =
         tokio::time::timeout(crate::harness::SOON, async { while let Ok(Some(_)) = stream.chunk().await {} });
     ended.await.expect("the stream ends");

@@ -160,6 +160,12 @@ impl Sqlite {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
+    /// Jobs that wait for the writer, up to the length of its queue; those of the group that it commits now are not among
+    /// them. `None` where the journal is only read.
+    pub fn writes_waiting(&self) -> Option<usize> {
+        self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
+    }
+
     /// Resolves when the writer has died, with what it said. Never where the journal was closed.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };

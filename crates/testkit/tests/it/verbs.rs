@@ -3,6 +3,7 @@
 use std::fs;
 
 use holdshort_testkit::server::TestServer;
+use reqwest::Method;
 use serde_json::json;
 
 use crate::play::{command, done, one, solo};
@@ -66,4 +67,36 @@ async fn an_edit_that_no_tool_could_carry_out_is_refused_in_the_terminal_and_clo
     assert_eq!(verb(&server, &["decide", id, "edit", "--edit", file]).0, 0);
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_removes_a_person_reads_what_that_leaves() {
+    let server = TestServer::setup().without_model().start().await;
+    for person in ["anna", "ben"] {
+        assert_eq!(verb(&server, &["people", "set", person, "--role", "reviewer"]).0, 0);
+    }
+    let mut ids = Vec::new();
+    for approvers in [json!(["anna"]), json!(["anna", "ben"])] {
+        let ask = json!({
+            "kind": "tool_approval", "title": "Archive 41 branches", "assignment": {"approvers": approvers},
+        });
+        let request = server.agent_request(Method::POST, "/v1/interrupts").json(&ask);
+        let asked = server.send(request).await.ok();
+        ids.push(asked["id"].as_str().unwrap().to_owned());
+    }
+    let (code, said) = verb(&server, &["people", "remove", "anna"]);
+    assert_eq!(code, 0, "{said}");
+    for (id, who) in ids.iter().zip(["admins and operators decide now", "others may decide"]) {
+        let line = format!("{id} a call to allow ({who}) Archive 41 branches");
+        assert!(said.contains(&line), "{said}");
+    }
+    assert!(!said.contains("There may be more"), "{said}");
+    let (code, said) = verb(&server, &["people", "remove", "ben"]);
+    assert_eq!((code, said.contains("Open interrupts that named them: ")), (0, true), "{said}");
+    let (_, said) = verb(&server, &["people", "set", "cleo", "--role", "reviewer"]);
+    assert!(said.contains("cleo"), "{said}");
+    assert_eq!(
+        verb(&server, &["people", "remove", "cleo"]),
+        (0, "`cleo` decides nothing any more.".to_owned())
+    );
 }

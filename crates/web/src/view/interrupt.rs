@@ -163,7 +163,7 @@ fn show_to(
 
 /// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
 /// started the run, where it depends on that who may decide.
-async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<String>)> {
+pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<String>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
@@ -430,7 +430,7 @@ pub(super) fn offer(offer: &Offer) -> wire::Offer {
     }
 }
 
-fn kind(kind: Kind) -> wire::Kind {
+pub(super) fn kind(kind: Kind) -> wire::Kind {
     match kind {
         Kind::ToolApproval => wire::Kind::ToolApproval,
         Kind::PlanApproval => wire::Kind::PlanApproval,

@@ -10,6 +10,7 @@ pub mod event;
 pub mod freeze;
 pub mod group;
 pub mod interrupt;
+pub mod left;
 pub mod now;
 pub mod page;
 pub mod person;

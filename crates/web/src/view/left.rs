@@ -1,0 +1,74 @@
+//! What somebody who is removed leaves: the open interrupts that name them.
+
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Assignment, mark};
+use holdshort_core::system::people::People;
+use holdshort_protocol as wire;
+use holdshort_store::{InterruptFilter, Tables};
+
+use super::assignment::Reader;
+use super::interrupt;
+use crate::app::App;
+use crate::limits::LEFT_INTERRUPTS;
+use crate::problem::Answer;
+
+/// The open interrupts whose assignment names a person. Read while they are there: what their leaving empties names them no
+/// more.
+pub struct Named {
+    asked: Vec<Asked>,
+    is_cut: bool,
+}
+
+struct Asked {
+    id: InterruptId,
+    kind: wire::Kind,
+    title: String,
+    assignment: Assignment,
+    starter: Option<String>,
+}
+
+pub async fn named(app: &App, person: &str, reader: &Reader) -> Answer<Named> {
+    let marks = Some(vec![mark::person(person)]);
+    let filter = InterruptFilter { marks, open: Some(true), ..InterruptFilter::default() };
+    let page = app.journal().interrupts(&filter, None, LEFT_INTERRUPTS).await?;
+    let mut named = Named { asked: Vec::new(), is_cut: page.next.is_some() };
+    for row in &page.items {
+        let (interrupt, starter) = match interrupt::read(app, row).await {
+            Ok(read) => read,
+            // What can not be read keeps nobody from being removed.
+            Err(refused) => {
+                tracing::error!(interrupt = %row.interrupt, detail = %refused.0.detail, "left out of what a person leaves");
+                named.is_cut = true;
+                continue;
+            }
+        };
+        // A delegate has a mark, too, and is not named by the assignment.
+        if !interrupt.is_open() || !interrupt.assignment.named().0.contains(person) {
+            continue;
+        }
+        let covered = reader.covered(&interrupt);
+        let title = covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt).content_text("title");
+        named.asked.push(Asked {
+            id: row.interrupt.clone(),
+            kind: interrupt::kind(interrupt.opened.kind),
+            title: title.to_owned(),
+            assignment: interrupt.assignment.clone(),
+            starter,
+        });
+    }
+    Ok(named)
+}
+
+impl Named {
+    /// As these people can decide on them, who are left.
+    pub fn left_to(self, people: &People) -> wire::RemovedPerson {
+        let Self { asked, is_cut } = self;
+        let left = |asked: Asked| wire::LeftInterrupt {
+            id: asked.id.to_string(),
+            kind: asked.kind,
+            title: asked.title,
+            others_may_decide: asked.assignment.lack(people, asked.starter.as_deref()).is_none(),
+        };
+        wire::RemovedPerson { interrupts: asked.into_iter().map(left).collect(), more: is_cut }
+    }
+}
