@@ -22,6 +22,8 @@ pub struct Message {
     pub title: Option<String>,
     /// The page where it is decided.
     pub link: String,
+    /// The page without scripts where it is decided after a sign-in, where there is one.
+    pub plain: Option<String>,
     pub way: Way,
     /// Whom it is for, where it is for one.
     pub reader: Option<Reader>,
@@ -194,6 +196,11 @@ impl Message {
     pub(crate) fn time(&self, at: Timestamp) -> String {
         let zone = self.reader.as_ref().and_then(|reader| reader.time_zone.as_deref());
         shown(at, zone)
+    }
+
+    /// Where whoever is told goes first.
+    pub(crate) fn page(&self) -> &str {
+        self.plain.as_deref().unwrap_or(&self.link)
     }
 
     /// What the button says.

@@ -29,6 +29,7 @@ pub(crate) struct Words {
     pub(crate) more: &'static str,
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
+    pub(crate) in_app: &'static str,
     /// That a link is for one person.
     pub(crate) yours: &'static str,
     /// That one has to sign in.
@@ -76,6 +77,7 @@ static ENGLISH: Words = Words {
     more: "{} and {} more",
     open_and_decide: "Open and decide",
     open: "Open",
+    in_app: "Open in the app",
     yours: "This link is for you alone: whoever opens it decides in your name. It counts once, until {}. Do not pass it on.",
     sign_in: "You are asked to sign in.",
     no_reply: "An answer to this mail decides nothing, and nobody reads it.",
@@ -119,6 +121,7 @@ static GERMAN: Words = Words {
     more: "{} und {} weitere",
     open_and_decide: "Öffnen und entscheiden",
     open: "Öffnen",
+    in_app: "In der App öffnen",
     yours: "Dieser Link ist für Sie allein: Wer ihn öffnet, entscheidet in Ihrem Namen. Er gilt einmal, bis {}. Geben Sie ihn nicht weiter.",
     sign_in: "Sie werden gebeten, sich anzumelden.",
     no_reply: "Eine Antwort auf diese Mail entscheidet nichts, und niemand liest sie.",

@@ -17,6 +17,7 @@ use holdshort_web::limits::LINK_DEFAULT_MS;
 use holdshort_web::links::{Claim, Press};
 use holdshort_web::problem::Answer;
 use holdshort_web::push::Push;
+use holdshort_web::sign_in::DECIDE;
 use holdshort_web::view;
 use serde_json::json;
 
@@ -31,6 +32,12 @@ impl Pages for Telling {
 
     fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
+    }
+
+    /// Where people sign in at a provider: elsewhere they do so in the app.
+    fn plain(&self, interrupt: &InterruptId) -> Option<String> {
+        let has_provider = self.0.sign_ins.name().is_some();
+        has_provider.then(|| format!("{}{DECIDE}{interrupt}", self.0.base))
     }
 
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a> {
@@ -110,6 +117,7 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
         seq: None,
         mailed: Some(delivery.delivery.clone()),
         option: None,
+        there: None,
     };
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }

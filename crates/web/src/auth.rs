@@ -30,7 +30,7 @@ use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::Asked;
 use crate::links::Press;
-use crate::logins::{Issued, Login};
+use crate::logins::{Issued, Login, is_over};
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
@@ -131,7 +131,16 @@ impl AuthState {
             }
         }
         let since = claim.since();
-        let via = if once.is_some() { "email" } else { "link" };
+        if let Some((there, since)) = claim.there.as_ref().zip(since)
+            && is_over(&*app.driver.system().await?, &claim.person, since, there)
+        {
+            return Err(Refused::new(Code::LinkExpired, "whoever it was made for is signed out"));
+        }
+        let via = match (&once, &claim.there) {
+            (Some(_), _) => "email",
+            (None, Some(_)) => "web",
+            (None, None) => "link",
+        };
         let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
         let mut holder = self.deciding(claim.person, &shown, via, since).await?;
         // Links for what is risky are not sent; should one be there, it is as good as none.
@@ -263,6 +272,16 @@ pub struct Known {
 }
 
 impl Known {
+    /// Somebody of whom an issuer has said just now who they are.
+    pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
+        Self {
+            app: app.clone(),
+            principal: Arc::new(principal),
+            access: Arc::new(access),
+            via: "web".to_owned(),
+        }
+    }
+
     /// Lets them in where one of their roles has what is needed.
     pub fn may(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;

@@ -146,6 +146,8 @@ pub const SIGN_INS: usize = 10_000;
 pub const SIGN_INS_OF_BROWSER: usize = 5;
 /// How long a terminal that signed in is told so again, if it missed it: a minute.
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
+/// How long the page is good for that a sign-in led to: an hour.
+pub const SIGNED_IN_PAGE_MS: u64 = 3_600 * 1_000;
 /// A place of this server that somebody goes to after a sign-in.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 

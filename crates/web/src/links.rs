@@ -70,6 +70,9 @@ pub struct Claim {
     /// The one option that it chooses; `None`: any.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
+    /// Of the page that a sign-in led to: it ends with being signed out, also by what of these ends at the provider.
+    #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
+    pub there: Option<Vec<Digest>>,
 }
 
 impl Claim {
@@ -127,6 +130,7 @@ mod tests {
             seq: Some(7),
             mailed: None,
             option: None,
+            there: None,
         }
     }
 

@@ -346,7 +346,7 @@ pub(crate) fn cookies<'a>(
 }
 
 /// Whether somebody who came in then has left or was signed out since, here or where they signed in.
-fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
+pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }
 

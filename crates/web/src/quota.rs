@@ -63,9 +63,10 @@ impl Counted {
         match (request.method(), path) {
             (&Method::POST, "/v1/login" | "/v1/device-logins" | "/v1/device-logins/progress")
             // `HEAD` is answered as `GET` is.
-            | (&Method::GET | &Method::HEAD, "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out") => {
-                Some(Self::SignIn)
-            }
+            | (
+                &Method::GET | &Method::HEAD,
+                "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out" | "/decide/{id}",
+            ) => Some(Self::SignIn),
             (&Method::POST, "/d/{token}" | "/integrations/slack/interactions" | "/v1/login/backchannel") => {
                 Some(Self::Decision)
             }

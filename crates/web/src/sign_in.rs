@@ -16,6 +16,7 @@ use axum::http::HeaderMap;
 use holdshort_core::actor::Actor;
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
+use holdshort_core::id::InterruptId;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::system::Input;
 use holdshort_core::time::Timestamp;
@@ -26,18 +27,25 @@ use url::Url;
 
 use crate::access;
 use crate::app::{App, blocking, detached};
-use crate::auth::AuthState;
+use crate::auth::{AuthState, Known};
 use crate::limits::{
     LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_IN_TOLD_MS, SIGN_INS, SIGN_INS_OF_BROWSER,
+    SIGNED_IN_PAGE_MS,
 };
+use crate::links::Claim;
 use crate::logins::{Invited, Logins, Token, cookies, set_cookie};
+use crate::needs::any;
 use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
+use crate::view;
 
 /// Where a browser begins.
 pub const BEGIN: &str = "/login/oidc";
 /// Where it comes back to: what the server is registered with at its provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
+/// Where a link leads that many read: whoever follows it signs in, and decides at a page without scripts. The id of the
+/// interrupt stands behind it.
+pub const DECIDE: &str = "/decide/";
 /// Where it signs out at the provider, too.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
@@ -303,7 +311,11 @@ impl AuthState {
         let began = Digest::of(pending.state.as_bytes());
         let bound = (pending.verifier, &*pending.nonce);
         let signed_in = provider.finish(code, bound, &callback(app)?, app.now()).await;
-        let (mut invited, _) = self.invited(&provider, signed_in, pending.to).await?;
+        let decided = pending.to.as_deref().and_then(decided_at);
+        let (mut invited, _, known) = self.invited(&provider, signed_in, pending.to).await?;
+        if let Some(interrupt) = decided {
+            return Box::pin(page(app, interrupt, invited, known)).await;
+        }
         // The address that holds the code is of no use to another browser.
         invited.bound = Some(began);
         let (code, _) = app.logins.invite_as(invited, app.now(), SIGN_IN_CODE_MS)?;
@@ -347,7 +359,7 @@ impl AuthState {
             }
             Polled::SignedIn(signed_in) => *signed_in,
         };
-        let (invited, role) = self.invited(&provider, Ok(signed_in), None).await?;
+        let (invited, role, _) = self.invited(&provider, Ok(signed_in), None).await?;
         let (issuing, now) = (app.clone(), app.now());
         let person = invited.person.clone();
         let token = blocking(move || issuing.logins.issue(&invited, now)).await?;
@@ -389,13 +401,13 @@ impl AuthState {
         provider: &Provider,
         signed_in: Result<Came, Trouble>,
         to: Option<String>,
-    ) -> Answer<(Invited, Role)> {
+    ) -> Answer<(Invited, Role, Known)> {
         let app = self.app();
         let Came { verified, subject, session } = signed_in.map_err(|it| refused(&it))?;
         let issuer = &provider.config().issuer;
         let there = std::iter::once(Ended::AllOf(subject)).chain(session.map(Ended::Session));
         let there = there.map(|ended| digest(issuer, &ended)).collect();
-        let (principal, _) = Box::pin(access::let_in(app, verified)).await?;
+        let (principal, access) = Box::pin(access::let_in(app, verified)).await?;
         // Agents have keys: they sign in nowhere.
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
@@ -404,8 +416,39 @@ impl AuthState {
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
-        Ok((Invited { person: principal.id, lasts_ms, to, bound: None, seq: system.seq, there }, role))
+        let person = principal.id.clone();
+        let invited = Invited { person, lasts_ms, to, bound: None, seq: system.seq, there };
+        Ok((invited, role, Known::issued(app, principal, access)))
     }
+}
+
+/// The interrupt that is decided at a place of this server: see [`DECIDE`].
+fn decided_at(place: &str) -> Option<InterruptId> {
+    place.strip_prefix(DECIDE)?.parse().ok()
+}
+
+/// The page at which somebody who has signed in just now decides on what they may see. No cookie counts there: its address
+/// is theirs alone, for this interrupt as it is, and for a while.
+async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known) -> Answer<String> {
+    let caller = known.may(any(Permission::Read))?;
+    let asked = caller.interrupt(&interrupt).await?;
+    if caller.principal.acting(Permission::Decide).is_none() {
+        return Err(Refused::new(Code::ForbiddenRole, "you may read it in the app, and decide nothing here"));
+    }
+    let now = app.now();
+    let claim = Claim {
+        interrupt,
+        person: invited.person,
+        subject: view::interrupt::bound(app, &asked).await?,
+        expires_at: now.plus_ms(SIGNED_IN_PAGE_MS),
+        key: None,
+        made_at: Some(now),
+        seq: Some(invited.seq),
+        mailed: None,
+        option: None,
+        there: Some(invited.there),
+    };
+    Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
 /// What has ended there, so that nobody is named.
@@ -456,6 +499,15 @@ mod tests {
         }
         assert_eq!(own_place(&format!("/{}", "a".repeat(SIGN_IN_TO_BYTES))), None);
         assert_eq!(own_place("/inbox?a=b#c").as_deref(), Some("/inbox"), "a place, without what follows");
+    }
+
+    #[test]
+    fn an_interrupt_is_decided_at_its_own_place_alone() {
+        let id = "int_01k6f0000000000000000000cc";
+        assert_eq!(decided_at(&format!("/decide/{id}")).map(|it| it.to_string()).as_deref(), Some(id));
+        for other in ["/inbox/int_01k6f0000000000000000000cc", "/decide/", "/decide/x", "/decide"] {
+            assert_eq!(decided_at(other), None, "{other}");
+        }
     }
 
     #[test]

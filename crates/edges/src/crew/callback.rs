@@ -195,6 +195,7 @@ pub(super) async fn make(
         seq: Some(app.driver.system().await?.seq),
         mailed: None,
         option: Some(status.option().to_owned()),
+        there: None,
     };
     let link = app.links.token(&claim);
     let url = format!("{}/edges/crew/api/v1/webhooks/callback/{id}?link={link}", app.base);

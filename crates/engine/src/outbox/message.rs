@@ -57,6 +57,9 @@ pub trait Pages: Send + Sync + 'static {
     /// Where an interrupt is decided after a sign-in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 
+    /// The same without scripts, where there is a page of this kind.
+    fn plain(&self, interrupt: &InterruptId) -> Option<String>;
+
     /// Alerts admins, once of all nodes, that nobody is told over a channel any more; and why.
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
 
@@ -134,6 +137,10 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         Some((link, until)) => (link, Way::Link(until)),
         None => (pages.inbox(&delivery.interrupt), Way::SignIn),
     };
+    let plain = match way {
+        Way::SignIn if delivery.occasion.asks() => pages.plain(&delivery.interrupt),
+        Way::SignIn | Way::Link(_) => None,
+    };
     let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
     let id = delivery.delivery.to_string();
     let has_buttons = channel.has_buttons();
@@ -146,6 +153,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         notice,
         title,
         link,
+        plain,
         way,
         reader,
         buttons,

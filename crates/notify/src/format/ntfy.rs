@@ -15,7 +15,7 @@ pub(super) fn body(url: &Url, message: &Message) -> (Url, Value) {
         "topic": topic,
         "title": message.headline(),
         "message": lines.join("\n"),
-        "click": message.link,
+        "click": message.page(),
         "priority": priority(message),
     });
     (server, body)

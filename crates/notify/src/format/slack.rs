@@ -21,7 +21,7 @@ pub(super) fn body(message: &Message) -> Value {
         "type": "button",
         "action_id": "open",
         "text": plain(message.action()),
-        "url": message.link,
+        "url": message.page(),
     }));
     blocks.push(json!({"type": "actions", "elements": elements}));
     // What a notification shows. Slack reads formats in it, so it holds what is ours alone.
@@ -72,7 +72,7 @@ pub(super) fn several(several: Several<'_>) -> Value {
             "type": "button",
             "action_id": format!("open-{}", message.id),
             "text": plain(message.action()),
-            "url": message.link,
+            "url": message.page(),
         }}));
     }
     blocks.extend(several.not_listed().map(|more| json!({"type": "section", "text": plain(&more)})));

@@ -14,27 +14,33 @@ pub(super) fn body(message: &Message) -> Value {
     for (label, value) in message.facts() {
         body.push(text(&format!("{label}: {value}"), "Default"));
     }
-    card(&body, message.action(), &message.link)
+    let app = message.plain.as_ref().map(|_| open(message.words().in_app, &message.link));
+    let actions: Vec<Value> = std::iter::once(open(message.action(), message.page())).chain(app).collect();
+    card(&body, &actions)
 }
 
 pub(super) fn several(several: Several<'_>) -> Value {
     let mut body = vec![text(&several.headline(), "Bolder")];
     body.extend(several.lines().iter().map(|line| text(line, "Default")));
-    card(&body, several.words().inbox, several.inbox)
+    card(&body, &[open(several.words().inbox, several.inbox)])
 }
 
-fn card(body: &[Value], action: &str, link: &str) -> Value {
+fn card(body: &[Value], actions: &[Value]) -> Value {
     let card = json!({
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": body,
-        "actions": [{"type": "Action.OpenUrl", "title": action, "url": link}],
+        "actions": actions,
     });
     json!({"type": "message", "attachments": [{
         "contentType": "application/vnd.microsoft.card.adaptive",
         "content": card,
     }]})
+}
+
+fn open(title: &str, link: &str) -> Value {
+    json!({"type": "Action.OpenUrl", "title": title, "url": link})
 }
 
 fn text(text: &str, weight: &str) -> Value {

@@ -27,7 +27,8 @@ pub(super) fn of(message: &Message) -> Body {
     for (label, value) in message.facts() {
         let _ = writeln!(plain, "{label}: {value}");
     }
-    let _ = write!(plain, "\n{}:\n{}\n\n{how}\n\n-- \n{}\n", message.action(), message.link, words.no_reply);
+    let _ =
+        write!(plain, "\n{}:\n{}\n\n{how}\n\n-- \n{}\n", message.action(), message.page(), words.no_reply);
 
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n", escaped(&headline));
     if let Some(title) = &title {
@@ -41,7 +42,7 @@ pub(super) fn of(message: &Message) -> Body {
     let _ = writeln!(
         inner,
         "<p><a href=\"{}\">{}</a></p>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>",
-        escaped(&message.link),
+        escaped(message.page()),
         escaped(message.action()),
         escaped(&how),
         escaped(words.no_reply),
@@ -75,8 +76,8 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
     let mut until = None;
     for message in several.listed() {
         let entry = message.entry();
-        let _ = write!(plain, "\n- {entry}\n  {}\n", message.link);
-        let link = escaped(&message.link);
+        let _ = write!(plain, "\n- {entry}\n  {}\n", message.page());
+        let link = escaped(message.page());
         let _ = writeln!(inner, "<li><a href=\"{link}\">{}</a></li>", escaped(&entry));
         if let Way::Link(at) = message.way {
             until = until.filter(|(earliest, _)| *earliest <= at).or(Some((at, message)));

@@ -63,6 +63,7 @@ pub(crate) fn message() -> Message {
         },
         title: Some("Pay <@U1> *now*".to_owned()),
         link: "https://hold.example.org/inbox/int_01k6f0000000000000000000cc".to_owned(),
+        plain: None,
         way: Way::SignIn,
         reader: None,
         buttons: Vec::new(),

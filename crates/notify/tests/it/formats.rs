@@ -130,6 +130,28 @@ async fn teams_gets_one_card_without_markdown() {
     );
     let all_plain = card["body"].as_array().unwrap().iter().all(|block| block["type"] == "RichTextBlock");
     assert!(all_plain, "{card}");
+    assert_eq!(card["actions"].as_array().unwrap().len(), 1, "{card}");
+}
+
+/// A page that asks for a sign-in of its own comes first, and what people have besides leads to it alone.
+#[tokio::test]
+async fn a_page_without_scripts_comes_first() {
+    let plain = "https://hold.example.org/decide/int_01k6f0000000000000000000cc";
+    let mut told = message();
+    told.plain = Some(plain.to_owned());
+    let (_, body) = sent(Via::Teams, &told).await;
+    let actions = json!([
+        {"type": "Action.OpenUrl", "title": "Open and decide", "url": plain},
+        {"type": "Action.OpenUrl", "title": "Open in the app", "url": told.link},
+    ]);
+    assert_eq!(body["attachments"][0]["content"]["actions"], actions);
+    let (_, body) = sent(Via::Slack, &told).await;
+    assert_eq!(body["blocks"][3]["elements"][0]["url"], plain);
+    let (_, body) = sent(Via::Ntfy, &told).await;
+    assert_eq!(body["click"], plain);
+    // A program reads where the interrupt is.
+    let (_, body) = sent(Via::Webhook, &told).await;
+    assert_eq!(body["data"]["url"], told.link);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use axum::response::Response;
 use axum::routing::get;
 use holdshort_web::auth::AuthState;
 use holdshort_web::guard::Page;
-use holdshort_web::sign_in::{BEGIN, CALLBACK, SIGN_OUT};
+use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
 /// A refusal that comes before any page.
@@ -28,6 +28,7 @@ pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()
         .route("/page.css", get(frame::style))
         .route("/d/{token}", get(decision::show).post(decision::decide))
+        .route(&format!("{DECIDE}{{id}}"), get(sign_in::decide))
         .route(BEGIN, get(sign_in::begin))
         .route(CALLBACK, get(sign_in::finish))
         .route(SIGN_OUT, get(sign_in::sign_out))

@@ -1,14 +1,16 @@
 //! The way of a browser to the identity provider and back. These pages only send it on: whoever comes back is signed in by
-//! the app, with a code.
+//! the app, with a code, or stands before the page of a decision.
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use holdshort_core::id::InterruptId;
 use holdshort_web::auth::AuthState;
 use holdshort_web::problem::Refused;
-use holdshort_web::sign_in::{Back, Go};
+use holdshort_web::query::Id;
+use holdshort_web::sign_in::{Back, DECIDE, Go};
 use minijinja::context;
 use serde::Deserialize;
 
@@ -25,7 +27,24 @@ pub(super) async fn begin(
     query: Result<Query<Begin>, QueryRejection>,
 ) -> Response {
     let to = query.ok().and_then(|Query(begin)| begin.to);
-    match auth.begin_sign_in(&headers, to.as_deref()).await {
+    go(&auth, &headers, to.as_deref()).await
+}
+
+/// The way of a link that many read to the page without scripts. Following it decides nothing and shows nothing: whoever
+/// does signs in first. Without a provider people sign in in the app.
+pub(super) async fn decide(
+    State(auth): State<AuthState>,
+    headers: HeaderMap,
+    Id(id): Id<InterruptId>,
+) -> Response {
+    if auth.provider().is_none() {
+        return see(&auth.inbox(&id)).into_response();
+    }
+    go(&auth, &headers, Some(&format!("{DECIDE}{id}"))).await
+}
+
+async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response {
+    match auth.begin_sign_in(headers, to).await {
         Ok(Go { to, cookies }) => (set(cookies), see(&to)).into_response(),
         Err(refused) => failed(&refused),
     }

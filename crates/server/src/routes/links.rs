@@ -60,6 +60,7 @@ pub(crate) async fn make(
         seq,
         mailed: None,
         option: None,
+        there: None,
     };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))

@@ -204,6 +204,10 @@ impl Pages for Hands {
         format!("https://holdshort.example/inbox/{interrupt}")
     }
 
+    fn plain(&self, _: &InterruptId) -> Option<String> {
+        None
+    }
+
     fn disabled<'a>(&'a self, channel: &'a str, _: String) -> Alert<'a> {
         let mut site = lock(&self.site);
         site.tell(|| format!("alert: `{channel}` is disabled"));

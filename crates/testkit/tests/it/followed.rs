@@ -1,15 +1,19 @@
 //! The links of messages, with the real binary: a robot that follows them decides nothing, and a person comes through to a
-//! decision. Of a mail that is a page of their own, of a card of Teams, which a whole conversation reads, a sign-in (contract E18).
+//! decision over forms alone. Of a mail that is a page of their own, of a card of Teams, which a whole conversation reads, a
+//! sign-in comes first (contract E18).
 
 use holdshort_testkit::mailbox::{Mailbox, Speaks};
+use holdshort_testkit::provider::{Page, Provider, Visitor};
 use holdshort_testkit::server::TestServer;
 use holdshort_testkit::sink::WebhookSink;
 use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::mails::{self, mailed, number, page, person, to_legal};
 use crate::push::{as_person, sign_in};
+use crate::sign_in::started;
 use crate::telling::ask;
 
 /// Where somebody is told, and leads to.
@@ -21,10 +25,11 @@ enum Told {
 
 const ALL: [Told; 2] = [Told::Mail, Told::Teams];
 
-/// A server that tells over both.
+/// A server that tells over both, and at which people sign in at a provider.
 struct Stage {
     mailbox: Mailbox,
     teams: WebhookSink,
+    _provider: Provider,
     server: TestServer,
 }
 
@@ -48,17 +53,20 @@ impl Asked {
 impl Stage {
     async fn start() -> Self {
         let (mailbox, teams) = (Mailbox::start(Speaks::Starttls, false), WebhookSink::start().await);
-        let card = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
-        let channels = mails::channel(&mailbox, ", events: [opened]") + card;
+        let channels = mails::channel(&mailbox, ", events: [opened]") + CARDS;
         let setup = mailed(&mailbox, "").channels(&channels).env("TEAMS_URL", &teams.url("/secret"));
-        let server = setup.start().await;
+        let claimed = json!({"roles": ["deciders"]});
+        let provider = Provider::start(&json!({
+            "anna": claimed, "cleo": claimed, "olaf": claimed, "otto": claimed,
+        }));
+        let server = started(setup, &provider).await;
         person(&server, "anna", json!({})).await;
-        Self { mailbox, teams, server }
+        Self { mailbox, teams, _provider: provider, server }
     }
 
     /// The nth question.
     async fn ask(&self, nth: usize) -> Asked {
-        let Self { mailbox, teams, server } = self;
+        let Self { mailbox, teams, server, .. } = self;
         let id = ask(server, to_legal(&json!({}))).await;
         let mail = mails::link(server, &mailbox.wait_for(nth).await[nth - 1]);
         let card = link_of(server, &teams.wait_for(nth).await[nth - 1].json());
@@ -67,12 +75,32 @@ impl Stage {
     }
 }
 
-/// The path that the only button of a card opens.
+const CARDS: &str = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
+
+/// The path that the first button of a card opens.
 fn link_of(server: &TestServer, card: &Value) -> String {
-    let actions = &card["attachments"][0]["content"]["actions"];
-    let [action] = &actions.as_array().unwrap()[..] else { panic!("{card:#}") };
-    assert_eq!(action["type"], "Action.OpenUrl", "a card calls nobody back");
-    action["url"].as_str().unwrap().strip_prefix(server.base()).expect("a link to us").to_owned()
+    let actions = card["attachments"][0]["content"]["actions"].as_array().unwrap();
+    assert!(actions.iter().all(|action| action["type"] == "Action.OpenUrl"), "a card calls nobody back");
+    actions[0]["url"].as_str().unwrap().strip_prefix(server.base()).expect("a link to us").to_owned()
+}
+
+/// Follows a card, and signs in where it leads: what the browser is sent to then.
+async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page {
+    let page = visitor.get(&format!("{}{card}", server.base())).await;
+    assert_eq!((page.status, &*page.text), (303, ""), "it shows nothing to whoever has not signed in");
+    let address = page.location.expect("an address").to_string();
+    let callback = format!("{}/login/oidc/callback", server.base());
+    let back = visitor.signs_in(&address, &callback).await.expect("they are sent back");
+    visitor.get(&back).await
+}
+
+/// The path of the page that somebody is let onto.
+async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
+    let page = through(server, &mut Visitor::new(person), card).await;
+    let to = page.location.unwrap_or_else(|| panic!("{person}: {}", page.text)).to_string();
+    let path = to.strip_prefix(server.base()).expect("a page of ours").to_owned();
+    assert!(path.starts_with("/d/"), "{path}");
+    path
 }
 
 /// What scanners and previews send: nothing, the fields of a form, and what a client of ours would.
@@ -90,13 +118,17 @@ async fn whoever_follows_a_link_and_sends_what_is_there_decides_nothing() {
     let asked = stage.ask(1).await;
     let server = &stage.server;
     let before = server.run(&asked.run).await["seq"].clone();
-    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let http = holdshort_http::client().no_proxy().redirect(Policy::none()).build().unwrap();
     for told in ALL {
         let url = format!("{}{}", server.base(), asked.path(told));
         for method in [Method::GET, Method::HEAD, Method::GET] {
             let answer =
                 http.request(method.clone(), &url).header("accept", "text/html").send().await.unwrap();
-            assert_eq!(answer.status(), StatusCode::OK, "{told:?} {method}");
+            let expected = match told {
+                Told::Mail => StatusCode::OK,
+                Told::Teams => StatusCode::SEE_OTHER,
+            };
+            assert_eq!(answer.status(), expected, "{told:?} {method}");
         }
         for method in [Method::POST, Method::PUT, Method::DELETE] {
             for (kind, body) in BODIES {
@@ -116,36 +148,100 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
     let server = &stage.server;
     for (nth, told) in (1..).zip(ALL) {
         let asked = stage.ask(nth).await;
-        let (status, shown) = page(server, asked.path(told), None).await;
-        assert_eq!(status, 200, "{told:?}: {shown}");
-        match told {
-            // The number of the page is the second step.
-            Told::Mail => {
-                assert!(shown.contains("Mrs Roe"), "{shown}");
-                let form = [("option", "approve"), ("number", number(&shown))];
-                let (status, decided) = page(server, &asked.mail, Some(&form)).await;
-                assert_eq!(status, 200, "{decided}");
-            }
-            // Everybody in the conversation has this link: it shows nothing to whoever has not signed in.
+        let (at, via) = match told {
+            Told::Mail => (asked.mail.clone(), "email"),
             Told::Teams => {
-                assert_eq!(asked.card, format!("/inbox/{}", asked.id));
-                assert!(!shown.contains("DE02") && !shown.contains("Roe"), "{shown}");
-                let path = format!("/v1/interrupts/{}", asked.id);
-                assert_eq!(page(server, &path, None).await.0, 401);
-                let anna = sign_in(server, "anna").await;
-                let (status, seen) = as_person(server, &anna, Method::GET, &path, None).await;
-                assert_eq!((status, &seen["title"]), (200, &json!("Send it to Mrs Roe?")), "{seen}");
-                let decision = json!({"option": "approve", "version": seen["version"]});
-                let path = format!("{path}/decisions");
-                let (status, decided) = as_person(server, &anna, Method::POST, &path, Some(decision)).await;
-                assert_eq!(status, 200, "{decided}");
+                assert_eq!(asked.card, format!("/decide/{}", asked.id));
+                (let_onto(server, "anna", &asked.card).await, "web")
             }
-        }
+        };
+        let (status, shown) = page(server, &at, None).await;
+        assert!(status == 200 && shown.contains("Mrs Roe"), "{told:?}: {status} {shown}");
+        assert_eq!(server.interrupt(&asked.id).await["status"], "open", "to be let in decides nothing");
+        // The second step: the number of the page, or the sign-in that came before it.
+        let form = match told {
+            Told::Mail => vec![("option", "approve"), ("number", number(&shown))],
+            Told::Teams => vec![("option", "approve")],
+        };
+        let (status, decided) = page(server, &at, Some(&form)).await;
+        assert_eq!(status, 200, "{told:?}: {decided}");
         let resolution = &server.interrupt(&asked.id).await["resolution"];
         assert_eq!(
             (&resolution["outcome"], &resolution["by"]),
             (&json!("approved"), &json!(["anna"])),
             "{told:?}"
         );
+        let events = server.get(&format!("/v1/runs/{}/events", asked.run)).await.ok();
+        let mut events = events["items"].as_array().unwrap().iter();
+        let made = events.find(|event| event["type"] == "decision_made").expect("it is there");
+        assert_eq!(made["actor"], json!({"id": "anna", "role": "reviewer", "via": via}), "{told:?}");
     }
+}
+
+/// A conversation is read by more people than may decide, or see what is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shared_link_gives_nobody_more_than_is_theirs() {
+    let stage = Stage::start().await;
+    let server = &stage.server;
+    person(server, "cleo", json!({"groups": ["finance"]})).await;
+    person(server, "otto", json!({"roles": ["auditor"], "groups": []})).await;
+    person(server, "olaf", json!({"roles": ["operator"], "groups": []})).await;
+    let asked = stage.ask(1).await;
+    for who in ["cleo", "otto"] {
+        let page = through(server, &mut Visitor::new(who), &asked.card).await;
+        assert_eq!((page.status, &page.location), (403, &None), "{who}: {}", page.text);
+        assert!(page.text.contains("forbidden_role"), "{who}: {}", page.text);
+        assert!(!page.text.contains("Roe") && !page.text.contains("DE02"), "{who}: {}", page.text);
+    }
+    // Whoever sees everything, and is not asked: told so, with nothing to press.
+    let of_olaf = let_onto(server, "olaf", &asked.card).await;
+    let (status, shown) = page(server, &of_olaf, None).await;
+    assert!(status == 200 && shown.contains("Mrs Roe"), "{status} {shown}");
+    assert!(shown.contains("may not decide") && !shown.contains("<form"), "{shown}");
+    assert_eq!(page(server, &of_olaf, Some(&[("option", "approve")])).await.0, 403);
+    // What somebody was let onto ends when they are signed out.
+    let of_anna = let_onto(server, "anna", &asked.card).await;
+    assert_eq!(page(server, &of_anna, None).await.0, 200);
+    let anna = sign_in(server, "anna").await;
+    assert_eq!(as_person(server, &anna, Method::DELETE, "/v1/logins", None).await.0, 204);
+    for form in [None, Some(&[("option", "approve")][..])] {
+        let (status, shown) = page(server, &of_anna, form).await;
+        assert!(status == 410 && !shown.contains("Roe"), "{status} {shown}");
+    }
+    assert_eq!(server.interrupt(&asked.id).await["status"], "open");
+}
+
+/// Where the risk is high a mail holds no link of anybody's own: it leads through the sign-in, as a card does.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
+    let stage = Stage::start().await;
+    let server = &stage.server;
+    let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
+        "payload": {}, "call": {"tool": "shell", "arguments": {"command": "rm -rf build"}, "workspace": "/home/me/project"}});
+    let id = ask(server, risky).await;
+    assert_eq!(server.interrupt(&id).await["risk"]["level"], "high");
+    let link = format!("{}/decide/{id}", server.base());
+    let mails = stage.mailbox.wait_for(1).await;
+    let told = mails::text(&mails[0], "/text");
+    assert!(told.contains(&link) && !told.contains("/d/"), "{told}");
+    let at = let_onto(server, "anna", &format!("/decide/{id}")).await;
+    assert_eq!(page(server, &at, Some(&[("option", "approve")])).await.0, 422, "a tick comes first");
+    let (status, decided) = page(server, &at, Some(&[("option", "approve"), ("confirm", "yes")])).await;
+    assert_eq!(status, 200, "{decided}");
+}
+
+/// Where nobody signs in at a provider a card leads to the app, and so does whatever led to the page without scripts.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_provider_a_card_leads_to_the_app() {
+    let teams = WebhookSink::start().await;
+    let channels = format!("channels:\n{CARDS}");
+    let setup = TestServer::setup().channels(&channels).env("TEAMS_URL", &teams.url("/secret"));
+    let server = setup.start().await;
+    let id = ask(&server, json!({})).await;
+    let card = teams.wait_for(1).await[0].json();
+    let inbox = format!("/inbox/{id}");
+    assert_eq!(link_of(&server, &card), inbox);
+    let sent_on = Visitor::new("anna").get(&format!("{}/decide/{id}", server.base())).await;
+    let to = sent_on.location.map(String::from);
+    assert_eq!((sent_on.status, to), (303, Some(format!("{}{inbox}", server.base()))));
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::provider::{Page, Provider, Visitor};
-use holdshort_testkit::server::{TestServer, eventually};
+use holdshort_testkit::server::{Setup, TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_tungstenite::connect_async;
@@ -24,7 +24,12 @@ fn people() -> Value {
 
 /// A server at which people of this provider sign in.
 async fn believing(provider: &Provider) -> TestServer {
-    let mut server = TestServer::setup().env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
+    started(TestServer::setup(), provider).await
+}
+
+/// The same of any setup.
+pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
+    let mut server = setup.env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
     let config = format!(
         r#"
         [identity.oidc]

@@ -120,8 +120,9 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::None if interrupt.status == InterruptStatus::Resolved => (StatusCode::OK, "Already decided"),
         News::None => (StatusCode::OK, card.kind),
     };
+    let may_decide = interrupt.you.as_ref().is_none_or(|you| you.may_decide);
     let form = match &news {
-        _ if interrupt.status == InterruptStatus::Resolved => None,
+        _ if interrupt.status == InterruptStatus::Resolved || !may_decide => None,
         News::Decided if number.is_some() => None,
         News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, number, &refused.0.errors)),
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),
