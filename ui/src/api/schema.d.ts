@@ -843,7 +843,7 @@ export interface paths {
         /**
          * Say that you look at an interrupt.
          * @description An app says so when it shows the card: reading an interrupt is no look. Of each person the first look while it is open
-         *     counts, and is in its record and in the receipt; saying it again changes nothing.
+         *     counts, and is in its record and in the receipt, with the digest of what it shows you; saying it again changes nothing.
          */
         post: operations["view_interrupt"];
         delete?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
         /**
          * Remove a person.
          * @description They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
-         *     settle goes to admins and operators.
+         *     settle goes to admins and operators. The answer tells which open interrupts named them.
          */
         delete: operations["remove_person"];
         options?: never;
@@ -1241,7 +1241,8 @@ export interface paths {
         /**
          * Read the receipt of an interrupt.
          * @description What was asked, who decided what, and what was carried out, as stored, each with the proof that a checkpoint signed now
-         *     covers it. `docs/verify_receipt.py` checks one without Holdshort.
+         *     covers it. `docs/verify_receipt.py` checks one without Holdshort. Beside them, and not covered, stands what channels were
+         *     told, with the digest of what each was sent.
          */
         get: operations["read_receipt"];
         put?: never;
@@ -1261,8 +1262,8 @@ export interface paths {
         };
         /**
          * Read the record of an interrupt as a page to keep.
-         * @description One HTML file that needs nothing else and can be printed: the card, what happened with who and when, and the checkpoint
-         *     that covers it. The receipt proves it.
+         * @description One HTML file that needs nothing else and can be printed: the card, what happened with who and when, the checkpoint that
+         *     covers it, and, not covered by that, what channels were told. The receipt proves what is covered.
          */
         get: operations["read_record"];
         put?: never;
@@ -2336,6 +2337,12 @@ export interface components {
              * @description The version of the interrupt that was decided on; another one is refused as `stale`.
              */
             version?: number | null;
+            /**
+             * Format: int64
+             * @description How long its card was visible to you, in milliseconds, as a client that shows cards has counted. It is recorded with
+             *     your decision, as what your client says; more than a day counts as a day.
+             */
+            viewed_ms?: number | null;
         };
         /**
          * @description Somebody decides in the place of somebody.
@@ -2417,7 +2424,7 @@ export interface components {
              * @description What the last attempt was answered with.
              */
             status?: number | null;
-            /** @description Where one delivery is asked for. */
+            /** @description Where one delivery is asked for, and in the record of an interrupt. */
             tried?: components["schemas"]["Attempt"][];
         };
         /** @enum {string} */
@@ -3086,6 +3093,14 @@ export interface components {
         };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
+        /** @description An open interrupt that named somebody who was removed. */
+        LeftInterrupt: {
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** @description Whether those whom it asks can settle it without them. Where they can not, it goes to admins and operators. */
+            others_may_decide: boolean;
+            title: string;
+        };
         /** @enum {string} */
         Level: "low" | "medium" | "high" | "critical";
         /**
@@ -3186,7 +3201,7 @@ export interface components {
                  * @description What the last attempt was answered with.
                  */
                 status?: number | null;
-                /** @description Where one delivery is asked for. */
+                /** @description Where one delivery is asked for, and in the record of an interrupt. */
                 tried?: components["schemas"]["Attempt"][];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
@@ -3887,6 +3902,13 @@ export interface components {
             /** Format: int64 */
             row: number;
         };
+        /** @description What is known of an interrupt beside the journal: no checkpoint covers it, and it is forgotten with time. */
+        NotCovered: {
+            /** @description What channels were told of it, or are to be told, the oldest first: at most the newest 200. */
+            deliveries: components["schemas"]["RecordedDelivery"][];
+            /** @description There are older ones. */
+            has_older?: boolean;
+        };
         /** @description Why a run is cancelled, or a command stopped; may be left out. */
         Note: {
             text?: string | null;
@@ -4206,7 +4228,13 @@ export interface components {
             /** @description How the run began, what was asked, each decision, how it ended, and what was carried out, in their order. */
             events: components["schemas"]["ProvedEvent"][];
             interrupt: string;
+            not_covered: components["schemas"]["NotCovered"];
             run: string;
+        };
+        /** @description A delivery with its attempts, each with the digest of what was sent. */
+        RecordedDelivery: components["schemas"]["Delivery"] & {
+            /** @description Whom it was for, where the channel writes to each alone: a person by id, or an address of the channel. For 30 days. */
+            to?: string | null;
         };
         /**
          * @description The code of a login link.
@@ -4217,6 +4245,25 @@ export interface components {
         Redeem: {
             /** @description What follows the `#` of the link. */
             code: string;
+        };
+        /**
+         * @description What somebody who was removed leaves.
+         * @example {
+         *       "interrupts": [
+         *         {
+         *           "id": "int_01k6f0000000000000000000cc",
+         *           "kind": "tool_approval",
+         *           "title": "Archive 41 branches",
+         *           "others_may_decide": false
+         *         }
+         *       ]
+         *     }
+         */
+        RemovedPerson: {
+            /** @description Open interrupts whose assignment named them, the riskiest and oldest first. At most 100 are looked at. */
+            interrupts: components["schemas"]["LeftInterrupt"][];
+            /** @description There may be more: there were more than are looked at, or one could not be read. */
+            more?: boolean;
         };
         /** @description Another plan instead of the one that is carried out. What has started must be in it as it was. */
         Replan: {
@@ -4819,6 +4866,11 @@ export interface components {
             /** @description The stage that it counts in, from 0, where there are several. */
             stage?: number | null;
             text?: string | null;
+            /**
+             * Format: int64
+             * @description How long its card was visible to them before, in milliseconds, as their client says.
+             */
+            viewed_ms?: number | null;
         };
         /**
          * @description Something that could deceive the person who decides.
@@ -7943,12 +7995,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are removed */
-            204: {
+            /** @description They are removed: what they leave */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RemovedPerson"];
+                };
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
