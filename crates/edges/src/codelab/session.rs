@@ -10,6 +10,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId, SessionId};
 use holdshort_core::run::{Config, Input, Run};
 use holdshort_core::session::Open;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{IdempotencyKey, NextRun, OpenSession, Say};
 use holdshort_protocol::Code;
@@ -30,6 +31,8 @@ pub(super) struct Session {
     /// As the client calls it.
     pub(super) name: String,
     id: Arc<OnceLock<SessionId>>,
+    /// What a run that begins here is a part of.
+    trace: Option<TraceParent>,
 }
 
 /// What a person says, and to whom.
@@ -49,7 +52,7 @@ impl Session {
             let rule = format!("is empty, longer than {LINE_BYTES} bytes or holds control characters");
             return Err(Refused::invalid_at("/session_id", rule));
         }
-        Ok(Self { caller: person, name, id: Arc::default() })
+        Ok(Self { caller: person, name, id: Arc::default(), trace: None })
     }
 
     /// What connections to it share.
@@ -85,9 +88,15 @@ impl Session {
         let opened =
             detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await })
                 .await?;
-        let session = Self { caller: person, name: opened.session.to_string(), id: Arc::default() };
+        let session =
+            Self { caller: person, name: opened.session.to_string(), id: Arc::default(), trace: None };
         session.keep(&session.name)?;
         Ok(session)
+    }
+
+    /// The same for a request that is in a trace.
+    pub(super) fn joining(self, trace: Option<TraceParent>) -> Self {
+        Self { trace, ..self }
     }
 
     async fn first_by_keys(&self) -> Answer<Option<RunId>> {
@@ -221,7 +230,7 @@ impl Session {
             agent: words.agent.map(str::to_owned),
             reason: words.reason.map(str::to_owned),
             key: None,
-            next: Some(NextRun { definition, config, input, trace: None }),
+            next: Some(NextRun { definition, config, input, trace: self.trace }),
         };
         let (driver, actor) = (app.driver.clone(), self.caller.actor.clone());
         let said = detached(async move { driver.say(&say, &actor).await }).await;

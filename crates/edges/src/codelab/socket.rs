@@ -13,6 +13,7 @@ use futures::StreamExt;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
 use holdshort_web::call_claims::{Client, Clients};
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use holdshort_web::websocket::{self, End, Outbox, Unsent};
@@ -36,12 +37,13 @@ pub(super) async fn open(
     Id(name): Id<String>,
     Params(Since { since }): Params<Since>,
     Extension(clients): Extension<Arc<Clients>>,
+    Joined(trace): Joined,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
-    let session = Session::of(caller, name)?;
+    let session = Session::of(caller, name)?.joining(trace);
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         Box::pin(serve(socket, session, &clients, since)).instrument(span).await;

@@ -17,6 +17,7 @@ use futures::stream;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::call_claims::{Client, Clients};
+use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,14 +44,20 @@ struct Post {
 pub(super) async fn open(
     Person(caller): Person,
     Extension(clients): Extension<Arc<Clients>>,
+    joined: Joined,
     body: Body,
 ) -> Response {
-    Box::pin(begin(caller, &clients, body))
+    Box::pin(begin(caller, &clients, joined, body))
         .await
         .unwrap_or_else(|refused| events(RawBody::from(chunk(&refusal(&refused)))))
 }
 
-async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Response> {
+async fn begin(
+    caller: Caller,
+    clients: &Arc<Clients>,
+    Joined(trace): Joined,
+    body: Body,
+) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),
@@ -66,7 +73,8 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
             Session::begin(caller).await?
         }
         (None, _) => return Err(Refused::invalid_at("/session_id", "missing field `session_id`")),
-    };
+    }
+    .joining(trace);
     let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
     // Whoever brings the result of a call is not told to run it.
     let brought =

@@ -13,8 +13,10 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream, SplitStream};
 use holdshort_core::id::RunId;
 use holdshort_core::run::Input;
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_protocol::Code;
 use holdshort_web::auth::{AuthState, Caller};
+use holdshort_web::joined::Joined;
 use holdshort_web::limits::ANSWERS;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
@@ -37,6 +39,7 @@ pub(super) async fn open(
     guest: Guest,
     Id(task): Id<String>,
     Extension(attached): Extension<Arc<Attached>>,
+    Joined(trace): Joined,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let caller = guest.through(CHANNEL)?;
@@ -48,7 +51,7 @@ pub(super) async fn open(
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let mut hold = attached.take(&task);
         hold.is_handed_over().await;
-        let client = Client { caller, task, number: hold.number, attached };
+        let client = Client { caller, task, number: hold.number, attached, trace };
         serve(socket, &client, &mut hold, &door).instrument(span).await;
         drop(permit);
     }))
@@ -61,6 +64,8 @@ struct Client {
     attached: Arc<Attached>,
     /// Of this connection among those of the task.
     number: u64,
+    /// What a run that it starts is a part of.
+    trace: Option<TraceParent>,
 }
 
 async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthState) {
@@ -229,13 +234,13 @@ async fn carry_out(
 
 /// Starts the task, or attaches to it.
 async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -> Answer<Vec<Order>> {
-    let Client { caller, task, attached, .. } = client;
+    let Client { caller, task, attached, trace, .. } = client;
     let unseen = [None, Some(Since::Time(0))];
     if !unseen.contains(&asked.since) && start::find(&caller.app, task).await?.is_none() {
         let rule = "nothing has been told of this task: it was not started yet";
         return Err(Refused::invalid_at("/since", rule));
     }
-    let begun = start::start(caller, task, asked).await?;
+    let begun = start::start(caller, task, asked, *trace).await?;
     if begun.is_new {
         attached.begun(task);
     }

@@ -8,6 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::projection::RunRow;
 use holdshort_core::run::{Origin, undo};
+use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::{Error, IdempotencyKey, StartRun, TakesFront};
 use holdshort_protocol::Code;
 use holdshort_store::{Log, Tables};
@@ -94,8 +95,14 @@ impl Begun {
     }
 }
 
-/// Starts the task, or finds the run that it has already. The same id with another task is refused.
-pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answer<Begun> {
+/// Starts the task, or finds the run that it has already. The same id with another task is refused. `trace`: what its run
+/// is a part of.
+pub(super) async fn start(
+    caller: &Caller,
+    task: &TaskId,
+    start: &Start,
+    trace: Option<TraceParent>,
+) -> Answer<Begun> {
     let app = &caller.app;
     if start.task.trim().is_empty() {
         return Err(Refused::invalid_at("/task", "is empty: what shall be done?"));
@@ -139,7 +146,7 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         ask: None,
         key: Some(key),
         front,
-        trace: None,
+        trace,
     };
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     let started = detached(async move {

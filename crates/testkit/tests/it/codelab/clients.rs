@@ -343,3 +343,35 @@ async fn each_route_lets_in_whom_it_should() {
         assert!(![401, 403].contains(&operator.status), "{method} {path}: {operator:?}");
     }
 }
+
+/// Who opens the connection, or posts the message, may be in a trace already: each run that begins by it is a part of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_joins_the_trace_of_its_message() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let (model, server) = served().await;
+    model.script("orchestrator", [Scripted::text("Hello.").repeat()]);
+    let traces = async || {
+        let runs = server.get("/v1/runs").await.ok();
+        let mut traces = Vec::new();
+        for run in runs["items"].as_array().unwrap() {
+            let started = server.events_of(run["id"].as_str().unwrap(), "run_started").await;
+            traces.push(started[0]["data"]["trace"].clone());
+        }
+        traces
+    };
+    let headers =
+        [("authorization", format!("Bearer {}", server.token())), ("traceparent", PARENT.to_owned())];
+    let mut ide = Ide::try_open(&server, "/edges/codelab/ws/socket", &headers).await.unwrap();
+    for words in ["Hi.", "Hi again."] {
+        ide.say(&user(words)).await;
+        ide.find("assistant_message").await;
+        ide.find("done").await;
+    }
+    let message = json!({ "session_id": "posted", "message": user("Hi.") });
+    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(&message);
+    post_request(request.header("traceparent", PARENT)).await;
+    assert_eq!(traces().await, [PARENT; 3], "two of the connection, and one that was posted");
+
+    post(&server, "other", &user("Hi.")).await;
+    assert_eq!(traces().await.iter().filter(|trace| trace.is_null()).count(), 1);
+}

@@ -283,3 +283,20 @@ async fn what_is_refused_attaches_nobody() {
     back.say(&json!({"type": "pause", "run_id": run})).await;
     back.wait("workflow_paused").await;
 }
+
+/// Who opens the connection may be in a trace already: the run that it starts is a part of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_joins_the_trace_of_its_connection() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let (_model, server) = planned(&[]).await;
+    let task = json!({"task": "Look.", "config": {"phases": [{"type": "hitl_checkpoint"}]}});
+    let headers = [("traceparent", PARENT)];
+    for (id, headers, trace) in [("t1", &headers[..], json!(PARENT)), ("t2", &headers[..0], Value::Null)] {
+        let path = format!("/edges/mars/ws/{id}?token={}", server.token());
+        let mut mars = Mars::open(&server, &path, headers).await.unwrap_or_else(|status| panic!("{status}"));
+        mars.say(&task).await;
+        mars.asked().await;
+        let started = server.events_of(&mars.run(), "run_started").await;
+        assert_eq!(started[0]["data"]["trace"], trace, "{id}");
+    }
+}
