@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use holdshort_models::Source;
 use holdshort_protocol::{Info, System, plain};
+use holdshort_store::postgres;
 use serde_json::{Value, json};
 
 use super::serve::sandbox;
@@ -32,6 +33,10 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     let certificate = tls.map(|files| {
         json!({"path": files.certificate.display().to_string(), "problem": holdshort_server::tls_problem(files)})
     });
+    let address = match &settled {
+        Ok(settled) => settled.store.store.clone(),
+        Err(_) => embed::store_of_environment(),
+    };
     let (model, config) = match &settled {
         Ok(settled) => (settled.model.clone(), json!({"keys": settled.told})),
         Err(error) => (model, json!({"problem": crate::output::error(error)})),
@@ -40,6 +45,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"path": data_dir.path, "journal": data_dir.holds_journal(), "problem": data_dir.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
+        "store_warning": address.as_deref().and_then(postgres::warning),
         "config": config,
         "certificate": certificate,
         "model": configured(&model).await,
@@ -154,6 +160,9 @@ fn tell(report: &Value) {
     }
     if let Some(store) = string("/store") {
         line(true, "store", &format!("{store} has the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()));
+    }
+    if let Some(warning) = string("/store_warning") {
+        line(false, "store", warning);
     }
     match string("/config/problem") {
         Some(problem) => marked(Mark::Bad, "config", problem),

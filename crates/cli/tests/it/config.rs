@@ -86,6 +86,36 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
 }
 
+/// What the server warns of at its start can be known before it starts, wherever the address stands.
+#[test]
+fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
+    const WARNING: &str =
+        "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address";
+    let home = Home::new();
+    let with = |arguments: &[&str], address: &str| {
+        let mut command = home.command(BINARY);
+        let ran = Ran::of(command.args(arguments).env("HOLDSHORT_STORE", address).output().unwrap());
+        assert!(!format!("{ran:?}").contains("hidden"), "{ran:?}");
+        ran
+    };
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (address, warns) in [
+        ("postgres://me:hidden@db.invalid/x", true),
+        ("postgres://me:hidden@db.invalid/x?sslmode=verify-full", false),
+        ("postgres://me:hidden@localhost/x", false),
+    ] {
+        let doctor = with(&["doctor"], address);
+        assert_eq!(joined(&doctor.out).contains(&format!("– store {WARNING}")), warns, "{doctor:?}");
+    }
+    // Nothing listens there; and its address does not say that it is this machine.
+    let serve = with(&["serve", "--listen", "127.0.0.1:0"], "postgres://me:hidden@0.0.0.0:1/x");
+    assert!(serve.code == 2 && joined(&serve.err).contains(WARNING), "{serve:?}");
+
+    assert_eq!(home.json(&["doctor"])["store_warning"], Value::Null);
+    write(&home, "store = \"postgres://db.invalid/x\"\n");
+    assert_eq!(home.json(&["doctor"])["store_warning"], WARNING);
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();

@@ -52,23 +52,35 @@ impl Drop for Asked {
     }
 }
 
-/// The address as it is connected to.
-pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
+/// What is to be said of an address where nothing hides what goes over the network.
+pub fn warning(url: &str) -> Option<&'static str> {
+    let config = read(url).ok()?;
+    let is_open = config.get_ssl_mode() != SslMode::Require && leaves_the_machine(&config);
+    is_open.then_some(
+        "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address",
+    )
+}
+
+fn read(url: &str) -> Result<Config, Error> {
     // `require` already verifies chain and name here. The driver knows no word for that.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
-    let mut config: Config = parsed.map_err(|_| Unsupported::Address)?;
+    let config: Config = parsed.map_err(|_| Unsupported::Address)?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(Unsupported::Address.into());
     }
+    Ok(config)
+}
+
+/// The address as it is connected to.
+pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
+    let mut config = read(url)?;
+    if let Some(warning) = warning(url) {
+        tracing::warn!("{warning}");
+    }
     if config.get_ssl_mode() != SslMode::Require {
         config.ssl_mode(SslMode::Disable);
-        if leaves_the_machine(&config) {
-            tracing::warn!(
-                "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address"
-            );
-        }
     }
     if config.get_application_name().is_none() {
         config.application_name(format!("holdshort {application}"));
@@ -188,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn only_what_leaves_the_machine_is_warned_of() {
-        for (url, leaves) in [
+    fn only_what_leaves_the_machine_in_the_clear_is_warned_of() {
+        for (url, is_warned_of) in [
             ("postgresql://u@db.internal/d", true),
             ("postgresql://u@10.0.0.1/d", true),
             ("postgresql://u@localhost,db.internal/d", true),
@@ -198,9 +210,12 @@ mod tests {
             ("postgresql://u@127.0.0.1/d", false),
             ("host=db.internal hostaddr=127.0.0.1", false),
             ("host=/run/postgresql", false),
+            ("postgresql://u@db.internal/d?sslmode=prefer", true),
+            ("postgresql://u@db.internal/d?sslmode=verify-full", false),
+            ("postgresql://u@db.internal/d?sslmode=require", false),
+            ("no address", false),
         ] {
-            let config = address(url, "test").unwrap();
-            assert_eq!(leaves_the_machine(&config), leaves, "{url}");
+            assert_eq!(warning(url).is_some(), is_warned_of, "{url}");
         }
     }
 }
