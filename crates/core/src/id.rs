@@ -14,6 +14,8 @@ use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
+/// Of these, those that hold the milliseconds.
+const OF_TIME: usize = 10;
 
 /// 128 unguessable bits, drawn once per input at the I/O edge. Ids and salts of that input derive from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,16 @@ impl Draw {
 pub trait Id: Sized {
     const PREFIX: &'static str;
     fn from_text(text: String) -> Self;
+    fn text(&self) -> &str;
+
+    /// The moment that it was drawn at.
+    fn drawn_at(&self) -> Timestamp {
+        let digits = self.text().bytes().skip(Self::PREFIX.len()).take(OF_TIME);
+        let value = |digit: u8| {
+            ALPHABET.iter().zip(0_i64..).find(|(each, _)| **each == digit).map_or(0, |(_, value)| value)
+        };
+        Timestamp::from_millis(digits.fold(0, |ms, digit| 32 * ms + value(digit)))
+    }
 }
 
 /// A text that is not an id of the expected kind.
@@ -115,6 +127,9 @@ macro_rules! id {
             const PREFIX: &'static str = $prefix;
             fn from_text(text: String) -> Self {
                 Self(text)
+            }
+            fn text(&self) -> &str {
+                &self.0
             }
         }
 
@@ -237,5 +252,21 @@ impl TryFrom<String> for StreamId {
 impl From<StreamId> for String {
     fn from(id: StreamId) -> Self {
         id.as_str().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// To the millisecond, whichever way it was drawn.
+    #[test]
+    fn an_id_tells_when_it_was_drawn() {
+        for ms in [0, 1, 1_764_269_302_123, (1 << 48) - 1] {
+            let at = Timestamp::from_millis(ms);
+            let mut draw = Draw::new(Seed([7; 16]), at);
+            let (plain, placed): (RunId, InterruptId) = (draw.id(), draw.id_at(u16::MAX));
+            assert_eq!((plain.drawn_at(), placed.drawn_at()), (at, at), "{plain} {placed}");
+        }
     }
 }

@@ -30,11 +30,12 @@ use holdshort_web::cors::Cors;
 use holdshort_web::feed::{Owners, Recent, keep_reading};
 use holdshort_web::front::Front;
 use holdshort_web::guard::{Door, Names};
+use holdshort_web::kept::keep_swept;
 use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::{Links, Pressed};
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
-use holdshort_web::push::{Push, keep_swept};
+use holdshort_web::push::{Push, keep_forgetting};
 use holdshort_web::quota::{Allowances, PerMinute};
 use holdshort_web::rate::Rates;
 use holdshort_web::secrets;
@@ -358,9 +359,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let pages = Arc::new(Telling(app.clone()));
     let sending = tokio::spawn(keep_sending(app.driver.clone(), told, pages, Arc::new(Network)));
     let registered = {
-        let (webhooks, push) = (keep_told(app.clone()), keep_swept(app.clone()));
-        let callbacks = callbacks::keep_swept(app.clone());
-        tokio::spawn(async move { tokio::join!(webhooks, push, callbacks) })
+        let (webhooks, push) = (keep_told(app.clone()), keep_forgetting(app.clone()));
+        let kept = keep_swept(app.clone());
+        tokio::spawn(async move { tokio::join!(webhooks, push, kept) })
     };
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));

@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use holdshort_core::channel::{CALLBACKS, Channel as Definition, Rule, Source, To, Via};
 use holdshort_core::delivery::DeliveryState;
@@ -28,9 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::kept::Kept;
-use crate::limits::{
-    CALLBACK_ATTEMPTS, CALLBACK_RETRY_MS, CALLBACK_SWEEP_TIME, CALLBACK_TIMEOUT_MS, CALLBACK_UNKNOWN_MS, PAGE,
-};
+use crate::limits::{CALLBACK_ATTEMPTS, CALLBACK_RETRY_MS, CALLBACK_TIMEOUT_MS, KEPT_UNKNOWN_MS, PAGE};
 use crate::problem::{Answer, Refused};
 use crate::view;
 
@@ -238,7 +235,7 @@ impl Callbacks {
     }
 
     /// Forgets those that nothing is told of any more. One that can not be looked at keeps none of the others.
-    async fn sweep(&self, app: &App) -> Answer<()> {
+    pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         // Where the journal has moved to a database since, what lies in the folder is told by nobody.
         let lying: BTreeSet<InterruptId> = self.kept.lying().await?;
@@ -248,7 +245,7 @@ impl Callbacks {
                 tracing::warn!(interrupt = %id, why, "what is kept of where an agent is told can not be looked at");
             }
         }
-        self.kept.remove_unfinished(app.now().minus_ms(CALLBACK_UNKNOWN_MS)).await
+        self.kept.remove_unfinished(app).await
     }
 
     async fn sweep_one(&self, app: &App, id: &InterruptId) -> Answer<()> {
@@ -268,7 +265,7 @@ impl Callbacks {
     /// database nothing is known: it may be of another journal, to which somebody goes back.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
-        Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > CALLBACK_UNKNOWN_MS))
+        Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))
     }
 }
 
@@ -288,17 +285,6 @@ async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
 
 async fn is_erased(app: &App, row: &InterruptRow) -> Answer<bool> {
     Ok(app.driver.load(&row.run).await?.erased.is_some())
-}
-
-/// Looks through what is kept, now and then. Runs for as long as it is not dropped.
-pub async fn keep_swept(app: Arc<App>) {
-    loop {
-        if let Err(refused) = app.callbacks.sweep(&app).await {
-            let why = refused.0.detail;
-            tracing::warn!(why, "what is kept of where agents are told can not be looked through");
-        }
-        tokio::time::sleep(CALLBACK_SWEEP_TIME).await;
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 //!
 //! It lies in a file for each in a folder of the data folder, which its owner alone may read, or where several nodes share a
 //! database in that database, beside their tokens: any of them sends.
+//!
+//! It is written before the event that tells of it, and forgotten after the one that ends it. What a crash in between left
+//! behind is [swept](keep_swept).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +12,17 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use holdshort_core::id::Id;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::Code;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::{App, blocking};
+use crate::limits::{KEPT_SWEEP_TIME, KEPT_UNKNOWN_MS};
 use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
@@ -105,8 +111,9 @@ impl Kept {
         .await
     }
 
-    /// Removes what a crash has left half written, before this moment: nobody goes on writing it.
-    pub(crate) async fn remove_unfinished(&self, before: Timestamp) -> Answer<()> {
+    /// Removes what a crash has left half written, so long ago that nobody goes on writing it.
+    pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
+        let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
         blocking(move || {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -136,12 +143,39 @@ impl Kept {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
+    /// The ids of what is kept for so long that the event which tells of it is written by now, or never.
+    pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
+    where
+        I: Id + FromStr + Ord + Send + 'static,
+    {
+        let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
+        let mut kept: BTreeSet<I> = self.all(app).await?;
+        kept.retain(|id| id.drawn_at() < before);
+        Ok(kept)
+    }
+
     fn path(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}.json"))
     }
 
     fn shared(&self, id: &str) -> String {
         format!("{}/{id}", self.name)
+    }
+}
+
+/// Looks through what is kept, now and then, for what nothing is told of any more. Runs for as long as it is not dropped.
+pub async fn keep_swept(app: Arc<App>) {
+    loop {
+        for (of, swept) in [
+            ("agents that are told", app.callbacks.sweep(&app).await),
+            ("webhooks", app.webhooks.sweep(&app).await),
+            ("browsers", app.push.sweep(&app, &BTreeSet::new()).await.map(drop)),
+        ] {
+            if let Err(refused) = swept {
+                tracing::warn!(of, why = refused.0.detail, "what is kept can not be looked through");
+            }
+        }
+        tokio::time::sleep(KEPT_SWEEP_TIME).await;
     }
 }
 

@@ -11,7 +11,7 @@
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | which connection of a client runs a call | [`call_claims`] |
 //! | channels that were registered over the API; where agents are told; sending a delivery again | [`webhooks`]; [`callbacks`]; [`deliveries`] |
-//! | what lets somebody in elsewhere, beside the journal | `kept` |
+//! | what lets somebody in elsewhere, beside the journal | [`kept`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -33,7 +33,7 @@ pub mod front;
 pub mod guard;
 pub mod idempotency;
 pub mod joined;
-mod kept;
+pub mod kept;
 pub mod limits;
 pub mod links;
 pub mod logins;

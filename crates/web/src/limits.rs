@@ -28,10 +28,10 @@ pub const CALLBACK_ATTEMPTS: u64 = 8;
 pub const CALLBACK_RETRY_MS: u64 = 5_000;
 /// The longest that one attempt takes.
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
-/// Between two looks at what is kept of such places.
-pub const CALLBACK_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// How long one is kept whose interrupt is not there: what opens it is written in the next moment, or never.
-pub const CALLBACK_UNKNOWN_MS: u64 = 3_600 * 1_000;
+/// Between two looks at what is kept beside the journal of callbacks, webhooks and browsers.
+pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
+/// How long one is kept that the journal does not know: its event is written in the next moment, or never.
+pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
 /// A request body.
 pub const BODY_BYTES: usize = 1024 * 1024;

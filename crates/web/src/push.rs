@@ -120,15 +120,21 @@ impl Push {
         .await
     }
 
-    /// Forgets what the journal does not know any more, of these and of what lies in the folder.
-    async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
+    /// Forgets what the journal does not know any more, of these and of what is kept.
+    pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
-        let lying: BTreeSet<PushId> = self.kept.lying().await?;
+        // Nobody but this process writes into the folder; what is in a database another node may be writing down now.
+        let kept: BTreeSet<PushId> = if app.journal().database().is_some() {
+            self.kept.settled(app).await?
+        } else {
+            self.kept.lying().await?
+        };
         let known: BTreeSet<PushId> = app.driver.system().await?.push.keys().cloned().collect();
-        let gone: Vec<PushId> = (before | &lying).difference(&known).cloned().collect();
+        let gone: Vec<PushId> = (before | &kept).difference(&known).cloned().collect();
         for gone in &gone {
             self.kept.forget(app, gone.as_str()).await?;
         }
+        self.kept.remove_unfinished(app).await?;
         Ok(known)
     }
 }
@@ -140,15 +146,14 @@ fn known(system: &System, is: &Subscription) -> Option<PushId> {
 
 /// Follows the installation: whoever leaves, or signs out everywhere, takes what is kept of their browsers along. Runs until
 /// the store closes.
-pub async fn keep_swept(app: Arc<App>) {
+pub async fn keep_forgetting(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut before = BTreeSet::new();
-    let mut is_first = true;
     loop {
         let there: BTreeSet<PushId> = standing.borrow_and_update().push.keys().cloned().collect();
-        if is_first || there != before {
+        if there != before {
             match app.push.sweep(&app, &before).await {
-                Ok(known) => (before, is_first) = (known, false),
+                Ok(known) => before = known,
                 Err(refused) => {
                     tracing::warn!(
                         why = refused.0.detail,

@@ -4,8 +4,8 @@
 //! database, beside their tokens: any of them sends. It is written before the event, and what the journal does not know is
 //! forgotten.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,22 +16,22 @@ use holdshort_core::system::webhooks::Webhook;
 use holdshort_core::system::{Input, System};
 use holdshort_engine::Clock;
 use holdshort_notify::{Channel, Channels, Encoding, Secrets};
-use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use crate::app::{App, blocking, detached};
+use crate::kept::Kept;
 use crate::limits::WEBHOOK_TIME;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
 /// Of what lies in the database.
-const PREFIX: &str = "webhooks";
+const ROWS: &str = "webhooks";
 
 /// What the journal does not hold.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
     url: String,
@@ -84,6 +84,8 @@ pub struct About {
 
 pub struct Webhooks {
     path: PathBuf,
+    /// Used with a database alone.
+    rows: Kept,
     sending: Sending,
     /// Those of the channels file.
     configured: Channels,
@@ -99,17 +101,17 @@ pub struct Webhooks {
 impl Webhooks {
     /// Reads the file. What is sent to follows the receiver.
     pub fn open(
-        data: &std::path::Path,
+        data: &Path,
         configured: Channels,
         callbacks: Channel,
         sending: Sending,
     ) -> Result<(Self, watch::Receiver<Arc<Channels>>), secrets::Error> {
-        let path = data.join(FILE);
+        let (path, rows) = (data.join(FILE), Kept::open(data, ROWS));
         let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path)?.unwrap_or_default();
         let standing = configured.beside(vec![callbacks]);
         let (tell, channels) = watch::channel(Arc::new(standing.clone()));
         let (changing, kept) = (Mutex::default(), Mutex::new(kept));
-        Ok((Self { path, sending, configured, standing, tell, changing, kept }, channels))
+        Ok((Self { path, rows, sending, configured, standing, tell, changing, kept }, channels))
     }
 
     fn channel(
@@ -157,7 +159,9 @@ impl Webhooks {
 
     /// Looks in the database for what other nodes have put there, and puts there what a file has of a time without one.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
-        let Some(database) = app.journal().database() else { return Ok(()) };
+        if app.journal().database().is_none() {
+            return Ok(());
+        }
         let mut kept = self.kept.lock().await;
         let path = self.path.clone();
         let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path)).await?;
@@ -165,7 +169,7 @@ impl Webhooks {
         let (known, of_others): (BTreeMap<_, _>, BTreeMap<_, _>) =
             lying.unwrap_or_default().into_iter().partition(|(id, _)| system.webhooks.contains_key(id));
         for (id, stored) in &known {
-            database.share(&name(id), Some(&text(stored)?)).await?;
+            self.rows.keep(app, id.as_str(), stored.clone()).await?;
         }
         if !known.is_empty() {
             let path = self.path.clone();
@@ -174,14 +178,9 @@ impl Webhooks {
         kept.retain(|known, _| system.webhooks.contains_key(known));
         for id in system.webhooks.keys() {
             if !kept.contains_key(id)
-                && let Some(found) = database.shared(&name(id)).await?
+                && let Some(stored) = self.rows.find(app, id.as_str()).await?
             {
-                if let Ok(stored) = serde_json::from_str(&found) {
-                    kept.insert(id.clone(), stored);
-                } else {
-                    // The error would quote it.
-                    tracing::error!(webhook = %id, "what is kept of a webhook can not be read");
-                }
+                kept.insert(id.clone(), stored);
             }
         }
         Ok(())
@@ -246,13 +245,12 @@ impl Webhooks {
     /// Writes these secrets down, or takes them out.
     async fn keep(&self, app: &App, id: &WebhookId, stored: Option<Stored>) -> Answer<()> {
         let mut kept = self.kept.lock().await;
-        let mut next = kept.clone();
-        // What a crash left behind between the file and the event.
-        let system = app.driver.system().await?;
-        next.retain(|known, _| system.webhooks.contains_key(known));
-        if let Some(database) = app.journal().database() {
-            let text = stored.as_ref().map(text).transpose()?;
-            database.share(&name(id), text.as_deref()).await?;
+        let mut next = self.of_journal(app, &kept).await?;
+        if app.journal().database().is_some() {
+            match &stored {
+                Some(stored) => self.rows.keep(app, id.as_str(), stored.clone()).await?,
+                None => self.rows.forget(app, id.as_str()).await?,
+            }
         }
         match stored {
             Some(stored) => {
@@ -262,21 +260,52 @@ impl Webhooks {
                 next.remove(id);
             }
         }
-        if app.journal().database().is_none() {
-            let (path, written) = (self.path.clone(), next.clone());
-            blocking(move || secrets::write(&path, &written)).await?;
-        }
+        self.write(app, &next).await?;
         *kept = next;
         Ok(())
     }
-}
 
-fn name(id: &WebhookId) -> String {
-    format!("{PREFIX}/{id}")
-}
+    /// Forgets what the journal does not know, and will not: a crash came between what is kept and the event.
+    pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
+        let _one = self.changing.lock().await;
+        if app.journal().database().is_some() {
+            // Another node may be about to write its event. The journal is read after what is kept.
+            let settled: BTreeSet<WebhookId> = self.rows.settled(app).await?;
+            let system = app.driver.system().await?;
+            for id in settled.iter().filter(|id| !system.webhooks.contains_key(*id)) {
+                self.rows.forget(app, id.as_str()).await?;
+            }
+            return Ok(());
+        }
+        let mut kept = self.kept.lock().await;
+        let next = self.of_journal(app, &kept).await?;
+        if next != *kept {
+            self.write(app, &next).await?;
+            *kept = next;
+        }
+        Ok(())
+    }
 
-fn text(stored: &Stored) -> Answer<String> {
-    serde_json::to_string(stored).map_err(|_| Refused::of(Code::Internal))
+    /// These, without what the journal does not know.
+    async fn of_journal(
+        &self,
+        app: &App,
+        kept: &BTreeMap<WebhookId, Stored>,
+    ) -> Answer<BTreeMap<WebhookId, Stored>> {
+        let system = app.driver.system().await?;
+        let mut known = kept.clone();
+        known.retain(|id, _| system.webhooks.contains_key(id));
+        Ok(known)
+    }
+
+    /// Writes the file, where there is no database.
+    async fn write(&self, app: &App, kept: &BTreeMap<WebhookId, Stored>) -> Answer<()> {
+        if app.journal().database().is_some() {
+            return Ok(());
+        }
+        let (path, kept) = (self.path.clone(), kept.clone());
+        blocking(move || secrets::write(&path, &kept)).await
+    }
 }
 
 /// Follows the installation: a webhook that another node registered is sent to from here, too. Looks again where the database

@@ -1,10 +1,12 @@
 //! Browsers that tell their person, with the real binary: what is pushed is read by npm `http_ece` and its signature checked by
 //! the crypto of Node; endpoints and keys are nowhere but where they are kept.
 
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use data_encoding::BASE64;
 use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
@@ -12,7 +14,7 @@ use holdshort_testkit::sink::{Received, WebhookSink};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::cluster::database;
+use crate::cluster::{database, leave_behind, sql};
 use crate::mails::{person, to_legal};
 use crate::telling::{ask, deliveries, resolve, wait_state};
 
@@ -355,4 +357,49 @@ async fn any_node_tells_a_browser_that_another_one_was_told_of() {
     ask(&other, json!({})).await;
     browser.read(&sink.wait_for(1).await[0]);
     assert_eq!(deliveries(&other, "").await.len(), 1);
+}
+
+/// A server may end between what it keeps of a browser and the event, or before the file is written to its end.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crash_left_of_a_browser_is_swept() {
+    let sink = WebhookSink::start().await;
+    let mut server = told("").start().await;
+    let known = subscribe(&server, &Browser::at(&sink, "/one")).await.ok();
+    server.kill();
+    let folder = server.data().join("push");
+    let known = folder.join(format!("{}.json", known["id"].as_str().unwrap()));
+    let left = folder.join("psh_01k6f0000000000000000000aa.json");
+    fs::copy(&known, &left).unwrap();
+    let (half, fresh) = (left.with_extension("json.new"), known.with_extension("json.new"));
+    for path in [&half, &fresh] {
+        fs::write(path, "{").unwrap();
+    }
+    File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    server.start().await;
+    eventually("what no event follows is forgotten", async || {
+        (!left.exists() && !half.exists()).then_some(())
+    })
+    .await;
+    assert!(known.exists() && fresh.exists());
+}
+
+/// The same in a database, where another node may be about to write its event.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_left_of_a_browser_is_swept() {
+    let (sink, url) = (WebhookSink::start().await, database().await);
+    let mut server = told("").database(&url, "a").start().await;
+    let browser = Browser::at(&sink, "/one");
+    let known = subscribe(&server, &browser).await.ok();
+    let known = format!("push/{}", known["id"].as_str().unwrap());
+    server.kill();
+    let [past, recent] = leave_behind(&url, &known).await;
+    server.start().await;
+    let left = eventually("what no event follows is forgotten", async || {
+        let names = sql(&url, "SELECT name FROM agreed WHERE name LIKE 'push/%'").await;
+        (!names.contains(&past)).then_some(names)
+    })
+    .await;
+    assert!(left.contains(&known) && left.contains(&recent), "{left}");
+    ask(&server, json!({})).await;
+    browser.read(&sink.wait_for(1).await[0]);
 }

@@ -80,6 +80,22 @@ pub(crate) async fn sql(url: &str, statement: &str) -> String {
     tokio::task::spawn_blocking(psql).await.unwrap().unwrap().trim().to_owned()
 }
 
+/// Copies of a row of `agreed` as a crash leaves them, which no event knows: one of long ago, and one of this moment.
+pub(crate) async fn leave_behind(url: &str, row: &str) -> [String; 2] {
+    let (folder, id) = row.split_once('/').unwrap();
+    let (kind, _) = id.split_once('_').unwrap();
+    let (drawn, last) = row.split_at(row.len() - 1);
+    let other = if last == "0" { "1" } else { "0" };
+    let copies = [format!("{folder}/{kind}_01k6f0000000000000000000aa"), format!("{drawn}{other}")];
+    for copy in &copies {
+        let put = format!(
+            "INSERT INTO agreed (name, value) SELECT '{copy}', value FROM agreed WHERE name = '{row}'"
+        );
+        sql(url, &put).await;
+    }
+    copies
+}
+
 pub(crate) fn setup(model: &ScriptedModel) -> Setup {
     TestServer::setup().workflow("solo", SOLO).model(model)
 }

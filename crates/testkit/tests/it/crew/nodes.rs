@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::webhooks::{SECRET, hmac, register, told};
 use super::{BASE, get, model, paused, setup};
-use crate::cluster::{database, sql};
+use crate::cluster::{database, leave_behind, sql};
 
 const KEPT: &str = "SELECT value FROM agreed WHERE name LIKE 'webhooks/%'";
+const NAMES: &str = "SELECT name FROM agreed WHERE name LIKE 'webhooks/%'";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_node_sends_to_a_webhook_that_another_one_registered() {
@@ -85,4 +86,44 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
     paused(&other).await;
     let received = sink.wait_for(1).await.remove(0);
     assert_eq!(received.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&received.body)));
+}
+
+/// A node may end between what it keeps of a webhook and the event, or between the event and what it forgets.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_crash_left_of_a_webhook_is_swept() {
+    let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
+    let mut one = told(setup(&model)).database(&url, "a").start().await;
+    let hook = register(&one, &sink, json!({})).await;
+    let known = format!("webhooks/{}", hook["id"].as_str().unwrap());
+    one.kill();
+    let [past, recent] = leave_behind(&url, &known).await;
+    one.start().await;
+    let left = eventually("what no event follows is forgotten", async || {
+        let names = sql(&url, NAMES).await;
+        (!names.contains(&past)).then_some(names)
+    })
+    .await;
+    // Another node may be about to write its event.
+    assert!(left.contains(&known) && left.contains(&recent), "{left}");
+    paused(&one).await;
+    sink.wait_for(1).await;
+}
+
+/// The same of a server by itself, where nobody else writes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_crash_left_in_the_file_is_swept() {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let mut server = told(setup(&model)).start().await;
+    let hook = register(&server, &sink, json!({})).await;
+    server.kill();
+    let file = server.data().join("webhooks.json");
+    let read = || serde_json::from_str::<Value>(&fs::read_to_string(&file).unwrap()).unwrap();
+    let before = read();
+    let mut with = before.clone();
+    with["whk_01k6f0000000000000000000aa"] = before[hook["id"].as_str().unwrap()].clone();
+    fs::write(&file, with.to_string()).unwrap();
+    server.start().await;
+    eventually("what no event follows is forgotten", async || (read() == before).then_some(())).await;
+    paused(&server).await;
+    sink.wait_for(1).await;
 }
