@@ -9,6 +9,8 @@ use holdshort_web::secrets::{self, Error};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const FILE: &str = "checkpoint_key.json";
+const MEND: &str =
+    "If others may have read it, or it is damaged, delete it: another key signs from the next start on";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +22,8 @@ struct Stored {
 /// Where the file was taken away, another key signs from here on.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
-    let malformed = || Error::Malformed { path: path.clone() };
-    let pkcs8 = if let Some(stored) = secrets::read::<Stored>(&path)? {
+    let malformed = || Error::Malformed { path: path.clone(), mend: MEND };
+    let pkcs8 = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {
         BASE64.decode(stored.pkcs8.as_bytes()).map_err(|_| malformed())?
     } else {
         let drawn = Signer::draw().map_err(io::Error::other);

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::server::StartError;
 
 const FILE: &str = "vapid_key.json";
+const MEND: &str = "If others may have read it, or it is damaged, delete it: another key is made at the next start, and \
+                    browsers have to subscribe again. A key that several nodes have stands in their database, too: \
+                    docs/nodes.md names its row";
 /// What it is called in a database.
 const AGREED: &str = "vapid_key";
 
@@ -26,7 +29,7 @@ struct Stored {
 /// Where the file was taken away, another key signs from here on, and browsers have to subscribe again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
-    let stored = if let Some(stored) = secrets::read::<Stored>(&path)? {
+    let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {
         stored
     } else {
         let drawn = Vapid::draw().map_err(io::Error::other);
@@ -37,7 +40,7 @@ pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError
     };
     let agreed = store.agree(AGREED, &stored.pkcs8).await?;
     let vapid = BASE64.decode(agreed.as_bytes()).ok().and_then(|pkcs8| Vapid::of(&pkcs8).ok());
-    let vapid = vapid.ok_or_else(|| Error::Malformed { path: path.clone() })?;
+    let vapid = vapid.ok_or_else(|| Error::Malformed { path: path.clone(), mend: MEND })?;
     if agreed != stored.pkcs8 {
         secrets::write(&path, &Stored { pkcs8: agreed })?;
     }

@@ -32,6 +32,7 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 
 const FOLDER: &str = "callbacks";
+const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again";
 /// Where the channel leads by itself: each delivery has a URL of its own, and a name of this kind stands for no address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
@@ -121,7 +122,7 @@ impl Callbacks {
             hold: Hold::default(),
             personal: BTreeMap::new(),
         };
-        Self { kept: Kept::open(data, FOLDER), definition, reach }
+        Self { kept: Kept::open(data, FOLDER, MEND), definition, reach }
     }
 
     /// The one that the outbox knows all of them by.

@@ -30,11 +30,13 @@ pub(crate) struct Kept {
     /// Of the folder, and in front of each id in the database.
     name: &'static str,
     folder: PathBuf,
+    /// What to do about one that can not be used.
+    mend: &'static str,
 }
 
 impl Kept {
-    pub(crate) fn open(data: &Path, name: &'static str) -> Self {
-        Self { name, folder: data.join(name) }
+    pub(crate) fn open(data: &Path, name: &'static str, mend: &'static str) -> Self {
+        Self { name, folder: data.join(name), mend }
     }
 
     /// `None`: nothing that can be used is kept under this id. Of a file that others may read, or that holds something else,
@@ -48,13 +50,17 @@ impl Kept {
             return Ok(found.and_then(|text| {
                 let read = serde_json::from_str(&text);
                 if read.is_err() {
-                    tracing::error!(name = self.shared(id), "a row of `agreed` does not hold what it should");
+                    let mend = self.mend;
+                    tracing::error!(
+                        name = self.shared(id),
+                        "a row of `agreed` does not hold what it should. {mend}"
+                    );
                 }
                 read.ok()
             }));
         }
-        let path = self.path(id);
-        blocking(move || match secrets::read(&path) {
+        let (path, mend) = (self.path(id), self.mend);
+        blocking(move || match secrets::read(&path, mend) {
             Err(unusable @ (Error::Exposed { .. } | Error::Malformed { .. })) => {
                 tracing::error!(%unusable, "what is kept can not be used");
                 Ok(None)

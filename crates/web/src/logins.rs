@@ -23,6 +23,7 @@ use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_CODES_OF_PERSON, LOGIN_MS,
 use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
+const MEND: &str = "If others may have read it, or it is damaged, delete it: everybody signs in again";
 /// What the token of a terminal begins with.
 const TOKEN_PREFIX: &str = "hs_login_";
 /// With the 256 bits behind it.
@@ -143,7 +144,7 @@ impl Logins {
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
-        let stored = secrets::read::<Stored>(&path)?.filter(|stored| stored.operator == operator);
+        let stored = secrets::read::<Stored>(&path, MEND)?.filter(|stored| stored.operator == operator);
         let logins = stored.map(|stored| stored.logins).unwrap_or_default();
         Ok(Self {
             path,

@@ -24,6 +24,8 @@ use crate::kept::Kept;
 use crate::problem::{Answer, Refused};
 
 const FOLDER: &str = "push";
+const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again; or its person \
+                    switches that browser off and on again";
 
 /// What the journal does not hold.
 #[derive(Clone, Serialize, Deserialize)]
@@ -43,7 +45,7 @@ pub struct Push {
 
 impl Push {
     pub fn open(data: &Path, vapid: Vapid) -> Self {
-        Self { kept: Kept::open(data, FOLDER), vapid: Arc::new(vapid), changing: Mutex::default() }
+        Self { kept: Kept::open(data, FOLDER, MEND), vapid: Arc::new(vapid), changing: Mutex::default() }
     }
 
     /// What browsers subscribe with; `None` where no channel tells any.

@@ -17,12 +17,10 @@ const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`; if others may have read it, delete it, \
-             and a new one is made at the next start. Tokens that several nodes have stand in their database, too: \
-             docs/nodes.md says how to replace them", path.display(), path.display())]
-    Exposed { path: PathBuf, mode: u32 },
-    #[error("{} does not hold what it should; delete it to have it made anew", path.display())]
-    Malformed { path: PathBuf },
+    #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`. {mend}", path.display(), path.display())]
+    Exposed { path: PathBuf, mode: u32, mend: &'static str },
+    #[error("{} does not hold what it should. {mend}", path.display())]
+    Malformed { path: PathBuf, mend: &'static str },
     #[error(
         "the database does not hold tokens where the nodes agree on them: stop all nodes, run `DELETE FROM agreed \
              WHERE name = '{name}'` there, and the first node that starts puts its own there"
@@ -41,8 +39,8 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// What a file holds; nothing if it is not there.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+/// What a file holds; nothing if it is not there. `mend`: what to do where it can not be used, and what that costs.
+pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {
         Ok(file) => file,
@@ -51,9 +49,9 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
     };
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
-        return Err(Error::Exposed { path: path.to_owned(), mode });
+        return Err(Error::Exposed { path: path.to_owned(), mode, mend });
     }
-    let malformed = || Error::Malformed { path: path.to_owned() };
+    let malformed = || Error::Malformed { path: path.to_owned(), mend };
     let mut text = String::new();
     file.take(FILE_BYTES).read_to_string(&mut text).map_err(|_| malformed())?;
     serde_json::from_str(&text).map(Some).map_err(|_| malformed())
@@ -92,7 +90,8 @@ mod tests {
     fn a_file_is_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
-        assert_eq!(read::<Value>(&path).unwrap(), None);
+        let read = |path: &Path| read::<Value>(path, "Mend it");
+        assert_eq!(read(&path).unwrap(), None);
         for value in [json!({"a": 1}), json!([2])] {
             write(&path, &value).unwrap();
             assert_eq!(read(&path).unwrap(), Some(value));
@@ -101,7 +100,9 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(read::<Value>(&path), Err(Error::Exposed { mode: 0o640, .. })));
+        let exposed = read(&path).unwrap_err();
+        assert!(matches!(exposed, Error::Exposed { mode: 0o640, .. }));
+        assert!(exposed.to_string().ends_with("a.json`. Mend it"), "{exposed}");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "tokens.json";
+const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are made at the next start. \
+                    Tokens that several nodes have stand in their database, too: docs/nodes.md says how to replace them";
 /// The name under which the nodes of one journal agree on them.
 const AGREED: &str = "tokens";
 /// Shorter ones could be guessed.
@@ -37,9 +39,9 @@ impl Tokens {
     /// Reads the file, or makes it. Whoever calls holds the data folder's lock.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
-        let stored = match secrets::read::<Stored>(&path)? {
+        let stored = match secrets::read::<Stored>(&path, MEND)? {
             Some(stored) if stored.is_sound() => stored,
-            Some(_) => return Err(Error::Malformed { path }),
+            Some(_) => return Err(Error::Malformed { path, mend: MEND }),
             None => {
                 let stored = Stored {
                     operator: format!("hs_op_{}", secrets::draw()?),

@@ -27,6 +27,8 @@ use crate::problem::{Answer, Refused};
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
+const MEND: &str = "It can not be made anew. If others may have read it, or it is damaged and can not be mended, delete \
+                    it, then remove its webhooks and register them again: until then nothing is sent to them";
 /// Of what lies in the database.
 const ROWS: &str = "webhooks";
 
@@ -106,8 +108,8 @@ impl Webhooks {
         callbacks: Channel,
         sending: Sending,
     ) -> Result<(Self, watch::Receiver<Arc<Channels>>), secrets::Error> {
-        let (path, rows) = (data.join(FILE), Kept::open(data, ROWS));
-        let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path)?.unwrap_or_default();
+        let (path, rows) = (data.join(FILE), Kept::open(data, ROWS, MEND));
+        let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path, MEND)?.unwrap_or_default();
         let standing = configured.beside(vec![callbacks]);
         let (tell, channels) = watch::channel(Arc::new(standing.clone()));
         let (changing, kept) = (Mutex::default(), Mutex::new(kept));
@@ -164,7 +166,7 @@ impl Webhooks {
         }
         let mut kept = self.kept.lock().await;
         let path = self.path.clone();
-        let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path)).await?;
+        let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path, MEND)).await?;
         // Those of another journal stay where they are: somebody may go back to it.
         let (known, of_others): (BTreeMap<_, _>, BTreeMap<_, _>) =
             lying.unwrap_or_default().into_iter().partition(|(id, _)| system.webhooks.contains_key(id));

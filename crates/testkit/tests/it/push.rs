@@ -258,6 +258,28 @@ async fn a_browser_that_is_gone_is_forgotten_and_the_others_are_told() {
     wait_state(&server, "delivered", 1).await;
 }
 
+/// Nobody but the browser has what its file held.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
+    let sink = WebhookSink::start().await;
+    let server = told("").start().await;
+    let browser = Browser::at(&sink, "/send/one");
+    let known = subscribe(&server, &browser).await.ok();
+    let id = known["id"].as_str().unwrap();
+    std::fs::write(server.data().join(format!("push/{id}.json")), "{").unwrap();
+    ask(&server, json!({})).await;
+    wait_state(&server, "dropped", 1).await;
+    eventually("the log says what to do", async || {
+        server.stderr().contains("its person switches that browser off and on again").then_some(())
+    })
+    .await;
+    let off = server.send(server.request(Method::DELETE, &format!("/v1/me/push/{id}"))).await;
+    assert_eq!(off.status, 204);
+    subscribe(&server, &browser).await.ok();
+    ask(&server, json!({})).await;
+    wait_state(&server, "delivered", 1).await;
+}
+
 /// Who is not there is told nothing, and what is put off is sent again, after a restart, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_keeps_browsers_and_their_secrets_are_nowhere_else() {

@@ -1,5 +1,8 @@
 //! What keeps a server from starting: said in one place, with nothing started.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
 use holdshort_testkit::server::TestServer;
 
 use crate::play::{SOLO, count, done, one, solo};
@@ -29,6 +32,36 @@ async fn a_second_server_on_one_data_folder_refuses() {
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);
+}
+
+/// What it costs to have one made anew differs, so each says what helps; and that helps.
+#[tokio::test]
+async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
+    let mut server = TestServer::setup().start().await;
+    server.kill();
+    for (name, helps) in [
+        ("tokens.json", "delete it: new tokens are made at the next start"),
+        ("logins.json", "delete it: everybody signs in again"),
+        (
+            "vapid_key.json",
+            "delete it: another key is made at the next start, and browsers have to subscribe",
+        ),
+        ("checkpoint_key.json", "delete it: another key signs from the next start on"),
+        ("webhooks.json", "delete it, then remove its webhooks and register them again"),
+    ] {
+        let path = server.data().join(name);
+        for (mode, wrong) in [(0o640, "is readable by others"), (0o600, "does not hold what it should")] {
+            fs::write(&path, "{").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert!(!server.try_start().await.expect_err(name).success());
+            let said = server.stderr();
+            let said = said.lines().rfind(|line| line.contains(wrong)).unwrap_or_default();
+            assert!(said.contains(name) && said.contains(helps), "{name}: {said}");
+        }
+        fs::remove_file(&path).unwrap();
+        server.start().await;
+        server.kill();
+    }
 }
 
 #[tokio::test]
