@@ -49,6 +49,28 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// One that stands in no file: it is told of everything at once, and whoever sends adds where it leads and what signs there.
+    pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
+        Self {
+            name,
+            rule: Rule::default(),
+            via: Via::Webhook,
+            url: Source::Plain(String::new()),
+            to: To::Channel,
+            mail: None,
+            slack: None,
+            secrets: Vec::new(),
+            headers: BTreeMap::new(),
+            title: false,
+            allow: Vec::new(),
+            attempts,
+            retry_ms,
+            timeout_ms,
+            hold: Hold::default(),
+            personal: BTreeMap::new(),
+        }
+    }
+
     /// What is held back of what somebody is told.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {

@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
 
-use holdshort_core::channel::{CALLBACKS, Channel as Definition, Rule, Source, To, Via};
+use holdshort_core::channel::{CALLBACKS, Channel as Definition};
 use holdshort_core::delivery::DeliveryState;
-use holdshort_core::hold::Hold;
 use holdshort_core::id::{Draw, InterruptId, KeyId, RunId};
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::projection::InterruptRow;
@@ -104,24 +103,9 @@ pub struct Callbacks {
 impl Callbacks {
     pub fn open(data: &Path, settings: Settings) -> Self {
         let Settings { reach, allow } = settings;
-        let definition = Definition {
-            name: CALLBACKS.to_owned(),
-            rule: Rule::default(),
-            via: Via::Webhook,
-            url: Source::Plain(String::new()),
-            to: To::Channel,
-            mail: None,
-            slack: None,
-            secrets: Vec::new(),
-            headers: BTreeMap::new(),
-            title: false,
-            allow,
-            attempts: CALLBACK_ATTEMPTS,
-            retry_ms: CALLBACK_RETRY_MS,
-            timeout_ms: CALLBACK_TIMEOUT_MS,
-            hold: Hold::default(),
-            personal: BTreeMap::new(),
-        };
+        let (name, attempts) = (CALLBACKS.to_owned(), CALLBACK_ATTEMPTS);
+        let sent = Definition::webhook(name, attempts, CALLBACK_RETRY_MS, CALLBACK_TIMEOUT_MS);
+        let definition = Definition { allow, ..sent };
         Self { kept: Kept::open(data, FOLDER, MEND), definition, reach }
     }
 

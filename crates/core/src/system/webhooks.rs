@@ -3,13 +3,12 @@
 //! The journal says that one is there, what it is and which host it is at. Its URL, its secret and its headers may let somebody
 //! in elsewhere: they lie in a file of the data folder, or in the database of several nodes, and in no event.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Fact, Rejection, System};
-use crate::channel::{Channel, Rule, Source, To, Via};
-use crate::hold;
+use crate::channel::{Channel, Rule, Via};
 use crate::id::WebhookId;
 use crate::interrupt::Kind;
 use crate::limits::{NAME_BYTES, WEBHOOKS};
@@ -80,22 +79,9 @@ impl Webhook {
     /// It as a channel that is told of reviews, by its id. Where it is and what signs there, the node that sends adds.
     pub fn channel(&self, id: &WebhookId) -> Channel {
         Channel {
-            name: id.to_string(),
             rule: Rule { kinds: BTreeSet::from([Kind::Review]), ..Rule::default() },
             via: self.kind.via(),
-            url: Source::Plain(String::new()),
-            to: To::Channel,
-            mail: None,
-            slack: None,
-            secrets: Vec::new(),
-            headers: BTreeMap::new(),
-            title: false,
-            allow: Vec::new(),
-            attempts: ATTEMPTS,
-            retry_ms: RETRY_MS,
-            timeout_ms: TIMEOUT_MS,
-            hold: hold::Hold::default(),
-            personal: BTreeMap::new(),
+            ..Channel::webhook(id.to_string(), ATTEMPTS, RETRY_MS, TIMEOUT_MS)
         }
     }
 }
