@@ -1,11 +1,10 @@
 //! Who decides, how often it counts, and in whose name (contracts E17, E29, E36).
 
-use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Issuer, ask, asked, get, key, model, paused, post, server, setup, wait_state};
+use super::{Issuer, ask, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
@@ -56,11 +55,7 @@ async fn an_id_that_is_none_is_refused_where_it_stands() {
 async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let (model, server) = server().await;
     let service = key(&server, "watcher", "agent").await;
-    model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
-    let body = json!({"crew_name": "fraud", "async_execution": true});
-    let (_, run) = post(&server, "/crew/run", &body).await;
-    let task = run["task_id"].as_str().unwrap().to_owned();
-    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+    let task = at_the_analyst(&model, &server).await;
     let held = json!({"findings": "Sanctions", "risk_level": "high"});
     let path = format!("/crew/pause/{task}");
     let (_, held) = ask(&server, &service, Method::POST, &path, Some(&held)).await;

@@ -120,6 +120,16 @@ pub(crate) async fn paused(server: &TestServer) -> (String, String) {
     (task, shown["review_id"].as_str().expect("a review").to_owned())
 }
 
+/// Starts the crew in the background and waits until its analyst is asked, who answers once the model is
+/// [released](ScriptedModel::release): the task.
+pub(crate) async fn at_the_analyst(model: &ScriptedModel, server: &TestServer) -> String {
+    model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
+    let body = json!({"crew_name": "fraud", "async_execution": true});
+    let (_, run) = post(server, "/crew/run", &body).await;
+    eventually("the analyst is asked", async || (asked(model)[1] == 1).then_some(())).await;
+    run["task_id"].as_str().expect("an id").to_owned()
+}
+
 pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> Value {
     eventually(&format!("{task} is {state}"), async || {
         let shown = get(server, &format!("/crew/status/{task}")).await;

@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::eventually;
 use serde_json::{Value, json};
 
-use super::{BASE, asked, get, key, model, paused, post, server, setup, wait_state};
+use super::{BASE, asked, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
@@ -162,11 +162,7 @@ async fn case_43_a_restart_changes_nothing_that_a_client_sees() {
 async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() {
     let (model, mut server) = server().await;
     let service = key(&server, "watcher", "agent").await;
-    model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
-    let body = json!({"crew_name": "fraud", "async_execution": true});
-    let (_, run) = post(&server, "/crew/run", &body).await;
-    let task = run["task_id"].as_str().unwrap().to_owned();
-    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+    let task = at_the_analyst(&model, &server).await;
 
     let findings = json!({
         "findings": "Sanctions hit on account B", "risk_level": "HIGH",
@@ -282,11 +278,8 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
 async fn of_pauses_at_once_one_opens_the_review() {
     let (model, server) = server().await;
     let service = key(&server, "watcher", "agent").await;
-    model.script("graph_analyst", vec![Scripted::hang()]);
-    let body = json!({"crew_name": "fraud", "async_execution": true});
-    let (_, run) = post(&server, "/crew/run", &body).await;
-    let path = format!("/crew/pause/{}", run["task_id"].as_str().unwrap());
-    eventually("the analyst is asked", async || (asked(&model)[1] == 1).then_some(())).await;
+    let task = at_the_analyst(&model, &server).await;
+    let path = format!("/crew/pause/{task}");
     // Of a script whose characters are three bytes each: its first line is cut to a title.
     let bodies: Vec<Value> = ["一", "二", "三", "四", "五"]
         .iter()
@@ -297,7 +290,6 @@ async fn of_pauses_at_once_one_opens_the_review() {
     let told = futures::future::join_all(pauses).await;
     let opened = told.iter().filter(|(_, told)| told["success"] == true).count();
     assert!(told.iter().all(|(status, _)| *status == 200) && opened == 1, "{told:?}");
-    let task = run["task_id"].as_str().unwrap();
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     assert_eq!(shown["comments"].as_array().unwrap().len(), 4, "what the others found stands beside it");
 }
