@@ -212,11 +212,16 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// A text without the host of its URL: for readers who are not told where it leads.
+    /// A text without the host of its URL, and without any address: for readers who are not told where it leads, nor what its
+    /// name stands for here.
     pub fn without_host(&self, text: &str) -> String {
-        let Some(host) = self.url.host_str().filter(|host| !host.is_empty()) else { return text.to_owned() };
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        text.replace(host, "its host").replace(bare, "its host")
+        let host = self.url.host_str().unwrap_or_default();
+        if host.chars().all(is_of_address) {
+            // It may stand within an address, or be one.
+            let text = without_addresses(text);
+            return if host.is_empty() { text } else { text.replace(host, "its host") };
+        }
+        without_addresses(&text.replace(host, "its host"))
     }
 
     /// The host and the port that it leads to. The rest of a URL may be a secret.
@@ -229,6 +234,28 @@ impl Channel {
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
     }
+}
+
+fn is_of_address(char: char) -> bool {
+    char.is_ascii_hexdigit() || matches!(char, '.' | ':')
+}
+
+/// Whatever looks like an address goes, with its port: a text that says too little is better than one that says too much.
+fn without_addresses(text: &str) -> String {
+    let (mut said, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find(is_of_address) {
+        let (before, found) = rest.split_at(start);
+        let end = found.find(|char: char| !is_of_address(char)).unwrap_or(found.len());
+        let (found, after) = found.split_at(end);
+        // What ends a sentence, or begins an explanation.
+        let word = found.trim_end_matches('.');
+        let word = if word.ends_with("::") { word } else { word.trim_end_matches(':') };
+        let (word, end) = found.split_at(word.len());
+        let is_address = word.matches('.').count() >= 3 || word.matches(':').count() >= 2;
+        said.extend([before, if is_address { "its address" } else { word }, end]);
+        rest = after;
+    }
+    said + rest
 }
 
 fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Result<Smtp, Error> {

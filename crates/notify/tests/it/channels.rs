@@ -100,6 +100,37 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
     }
 }
 
+/// Whoever names a host is not told which addresses stand behind its name.
+#[test]
+fn a_text_without_the_host_holds_no_address_either() {
+    for (url, text, expected) in [
+        (
+            "https://agent.example.org/hook",
+            "`agent.example.org` is 10.0.0.7, a private address, which nobody has allowed",
+            "`its host` is its address, a private address, which nobody has allowed",
+        ),
+        (
+            "https://agent.example.org:8443/hook",
+            "connecting to agent.example.org:8443, 10.0.0.7:8443 and [fd00::a:7]:8443: refused (os error 111)",
+            "connecting to its host:8443, its address and [its address]:8443: refused (os error 111)",
+        ),
+        // The host is a part of the address.
+        ("https://fd00/hook", "fd00::a:7 is down.", "its address is down."),
+        ("https://a.example/hook", "valid for IpAddress(10.0.0.7).", "valid for IpAddress(its address)."),
+        ("https://a.example/hook", "at ::ffff:10.0.0.7: it failed", "at its address: it failed"),
+        ("https://a.example/hook", "no route to fe80::", "no route to its address"),
+        ("https://10.0.0.7/hook", "`10.0.0.7` is down", "`its address` is down"),
+        ("https://[fd00::7]/hook", "`[fd00::7]` is fd00::7", "`its host` is its address"),
+        // What is none.
+        ("https://a.example/hook", "answered 503 Service Unavailable", "answered 503 Service Unavailable"),
+        ("https://a.example/hook", "no answer after 10000 ms ...", "no answer after 10000 ms ..."),
+        ("https://a.example/hook", "TLS 1.3: bad record: 0x16", "TLS 1.3: bad record: 0x16"),
+    ] {
+        let channels = open(definition(Via::Webhook, url)).unwrap();
+        assert_eq!(channels.get("tested").unwrap().without_host(text), expected, "{url}");
+    }
+}
+
 #[test]
 fn secrets_are_read_from_files_of_their_owner_and_from_the_environment() {
     let folder = tempfile::tempdir().unwrap();
