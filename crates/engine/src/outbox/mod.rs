@@ -26,6 +26,7 @@ use holdshort_core::id::{DeliveryId, InterruptId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channel, Channels, Message, Sent, Verdict};
 use holdshort_store::{Claim, Journal, Settled, Told};
 use tokio::sync::watch;
@@ -311,9 +312,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     }
     let letter = Letter::Checkpoint { id: delivery.delivery.as_str(), notice: &notice };
     let sent = around.post.send(channel, letter, began).await;
-    let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
-    let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-    settle(driver, channel, around, settled).await.map(drop)
+    conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
 /// It goes where the agent said that asked, signed with the secret that it gave.
@@ -335,15 +334,13 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         Ok(callback) => callback,
         Err(why) => {
             // An attempt that failed: one that was only left would be claimed before all others, again and again.
-            let settled = match why {
-                NoCallback::Never(why) => verdict::dropped(delivery, why, began),
-                NoCallback::NotNow => {
-                    let chance = driver.clock().seed().0[0];
-                    let now = driver.clock().now();
-                    verdict::settled(delivery, channel.definition(), &unread(), began, now, chance)
+            let written = match why {
+                NoCallback::Never(why) => {
+                    settle(driver, channel, around, verdict::dropped(delivery, why, began)).await
                 }
+                NoCallback::NotNow => conclude(driver, channel, around, delivery, &unread(), began).await,
             };
-            return settle(driver, channel, around, settled).await.map(drop);
+            return written.map(drop);
         }
     };
     let message = match compose(driver, channel, around.pages, &delivery).await? {
@@ -363,13 +360,25 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     let letter = Letter::Messages { messages: std::slice::from_ref(&message), inbox: &inbox };
     let sent = around.post.send(&to, letter, began).await;
     let sent = Sent { error: sent.error.as_deref().map(|error| to.without_host(error)), ..sent };
-    let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
-    let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
-    let state = settled.settled.delivery.state;
-    if settle(driver, channel, around, settled).await? && state == DeliveryState::Delivered {
+    if conclude(driver, channel, around, delivery, &sent, began).await? {
         around.pages.called_back(&message.notice.interrupt).await;
     }
     Ok(())
+}
+
+/// Writes down what an attempt at one delivery came to. Whether it arrived, and that was written.
+async fn conclude<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    around: Around<'_>,
+    delivery: Delivery,
+    sent: &Sent,
+    began: Timestamp,
+) -> Result<bool, Error> {
+    let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
+    let settled = verdict::settled(delivery, channel.definition(), sent, began, now, chance);
+    let has_arrived = settled.settled.delivery.state == DeliveryState::Delivered;
+    Ok(settle(driver, channel, around, settled).await? && has_arrived)
 }
 
 /// What an attempt came to before anything was sent.
