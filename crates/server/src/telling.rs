@@ -9,7 +9,7 @@ use holdshort_core::id::{InterruptId, PushId};
 use holdshort_core::interrupt::{Assignment, Kind, Timing};
 use holdshort_core::run::{Ask, Config, Origin};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::outbox::{Alert, BrowserOf, Buttons, CallbackOf, Pages, PersonalLink};
+use holdshort_engine::outbox::{Alert, BrowserOf, Buttons, CallbackOf, Pages, PersonalLink, PlaceOf};
 use holdshort_engine::{Error, StartRun};
 use holdshort_notify::Button;
 use holdshort_web::app::{App, detached};
@@ -74,6 +74,10 @@ impl Pages for Telling {
                 tracing::warn!(%push, why = refused.0.detail, "a browser that is gone can not be left out");
             }
         })
+    }
+
+    fn place<'a>(&'a self, delivery: &'a Delivery) -> PlaceOf<'a> {
+        Box::pin(self.0.callbacks.place(&self.0, &delivery.interrupt))
     }
 
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a> {

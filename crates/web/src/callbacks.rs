@@ -180,6 +180,16 @@ impl Callbacks {
         Ok(())
     }
 
+    /// The host and the port where whoever asked is told; `None`: nowhere, or that can not be read. Whether they may be told
+    /// there is not asked.
+    pub async fn place(&self, app: &App, id: &InterruptId) -> Option<String> {
+        if self.reach == Reach::Off {
+            return None;
+        }
+        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await.ok()?;
+        self.to(stored?.url, None).ok().map(|channel| channel.place())
+    }
+
     /// Where whoever asked is told, and of what.
     pub async fn of(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
         match Box::pin(self.standing(app, id)).await {

@@ -32,6 +32,8 @@ pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + '
 
 pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallback>> + Send + 'a>>;
 
+pub type PlaceOf<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
+
 /// Where an agent is told of the resolution of what it asked, and what it is told of it.
 pub struct Callback {
     /// The one of all of them, with the URL and the secret of this one.
@@ -71,6 +73,9 @@ pub trait Pages: Send + Sync + 'static {
 
     /// Nothing can be brought to a browser any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
+
+    /// The host and the port where an agent is told this; `None`: nowhere, or it is not known where. What it is told is not read.
+    fn place<'a>(&'a self, delivery: &'a Delivery) -> PlaceOf<'a>;
 
     /// Where this is told, and how what it tells of was resolved.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a>;

@@ -34,7 +34,9 @@ use tokio::sync::watch;
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{CALLED_AT_ONCE, GATHERED, SENT_AT_ONCE};
-pub use message::{Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink};
+pub use message::{
+    Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink, PlaceOf,
+};
 use message::{Composed, compose};
 pub use post::{Letter, Network, Post, Sending};
 use turns::Turns;
@@ -324,7 +326,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
 ) -> Result<(), Error> {
     // A host takes a few at once. What is told, and where, is read once it is its turn: it may have been forgotten while
     // others were told there.
-    let place = around.pages.callback(&delivery).await.ok().map(|callback| callback.channel.place());
+    let place = around.pages.place(&delivery).await;
     let _turn = match place {
         Some(place) => around.turns.at(place).await,
         None => None,

@@ -19,7 +19,7 @@ use holdshort_core::notice::Occasion;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::outbox::{
-    Alert, BrowserOf, Buttons, CallbackOf, Letter, NoCallback, Pages, PersonalLink, Post, Sending,
+    Alert, BrowserOf, Buttons, CallbackOf, Letter, NoCallback, Pages, PersonalLink, PlaceOf, Post, Sending,
     keep_sending,
 };
 use holdshort_notify::{Channels, Sent, Verdict};
@@ -225,6 +225,10 @@ impl Pages for Hands {
 
     fn browser_left<'a>(&'a self, _: &'a PushId) -> Alert<'a> {
         Box::pin(async {})
+    }
+
+    fn place<'a>(&'a self, _: &'a Delivery) -> PlaceOf<'a> {
+        Box::pin(async { None })
     }
 
     fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackOf<'a> {
