@@ -45,6 +45,7 @@ use crate::bounds::{
 use crate::duration;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::{Problem, Problems};
+use crate::range::is_range;
 use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["channels"], later: &[] };
@@ -354,11 +355,9 @@ fn allow(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let Some(item) = fields.find("allow") else { return Vec::new() };
     let ranges = item.texts(LIST, NAME, problems).unwrap_or_default();
     for (text, item) in &ranges {
-        let range: Result<ipnet::IpNet, _> = text.parse();
-        if range.is_ok_and(|range| range.trunc() == range) {
-            continue;
+        if !is_range(text) {
+            problems.at(item, format!("`{text}` is no range of addresses such as `192.168.1.0/24`"));
         }
-        problems.at(item, format!("`{text}` is no range of addresses such as `192.168.1.0/24`"));
     }
     ranges.into_iter().map(|(text, _)| text).collect()
 }

@@ -12,6 +12,7 @@ mod library;
 mod name;
 pub mod people_file;
 mod problem;
+pub mod range;
 pub mod rehearsal;
 pub mod rules_file;
 mod shipped;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::HeaderValue;
 use holdshort_notify::Encoding;
 use holdshort_web::webhooks::Sending;
-use ipnet::IpNet;
+use holdshort_workflow::range::is_range;
 
 use crate::limits::{
     CREW_ATTEMPTS, CREW_EXPIRY_MINUTES, CREW_ORIGINS, CREW_RESUMES, CREW_RETRY_SECONDS, CREW_RUNS,
@@ -194,8 +194,7 @@ fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
 fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
     let mut networks = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-        let range: Result<IpNet, _> = text.parse();
-        if !range.is_ok_and(|range| range.trunc() == range) {
+        if !is_range(text) {
             let rule = "no range of addresses such as `192.168.1.0/24`".to_owned();
             return Err(Wrong::Value { name, value: text.to_owned(), rule });
         }

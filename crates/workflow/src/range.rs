@@ -1,0 +1,30 @@
+//! Ranges of addresses as people write them: `192.168.1.0/24`, `::1/128`. Knows no network.
+
+use ipnet::IpNet;
+
+/// Whether it is an address, `/` and a number of bits, and has no bits beyond its length.
+pub fn is_range(text: &str) -> bool {
+    text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_range;
+
+    #[test]
+    fn a_range_has_no_bits_beyond_its_length() {
+        for (text, is_one) in [
+            ("192.168.1.0/24", true),
+            ("::1/128", true),
+            ("0.0.0.0/0", true),
+            ("192.168.1.1/24", false),
+            ("192.168.1.0", false),
+            ("192.168.1.0/33", false),
+            ("localhost/32", false),
+            ("10.0.0.0/ 8", false),
+            ("", false),
+        ] {
+            assert_eq!(is_range(text), is_one, "{text}");
+        }
+    }
+}
