@@ -79,8 +79,8 @@ async fn converse(
     let told = async {
         let client = clients.connect(session.caller.clone(), session.key()).await?;
         let client = Arc::new(client);
-        let (follower, frames) = attach(session, &client, since).await?;
-        talk(incoming, session, &client, follower, frames.into(), &outbox).await
+        let (follower, frames) = Box::pin(attach(session, &client, since)).await?;
+        Box::pin(talk(incoming, session, &client, follower, frames.into(), &outbox)).await
     };
     match Box::pin(told).await {
         Ok(end) => end,
