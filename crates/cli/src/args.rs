@@ -441,7 +441,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Of `coach`: the athlete, where their training data lies, and what to look at.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace", "init_config"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]
     pub config: Option<PathBuf>,
     /// Of `coach`: writes a commented configuration to edit, and starts nothing.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]

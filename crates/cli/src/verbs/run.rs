@@ -40,6 +40,11 @@ pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped wor
 
 pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
     if let Some(path) = &args.init_config {
+        if args.config.is_some() {
+            return Err(usage(
+                "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
+            ));
+        }
         return coach::init(&args.workflow, path);
     }
     if args.output_dir.is_some() && args.config.is_none() && args.case.is_none() {

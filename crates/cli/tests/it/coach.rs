@@ -25,6 +25,19 @@ context: {analysis: A week abroad in March.}
 output: {directory: report}
 ";
 
+/// What a run that has completed leaves (contract E38).
+const FILES: [&str; 9] = [
+    "activity_result.md",
+    "analysis.html",
+    "metrics_result.md",
+    "physiology_result.md",
+    "planning.html",
+    "season_plan.md",
+    "summary.json",
+    "synthesis.md",
+    "weekly_plan.md",
+];
+
 pub(crate) struct Stage {
     _runtime: Runtime,
     pub(crate) model: ScriptedModel,
@@ -145,6 +158,17 @@ fn an_agent_asks_and_goes_on_with_the_answer() {
     let mut told: Vec<String> = serde_json::from_value(summary["files_generated"].clone()).unwrap();
     told.sort();
     assert_eq!(names, told);
+    assert_eq!(names, FILES);
+    for (key, value) in [
+        ("athlete", json!({ "name": "The runner", "email": "runner@example.com" })),
+        ("analysis_date", json!("2026-03-15")),
+        ("root_run_id", summary["execution_id"].clone()),
+    ] {
+        assert_eq!(summary[key], value, "{key}");
+    }
+    assert_eq!(summary["competitions"][0]["name"], json!("Spring marathon"));
+    assert!(summary["trace_id"].is_string() && summary["total_tokens"].is_u64(), "{summary}");
+    assert!(summary.as_object().unwrap().contains_key("total_cost_usd"), "{summary}");
     let page = stage.file("analysis.html");
     assert!(page.contains("Why was last week so hard?"), "{page}");
     // What a tool computed is in the table; what none computed is marked.
@@ -367,9 +391,11 @@ fn with_asking_off_nothing_asks() {
             Scripted::text("Done. Should I go on?"),
         ],
     );
-    let ran = stage.home.run(&stage.arguments(&[]));
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(!ran.out.contains("AGENT QUESTION"), "{ran:?}");
+    // A person is there, and could be asked.
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert!(!screen.contains("AGENT QUESTION") && !screen.contains(PROMPT), "{screen}");
     let requests = stage.model.requests_of("metrics");
     let offered = stage.offered("metrics");
     assert!(!offered.contains(&"ask_human".to_owned()) && offered.contains(&"record_assumption".to_owned()));
@@ -429,6 +455,7 @@ fn a_wrong_configuration_starts_nothing() {
         let ran = home.run(&[&["run", "coach"], &arguments[..]].concat());
         assert_eq!(ran.code, 2, "{arguments:?}: {ran:?}");
         assert!(ran.err.contains(told), "{arguments:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{arguments:?}: {}", ran.err);
         assert!(!home.data().exists(), "{arguments:?}: nothing is started");
     }
     let ran = home.run(&["run", "coach"]);

@@ -436,3 +436,150 @@ fn a_number_of_the_data_leads_to_its_file_and_line() {
     let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
     assert!(marked.contains("98765"), "{marked}");
 }
+
+/// Texts of a person reach every agent as they stand, the mode chooses the model (contract E37), and a password goes
+/// nowhere. The ending of the file counts in any case.
+#[test]
+fn what_the_configuration_says_reaches_the_agents() {
+    for (mode, model) in [
+        ("production", "big-model"),
+        ("standard", "big-model"),
+        ("development", "small-model"),
+        ("cost_effective", "small-model"),
+    ] {
+        let config = CONFIG
+            .replace("extraction: {", &format!("extraction: {{ai_mode: {mode}, "))
+            .replace("in March.}", "in March., planning: No gym on Mondays.}");
+        let stage = Stage::new(&format!(
+            "{config}models: {{production: big-model, development: small-model}}\n\
+             week_dates: 16 to 29 March\nstyle_guide: Short sentences.\n\
+             credentials: {{password: a-secret-of-mine}}\n"
+        ));
+        let named = stage.home.path().join("coach.YML");
+        std::fs::rename(&stage.config, &named).unwrap();
+        let named = named.to_str().unwrap();
+        let ran = stage.home.run(&["run", "coach", "--config", named, "--base-url", stage.model.base_url()]);
+        assert_eq!(ran.code, 0, "{mode}: {ran:?}");
+        assert!(ran.err.contains("credentials do nothing here"), "{ran:?}");
+        for request in stage.model.requests() {
+            assert_eq!(request.body["model"], json!(model), "{mode}");
+            let told = request.texts().join("\n");
+            for text in [
+                "A week abroad in March.",
+                "No gym on Mondays.",
+                "16 to 29 March",
+                "Short sentences.",
+                "Spring marathon, 2026-05-10",
+            ] {
+                assert!(told.contains(text), "{}: {text}: {told}", request.agent);
+            }
+            assert!(!told.contains("a-secret-of-mine"), "{told}");
+        }
+        for folder in [stage.home.data(), stage.home.path().join("report")] {
+            for file in std::fs::read_dir(folder).unwrap().flatten().filter(|file| file.path().is_file()) {
+                let kept = String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned();
+                assert!(!kept.contains("a-secret-of-mine"), "{}", file.path().display());
+            }
+        }
+    }
+}
+
+/// Ctrl-C at a question, and the end of input, leave it open, and what there is so far is saved (contract C4, E14).
+#[test]
+fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
+    for key in ["\u{3}", "\u{4}"] {
+        let stage = Stage::new(CONFIG);
+        stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
+        let mut terminal = stage.terminal();
+        terminal.expect(PROMPT);
+        terminal.type_raw(key);
+        let (code, rest) = terminal.end();
+        assert_eq!(code, 4, "{key:?}: {rest}");
+        let summary = stage.summary();
+        let run = summary["execution_id"].as_str().unwrap();
+        let flat = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(&format!("holdshort attach {run}")), "{key:?}: {rest}");
+        assert_eq!(
+            (&summary["status"], &summary["questions"][0]["outcome"]),
+            (&json!("waiting"), &Value::Null)
+        );
+    }
+}
+
+/// Who leaves at one of several questions leaves all of them (contract C6).
+#[test]
+fn leaving_at_one_of_three_questions_cancels_all() {
+    let stage = Stage::new(CONFIG);
+    for agent in ["metrics", "activity", "physiology"] {
+        stage.plays(agent, vec![asks(&format!("What of {agent}?"), ""), Scripted::text("Thank you.")]);
+    }
+    // Nobody is at the terminal until all three are open.
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
+    let report = stage.home.path().join("report");
+    let directory = report.to_str().unwrap();
+    let model = ["--model", "scripted", "--base-url", stage.model.base_url(), "--output-dir", directory];
+    let mut terminal = Terminal::open(&stage.home, &[&["attach", &run], &model[..]].concat(), &[]);
+    let screen = terminal.expect(PROMPT);
+    assert!(screen.contains("3 AGENT QUESTIONS"), "{screen}");
+    terminal.type_line("the first");
+    terminal.expect("Question 2 [");
+    terminal.expect(PROMPT);
+    terminal.type_line("Exit");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 3, "{rest}");
+    let asked = stage.summary()["questions"].clone();
+    let mut outcomes: Vec<&str> =
+        asked.as_array().unwrap().iter().filter_map(|each| each["outcome"].as_str()).collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, ["answered", "cancelled", "cancelled"], "{asked}");
+}
+
+/// What is wrong with recordings and tables is told with its file, and what can be read of them counts.
+#[test]
+fn what_is_wrong_with_recordings_and_tables_is_told() {
+    let stage = Stage::new(CONFIG);
+    let data = stage.home.path().join("data");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../training/tests/samples");
+    let sample = |name: &str| std::fs::read(samples.join(name)).unwrap();
+    let put = |name: &str, bytes: &[u8]| std::fs::write(data.join(name), bytes).unwrap();
+    let ride = sample("garmin-fenix-5-bike.fit");
+    put("cut.fit", &ride[..ride.len() / 2]);
+    let mut changed = ride.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    put("changed.fit", &changed);
+    put("triathlon.fit", &sample("sample_multiple_header.fit"));
+    put("commas.csv", b"date;weight_kg\n2028-02-29;70,5\n2027-02-29;70,5\n2027-03-02;70.1\n");
+    put("pounds.csv", b"date,weight_lb\n2025-06-02,155.4\n");
+    put("stones.csv", b"date,weight_st\n2025-06-02,11\n");
+    put("twice.csv", b"date,weight_kg\n2025-06-01,70\n2025-06-01,70\n2025-06-03,70\n2025-06-03,71\n");
+    stage.plays(
+        "metrics",
+        vec![Scripted::call("read_load_data", json!({})), Scripted::text("The load is well.")],
+    );
+    let ran = stage.home.run(&stage.arguments(&[]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let flat = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("2 not read: changed.fit (fit_crc), stones.csv (csv_unit)"), "{flat}");
+    let summary = stage.summary();
+    let problems = summary["not_read"]["problems"].as_array().unwrap();
+    let page = stage.file("analysis.html");
+    for (file, code) in [
+        ("cut.fit", "fit_truncated"),
+        ("cut.fit", "fit_no_session"),
+        ("changed.fit", "fit_crc"),
+        ("triathlon.fit", "several_sports"),
+        ("commas.csv", "no_such_date"),
+        ("commas.csv", "csv_mixed_decimals"),
+        ("stones.csv", "csv_unit"),
+        ("twice.csv", "duplicate_day"),
+        ("twice.csv", "conflicting_day"),
+        ("activities/intervals.fit", "offset_changed"),
+    ] {
+        let is_told = |it: &Value| it["source"]["file"] == file && it["code"] == code;
+        assert!(problems.iter().any(is_told), "{file} {code}: {problems:#?}");
+        assert!(page.contains(file), "{file}");
+    }
+    assert!(!problems.iter().any(|it| it["source"]["file"] == "pounds.csv"), "{problems:#?}");
+}

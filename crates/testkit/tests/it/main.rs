@@ -5,6 +5,7 @@
 mod aborts;
 mod among_people;
 mod answers;
+mod asked_people;
 mod callbacks;
 mod cases;
 mod checkpoint_keys;

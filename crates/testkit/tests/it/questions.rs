@@ -1,10 +1,10 @@
 //! Questions under bad input and faults, over the real binary (contract C, E28).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
-use crate::play::{ask, done, one, solo};
+use crate::play::{SOLO, ask, done, one, play, read, solo};
 
 /// An answer of 1 MB, and one of nothing, are refused; the question stays open.
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn a_restart_while_three_agents_wait_and_one_works() {
         model.wait_for_requests(4).await;
         let is_asked = async |server: &TestServer, n: usize| {
             let asked = async || (server.events_of(&run, "model_replied").await.len() == n).then_some(());
-            holdshort_testkit::server::eventually("three have asked", asked).await;
+            eventually("three have asked", asked).await;
         };
         is_asked(&server, 3).await;
         let waiting = if deliver == "at_once" { 3 } else { 0 };
@@ -200,7 +200,7 @@ async fn a_question_that_is_kept_back_outlives_its_cancelled_run() {
     model.script("d", [Scripted::Hang(Box::new(done()))]);
     let run = server.start_run("four", "ask").await;
     let all = async || (server.events_of(&run, "model_replied").await.len() == 3).then_some(());
-    holdshort_testkit::server::eventually("three have replied", all).await;
+    eventually("three have replied", all).await;
     assert_eq!(server.run(&run).await["open_interrupts"], json!([]));
     server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
     server.wait_status(&run, &["cancelled"]).await;
@@ -226,4 +226,94 @@ async fn the_questions_of_one_reply_are_listed_in_their_order() {
     let ids: Vec<&Value> = items.iter().map(|each| &each["id"]).collect();
     let of_run = server.run(&run).await;
     assert_eq!(of_run["open_interrupts"].as_array().unwrap().iter().collect::<Vec<_>>(), ids);
+}
+
+const STRICT: &str = "
+name: strict
+agents:
+  a: {instructions: Ask., tools: [ask_human]}
+  b: {instructions: Work., tools: [read_file]}
+phases:
+  - {id: a, kind: one_shot, agent: a, needs: []}
+  - {id: b, kind: one_shot, agent: b, needs: []}
+asking: {pause_siblings: true}
+gates:
+  rules: [{tools: [read_file], do: allow}]
+";
+
+/// The strict form: what a colleague wants to do begins once the question is answered (contract E28).
+#[tokio::test]
+async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().workflow("strict", STRICT).model(&model).start().await;
+    model.script("a", [one(ask("Which?")), done()]);
+    model.script("b", [Scripted::Hang(Box::new(one(read("x")))), done()]);
+    std::fs::write(server.workspace().join("x"), "alpha").unwrap();
+    let run = server.start_run("strict", "work").await;
+    model.wait_for_requests(2).await;
+    eventually("the question", async || server.open(&run).await.into_iter().next()).await;
+    model.release();
+    let asked = server.wait_one(&run).await;
+    let work = server.get(&format!("/v1/runs/{run}/work")).await.ok();
+    let held = work["items"].as_array().unwrap().iter().find(|each| each["agent"] == "b").unwrap();
+    assert_eq!((&held["state"], &held["waits_for"]), (&json!("held"), &json!(["a"])), "{work}");
+    assert_eq!(server.events_of(&run, "tool_finished").await.len(), 0, "nothing is read meanwhile");
+    assert_eq!(model.requests_of("b").len(), 1);
+
+    server.decide(&asked, &json!({ "option": "answer", "text": "This one." })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(["a", "b"].map(|agent| model.requests_of(agent).len()), [2, 2]);
+    assert_eq!(model.requests_of("b")[1].texts().last().map(String::as_str), Some("alpha"));
+}
+
+/// Nobody answers in time, or a person lets the agent assume: it reads so, says what it assumes, and the result lists both.
+#[tokio::test]
+async fn a_question_without_an_answer_becomes_an_assumption() {
+    for (timeout, skips, told, outcome) in [
+        ("500ms", false, "No response in time.", "expired"),
+        ("1h", true, "The person skipped the question.", "answered"),
+    ] {
+        let workflow = format!("{SOLO}asking: {{timeout: {timeout}}}\n");
+        let assumes = ("record_assumption", json!({ "assumption": "It was a week of rest." }));
+        let (model, server) = play(&workflow, [one(ask("Were you ill?")), one(assumes), done()]).await;
+        let run = server.start_run("solo", "ask").await;
+        if skips {
+            let asked = server.wait_one(&run).await;
+            server.choose(&asked, "skip").await;
+        }
+        let ended = server.wait_status(&run, &["completed"]).await;
+        let heard = model.requests()[1].texts().last().cloned().unwrap();
+        assert!(heard.starts_with(told), "{timeout}: {heard}");
+        assert_eq!(ended["result"]["questions"][0]["outcome"], outcome, "{timeout}");
+        let assumed = &ended["result"]["assumptions"];
+        assert_eq!(assumed.as_array().map(Vec::len), Some(1), "{timeout}: {assumed}");
+        assert_eq!(assumed[0]["assumption"], "It was a week of rest.", "{timeout}");
+    }
+}
+
+const NAMES: &str = "
+name: solo
+agents:
+  solo: {instructions: Ask., tools: [ask_human, ask_user, communicate_with_human]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+";
+
+/// Three names, one kind of question, which waits as long as it takes (contract E24, C5, C8).
+#[tokio::test]
+async fn each_name_of_the_tool_asks_the_same_question() {
+    let common = json!({ "question": "Which?", "kind": "observation", "context": "Two fit." });
+    let theirs = json!({ "message": "Which?", "message_type": "observation", "context": "Two fit." });
+    let calls = [("ask_human", common.clone()), ("ask_user", common), ("communicate_with_human", theirs)];
+    let (model, server) = play(NAMES, [Scripted::calls(calls), done()]).await;
+    let run = server.start_run("solo", "ask").await;
+    for (asked, answer) in server.wait_open(&run, 3).await.iter().zip(["one", "two", "three"]) {
+        let shown = [&asked["kind"], &asked["payload"]["question"], &asked["payload"]["kind"]];
+        assert_eq!(shown, ["question", "Which?", "observation"], "{asked}");
+        assert_eq!((&asked["payload"]["context"], &asked["expires_at"]), (&json!("Two fit."), &Value::Null));
+        server.decide(asked, &json!({ "option": "answer", "text": answer })).await.ok();
+    }
+    server.wait_status(&run, &["completed"]).await;
+    let heard = model.requests()[1].texts();
+    assert_eq!(heard[heard.len() - 3..], ["one", "two", "three"]);
 }

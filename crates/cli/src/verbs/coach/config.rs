@@ -370,8 +370,13 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let error = error.without_snippet();
-        let at = error.location().map(|at| format!("line {}: ", at.line().max(1))).unwrap_or_default();
-        format!("{at}{}", in_words(error.to_string().lines().next().unwrap_or_default()))
+        let told = error.to_string();
+        let told = told.lines().next().unwrap_or_default();
+        let Some(at) = error.location() else { return in_words(told) };
+        // The library says the place once more, at the end.
+        let again = format!(" at line {}, column {}", at.line(), at.column());
+        let told = told.strip_suffix(&again).unwrap_or(told);
+        format!("line {}: {}", at.line().max(1), in_words(told))
     })
 }
 
