@@ -184,6 +184,21 @@ test("a typed answer is what a person chose", async (t) => {
     assert.deepEqual(await answered(asked), { name: "leaf", sub: [] });
   });
 
+  await t.test("200 fields are filled in, and the one that is missing is told", async () => {
+    const names = Array.from({ length: 200 }, (_, n) => `day_${n}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: "integer" }]));
+    const asked = await ask({ type: "object", properties, required: names, additionalProperties: false });
+    const boxes = form().getByRole("spinbutton");
+    assert.equal(await boxes.count(), 200);
+    for (let n = 0; n < 199; n += 1) await boxes.nth(n).fill("5");
+    await send();
+    await wrong(text("card.edit.missing")).waitFor();
+    assert.equal(await status(asked), "open");
+    await boxes.nth(199).fill("5");
+    await send();
+    assert.deepEqual(await answered(asked), Object.fromEntries(names.map((name) => [name, 5])));
+  });
+
   await t.test("members with names that every object has are kept", async () => {
     const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"a/b~c":{"type":"integer","minimum":9}},"required":["__proto__","constructor","a/b~c"]}');
     const asked = await ask(schema);

@@ -10,6 +10,7 @@ mod cards;
 mod chat;
 mod coach;
 mod coach_told;
+mod coach_typed;
 mod compliance;
 mod config;
 mod configured;

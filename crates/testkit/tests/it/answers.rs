@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -193,6 +194,19 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     let left: Vec<_> = left.iter().map(|each| (each["erased"] == true, each["answer"].clone())).collect();
     assert_eq!(left, [(false, json!("This.")), (true, Value::Null), (true, Value::Null)]);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// An answer that is older than the workflow says is not reused: the person is asked, and shown it.
+#[tokio::test]
+async fn an_answer_that_is_too_old_is_shown_and_asked_for_again() {
+    let model = ScriptedModel::start().await;
+    let workflow = reusing().replace("7d", "1ms");
+    let server = TestServer::setup().workflow("again", &workflow).model(&model).start().await;
+    let first = start((&model, &server), "again", "athlete-7", "Which shoe size?").await;
+    answer(&server, &first, "43").await;
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    let second = start((&model, &server), "again", "athlete-7", "Which shoe size?").await;
+    assert_eq!(suggested(&question(&server, &second).await), ["43"]);
 }
 
 /// One run that is held keeps what it reused, and no other does.
