@@ -357,7 +357,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
     // Frozen, or without channels, it sends nothing.
     let pages = Arc::new(Telling(app.clone()));
-    let sending = tokio::spawn(keep_sending(app.driver.clone(), told, pages, Arc::new(Network)));
+    let sending = keep_sending(app.driver.clone(), told, pages, Arc::new(Network), options.keep_content);
+    let sending = tokio::spawn(sending);
     let registered = {
         let (webhooks, push) = (keep_told(app.clone()), keep_forgetting(app.clone()));
         let kept = keep_swept(app.clone());

@@ -24,5 +24,5 @@ pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
 pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
 /// How long the notice of a delivery, and what was answered, are kept (contract D1).
 pub const DELIVERY_BODIES: Duration = Duration::from_hours(720);
-/// How long deliveries and their attempts are kept (contract E19).
+/// How long deliveries and their attempts are kept at least (contract E19).
 pub const DELIVERY_ATTEMPTS: Duration = Duration::from_hours(2160);

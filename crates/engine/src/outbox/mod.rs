@@ -57,16 +57,17 @@ struct Around<'a> {
     turns: &'a Turns,
 }
 
-/// Sends for as long as it is not dropped. `pages`: where links lead.
+/// Sends for as long as it is not dropped. `pages`: where links lead. `kept`: how long what runs said is kept; `None`: for ever.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
     pages: Arc<dyn Pages>,
     post: Arc<dyn Post>,
+    kept: Option<Duration>,
 ) {
     let turns = Turns::default();
     let around = Around { pages: &*pages, post: &*post, turns: &turns };
-    futures::join!(sweep::keep_forgetting(driver.clone()), send_all(driver, channels, around));
+    futures::join!(sweep::keep_forgetting(driver.clone(), kept), send_all(driver, channels, around));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(

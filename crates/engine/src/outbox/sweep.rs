@@ -14,10 +14,14 @@ const FIRST: Duration = Duration::from_mins(1);
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "it waited too long: its channel is disabled, or not configured any more";
 
-pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+/// `kept`: how long what runs said is kept, where that is not for ever.
+pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
+    driver: Arc<Driver<J, C, E>>,
+    kept: Option<Duration>,
+) {
     driver.clock().sleep(FIRST).await;
     loop {
-        match driver.forget_deliveries().await {
+        match driver.forget_deliveries(kept).await {
             Ok((0, _)) => {}
             Ok((failed, _)) => {
                 tracing::warn!(failed, "deliveries waited too long, and are not sent any more");
@@ -30,13 +34,14 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(driver: A
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Fails what waited too long, and forgets what is old enough. How many of each. While everything is frozen nothing is
-    /// sent, so nothing waits too long.
-    pub async fn forget_deliveries(&self) -> Result<(usize, usize), Error> {
+    /// sent, so nothing waits too long. Who was told is kept as long as what runs said (`kept`), and never less than
+    /// [`DELIVERY_ATTEMPTS`] (contract E19).
+    pub async fn forget_deliveries(&self, kept: Option<Duration>) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
         let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let fail = DeliveryChange::FailOld { before: ago(DELIVERY_WAITS), why: TOO_LONG.to_owned(), now };
-        let forget =
-            DeliveryChange::Forget { bodies: ago(DELIVERY_BODIES), attempts: ago(DELIVERY_ATTEMPTS) };
+        let attempts = kept.map_or(DELIVERY_ATTEMPTS, |kept| kept.max(DELIVERY_ATTEMPTS));
+        let forget = DeliveryChange::Forget { bodies: ago(DELIVERY_BODIES), attempts: ago(attempts) };
         let is_frozen = self.system().await?.freezes.all.is_some();
         let failed = if is_frozen { 0 } else { self.all_of(fail).await? };
         Ok((failed, self.all_of(forget).await?))

@@ -34,6 +34,17 @@ fn channel() -> Channel {
     }
 }
 
+/// One that holds nothing back, told as a whole.
+pub(crate) fn at_once() -> Channel {
+    Channel {
+        name: "at_once".to_owned(),
+        via: Via::Ntfy,
+        to: To::Channel,
+        hold: Hold::default(),
+        ..channel()
+    }
+}
+
 fn id(n: u64) -> InterruptId {
     format!("int_01k6f0000000000000000000{n:02}").parse().unwrap()
 }

@@ -1,18 +1,22 @@
 //! What runs said is erased once it was kept long enough, and is held from that. Over memory, SQLite and PostgreSQL.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::event::Fact;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{self, Erased, Input, Rejection};
 use holdshort_core::system;
 use holdshort_engine::{Clock, Error, audit, rebuild};
-use holdshort_store::{Journal, Memory, Postgres, RunFilter, Sqlite, postgres};
-use holdshort_testkit::clock::START;
+use holdshort_store::{Claim, Journal, Memory, Outbox, Postgres, RunFilter, Settled, Sqlite, postgres};
+use holdshort_testkit::clock::{START, SimClock};
 
-use crate::stage::{Stage, operator, option};
+use crate::gather::at_once;
+use crate::stage::{Stage, command, operator, option};
 use crate::upkeep::play;
+use crate::world::{Say, World};
 
 fn admin() -> Actor {
     Actor::admin("anna", "test")
@@ -126,4 +130,70 @@ async fn two_nodes_that_look_at_once_erase_each_run_once() {
     }
     let report = audit::verify(&**other.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
+}
+
+/// A delivery that somebody has answered, so many days later: whether it is there, and whether what it said is.
+async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
+    let world = World::default();
+    world.script("solo", vec![Say::Calls(vec![command("git add a")])]);
+    world.write("a", "alpha");
+    let stage = Stage::on(Arc::new(Memory::new()), world, SimClock::new(1));
+    stage.driver.tell_channels(vec![at_once()]);
+    stage.play().await;
+    let (journal, now) = (stage.driver.journal(), stage.clock.now());
+    let claim = Claim { channel: at_once().name, now, limit: 10, sending: Vec::new(), whole: false };
+    let [delivery] = &journal.claim_deliveries(claim).await.unwrap()[..] else { panic!("one delivery") };
+    let id = delivery.delivery.clone();
+    let attempt = Attempt {
+        delivery: id.clone(),
+        number: 1,
+        at: now,
+        took_ms: 7,
+        status: Some(200),
+        error: None,
+        digest: Some("ab".repeat(32)),
+        answer: Some("thanks".to_owned()),
+    };
+    let delivery = Delivery {
+        state: DeliveryState::Delivered,
+        next_at: None,
+        ended_at: Some(now),
+        attempts: 1,
+        node: None,
+        status: Some(200),
+        ..delivery.clone()
+    };
+    journal.settle_delivery(Settled { delivery, attempt: Some(attempt) }).await.unwrap();
+    stage.clock.set(now.plus_ms(days * 24 * 3_600_000));
+    stage.driver.forget_deliveries(kept).await.unwrap();
+    let (delivery, tried) = (journal.delivery(&id).await.unwrap(), journal.attempts(&id).await.unwrap());
+    assert_eq!(delivery.is_some(), !tried.is_empty(), "attempts are kept as long");
+    let said = [
+        delivery.as_ref().is_some_and(|kept| !kept.notice.is_empty()),
+        tried.iter().any(|each| each.answer.is_some()),
+    ];
+    assert_eq!(said[0], said[1], "what was answered goes with what was said");
+    (delivery.is_some(), said[0])
+}
+
+/// What was told over channels (contracts D1, E19): that it was for 90 days at least, and as long as what runs said where that is
+/// longer; what it said for 30 days, whatever else is kept.
+#[tokio::test]
+async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
+    let for_days = |days: u64| Some(Duration::from_hours(days * 24));
+    for (days, kept, is_there, says) in [
+        (29, None, true, true),
+        (31, None, true, false),
+        (89, None, true, false),
+        (91, None, false, false),
+        (89, for_days(90), true, false),
+        (91, for_days(90), false, false),
+        (31, for_days(365), true, false),
+        (364, for_days(365), true, false),
+        (366, for_days(365), false, false),
+        // No shorter time comes from a configuration; it would change nothing.
+        (89, for_days(1), true, false),
+    ] {
+        assert_eq!(a_delivery_after(days, kept).await, (is_there, says), "after {days} days of {kept:?}");
+    }
 }

@@ -155,7 +155,7 @@ pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + S
     node.driver.tell_channels(opened.definitions());
     let (_, channels) = watch::channel(Arc::new(opened));
     let hands = Arc::new(Hands { node: node.id, site: site.clone() });
-    keep_sending(node.driver.clone(), channels, hands.clone(), hands)
+    keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
 }
 
 /// A node's way to the sink.
