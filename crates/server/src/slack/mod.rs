@@ -13,8 +13,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use holdshort_core::actor::Actor;
+use holdshort_core::run::Input;
 use holdshort_notify::{Channel, Channels, Tone};
 use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer};
+use holdshort_web::app::App;
+use holdshort_web::asked::Asked;
 use holdshort_web::auth::{AuthState, Holder, Shown};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
@@ -98,9 +102,13 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
         return Ok(StatusCode::OK.into_response());
     }
     let told = match opened(auth, payload).await {
-        Ok(view) => {
+        Ok((view, look)) => {
             let trigger = text(payload, "/trigger_id");
-            channel.open_form(trigger, &view).await.err().map(|why| format!("The form does not open: {why}."))
+            let why = channel.open_form(trigger, &view).await.err();
+            if let Some(look) = look.filter(|_| why.is_none()) {
+                look.keep().await;
+            }
+            why.map(|why| format!("The form does not open: {why}."))
         }
         Err(refused) => Some(words(&refused)),
     };
@@ -112,15 +120,34 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// The form for whoever pressed a button.
-async fn opened(auth: &AuthState, payload: &Value) -> Answer<Value> {
+/// The form for whoever pressed a button, and their look at what is asked, where the form shows all of it.
+async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
         Refused::new(Code::NotFound, "this button is none of this server's: open the inbox")
     })?;
-    let Holder { interrupt, .. } = holder(auth, payload, &press).await?;
+    let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, &press).await?;
     let offer = offered(&interrupt, &press)?;
-    Ok(modal::form(&interrupt, offer, &auth.inbox(&press.interrupt), value))
+    let form = modal::form(&interrupt, offer, &auth.inbox(&press.interrupt), value);
+    let look = modal::shows_all(&interrupt, offer).then(|| Look { app, actor, asked });
+    Ok((form, look))
+}
+
+/// Somebody whom a form shows what is asked.
+struct Look {
+    app: Arc<App>,
+    actor: Actor,
+    asked: Asked,
+}
+
+impl Look {
+    /// Writes it down, as the browser app has it written down. The form is there also where that fails.
+    async fn keep(self) {
+        let Self { app, actor, asked: Asked { run, interrupt } } = self;
+        if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
+            tracing::warn!(%error, "a look at a form in Slack could not be written down");
+        }
+    }
 }
 
 /// Who it is, and what they would decide on. Refused where they may not, or nobody may any more.

@@ -98,6 +98,12 @@ fn in_slack(id: &str) -> Value {
     json!({"addresses": {"slack": id}})
 }
 
+/// Who was shown what is asked, as the journal has it.
+async fn looks(server: &TestServer, id: &str) -> Vec<Value> {
+    let run = server.interrupt(id).await["run"].clone();
+    server.events_of(run.as_str().unwrap(), "interrupt_viewed").await
+}
+
 /// The buttons of a message, by their words.
 fn button(posted: &Value, words: &str) -> Value {
     let elements = posted["blocks"].as_array().unwrap().iter().filter(|block| block["type"] == "actions");
@@ -131,6 +137,12 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     let text = view.to_string();
     assert!(text.contains("Send it to Mrs Roe?") && text.contains("DE02 1203 0000"), "{view:#}");
     assert_eq!(server.interrupt(&id).await["status"], "open", "a button decides nothing");
+    // That she was shown it is in the record, once.
+    interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await;
+    slack.wait_for(OPEN, 2).await;
+    let [look] = &looks(&server, &id).await[..] else { panic!("one look") };
+    assert_eq!(look["actor"], json!({"id": "anna", "role": "reviewer", "via": "slack"}));
+    assert!(look["data"]["content"]["data"]["digest"].is_string(), "{look}");
 
     let sent = send("U111", view, "  she is a customer ");
     for _ in 0..2 {
@@ -188,6 +200,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     }
     assert_eq!(slack.called(OPEN).len(), 0);
     assert_eq!(server.interrupt(&id).await["status"], "open");
+    assert!(looks(&server, &id).await.is_empty(), "nobody was shown anything");
 }
 
 /// Between the message and the button, or the button and the form.
