@@ -1,6 +1,7 @@
 //! What runs said is erased on request, over the real binary: of one run, or of all about a subject; unless it is held.
 
 use std::fs;
+use std::process::Command;
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -40,6 +41,51 @@ async fn asked(at: (&ScriptedModel, &TestServer), subject: &str, answers: bool) 
         server.wait_status(&run, &["completed"]).await;
     }
     (run, question["id"].as_str().unwrap().to_owned())
+}
+
+/// What the script of the documents says of a receipt: every line of it, where it is good.
+fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
+    let path = server.workspace().join("receipt.json");
+    fs::write(&path, receipt.to_string()).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
+    let key = receipt["checkpoint"]["key"].as_str().unwrap();
+    let ran = Command::new("python3").arg(script).arg(&path).args([key, interrupt]).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// Receipts of before and after prove the same events, and a checkpoint that was kept is continued: what is erased is left out of a
+/// proof and not taken out of it.
+#[tokio::test]
+async fn what_is_erased_leaves_every_proof_valid() {
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
+    let (run, question) = asked((&model, &server), "customer 7", true).await;
+    let receipt = async || server.get(&format!("/v1/receipts/{question}")).await.ok();
+    let before = receipt().await;
+    assert!(checked(&server, &before, &question).contains(SECRET));
+    server.post("/v1/erasures", &json!({ "run": run })).await.ok();
+
+    let after = receipt().await;
+    assert!(!after.to_string().contains(SECRET), "{after}");
+    let said = checked(&server, &after, &question);
+    assert!(said.contains("(erased, or left out)") && said.contains("good: "), "{said}");
+    let proved = |receipt: &Value| -> Vec<(Value, Value)> {
+        let events = receipt["events"].as_array().unwrap().iter();
+        events.map(|event| (event["head"].clone(), event["index"].clone())).collect()
+    };
+    assert_eq!(proved(&after), proved(&before));
+    assert_eq!(after["checkpoint"]["key"], before["checkpoint"]["key"]);
+    assert!(checked(&server, &before, &question).contains(SECRET), "whoever kept it has it, and can show it");
+
+    let kept = server.workspace().join("kept.txt");
+    fs::write(&kept, before["checkpoint"]["note"].as_str().unwrap()).unwrap();
+    let key = before["checkpoint"]["key"].as_str().unwrap();
+    let mut verify = server.client_command();
+    verify.args(["audit", "verify", "--against"]).arg(&kept).args(["--key", key]);
+    let told = verify.output().unwrap();
+    let words = String::from_utf8_lossy(&told.stdout);
+    assert!(told.status.success() && words.contains("continues from"), "{told:?}");
 }
 
 #[tokio::test]

@@ -249,13 +249,12 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     assert_eq!((status, &server.interrupt(&id).await["resolution"]["outcome"]), (200, &json!("approved")));
 
     // Risky: whoever reads a mail is not yet the person.
-    let risky = json!({"kind": "tool_approval", "title": "rm", "payload": {"tool": "run_command",
-        "arguments": {"command": "rm -rf /srv/data"}}, "assignment": {"groups": ["legal"]}});
+    let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
+        "payload": {}, "call": {"tool": "shell", "arguments": {"command": "rm -rf build"}, "workspace": "/home/me/project"}});
     let id = ask(&server, risky).await;
-    let risk = server.interrupt(&id).await["risk"]["level"].clone();
-    if risk == "high" || risk == "critical" {
-        let mails = mailbox.wait_for(4).await;
-        let text = text(&mails[3], "/text");
+    assert_eq!(server.interrupt(&id).await["risk"]["level"], "high");
+    for mail in &mailbox.wait_for(4).await[2..] {
+        let text = text(mail, "/text");
         assert!(text.contains(&format!("/inbox/{id}")) && !text.contains("/d/"), "{text}");
     }
 

@@ -93,6 +93,14 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let path = format!("/crew/resume/{task}");
     let decision = json!({"status": "approved"});
     assert_eq!(ask(&server, &dora, Method::POST, &path, Some(&decision)).await.0, 403);
+    // Where the crew says who reviews, whoever starts crews does not (lesson 57), over neither door, nor does an admin.
+    for (who, role) in [("andy", "analyst"), ("ann", "admin")] {
+        let token = issuer.token(who, role);
+        for path in [&path, &format!("/webhooks/callback/{review}")] {
+            let (status, told) = ask(&server, &token, Method::POST, path, Some(&decision)).await;
+            assert_eq!((status, &told["code"]), (403, &json!("not_an_approver")), "{who} {path}: {told}");
+        }
+    }
     let (status, told) = ask(&server, &carl, Method::POST, &path, Some(&decision)).await;
     assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{told}");
 }

@@ -120,6 +120,53 @@ async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
     assert_eq!(status, 200);
 }
 
+/// One that never answers: as many attempts as the environment says, each as long as it says, and the task waits for its decision
+/// all the while.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that_the_environment_says() {
+    let (model, sink) = (model().await, WebhookSink::start().await);
+    let setup = told(setup(&model)).env("WEBHOOK_TIMEOUT_SECONDS", "1").env("MAX_RETRY_ATTEMPTS", "2");
+    let server = setup.start().await;
+    sink.hold();
+    register(&server, &sink, json!({})).await;
+    let (task, review) = paused(&server).await;
+    let failed = deliveries(&server, &review, "FAILED").await.remove(0);
+    assert_eq!((&failed["attempts"], &failed["response_code"]), (&json!(2), &Value::Null), "{failed}");
+    assert!(failed["error"].as_str().unwrap().starts_with("no answer after 1000 ms"), "{failed}");
+    let id = failed["id"].as_str().unwrap();
+    let shown = get(&server, &format!("/webhooks/delivery/{id}")).await;
+    let history = shown["history"].as_array().unwrap();
+    assert_eq!(history.len(), 2, "{shown}");
+    assert!(history.iter().all(|attempt| attempt["error"].is_string()), "{shown}");
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
+
+    sink.release();
+    let (status, told) = post(&server, &format!("/webhooks/retry/{id}"), &json!({})).await;
+    assert_eq!((status, &told["success"]), (200, &json!(true)), "{told}");
+    let there = deliveries(&server, &review, "DELIVERED").await.remove(0);
+    assert_eq!((&there["id"], &there["attempts"]), (&failed["id"], &json!(3)), "{there}");
+    let (status, _) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    assert_eq!(status, 200);
+    wait_state(&server, &task, "COMPLETED").await;
+}
+
+/// It is registered, listed, and told nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_is_not_active_is_told_nothing() {
+    let (sink, server, _model) = server().await;
+    let off = json!({"name": "off", "url": sink.url("/off"), "active": false});
+    let hook = register(&server, &sink, off).await;
+    register(&server, &sink, json!({})).await;
+    let shown = get(&server, &format!("/webhooks/{}", hook["id"].as_str().unwrap())).await;
+    assert_eq!(shown["active"], false, "{shown}");
+    let (task, review) = paused(&server).await;
+    deliveries(&server, &review, "DELIVERED").await;
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    let paths: Vec<String> = sink.wait_for(2).await.into_iter().map(|each| each.path).collect();
+    assert_eq!(paths, ["/hook", "/hook"]);
+    assert_eq!(get(&server, &format!("/webhooks/status/{review}")).await["count"], 2);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() {
     let (sink, mut server, _model) = server().await;
