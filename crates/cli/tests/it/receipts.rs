@@ -330,6 +330,7 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
         "tool finished",
         "operator",
         "<style>",
+        "@media print",
         "holdshort&#x2f;",
     ] {
         assert!(page.contains(part), "{part}: {page}");

@@ -1,4 +1,5 @@
-//! The crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43).
+//! The crew edge over the real binary (contracts D2 to D7, D9, E16 to E20, E29, E30, E35, E36; cases 37 to 43;
+//! lessons 53 to 61).
 
 mod access;
 mod bad;
