@@ -22,4 +22,5 @@ mod steering;
 mod time;
 mod transfer;
 mod upkeep;
+mod waits;
 mod world;
