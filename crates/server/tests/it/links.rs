@@ -1,5 +1,7 @@
 //! Decision links: a page that shows, and a form that decides.
 
+use holdshort_core::digest::Digest;
+use holdshort_web::links::{Claim, Links};
 use reqwest::{Method, RequestBuilder, Url};
 use serde_json::{Value, json};
 
@@ -132,6 +134,26 @@ async fn no_other_token_says_anything() {
     assert_eq!(get(&served, &path).await.status, 404);
     let open = ok(served.operator().get("/v1/interrupts?status=open").await);
     assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
+}
+
+/// It has the digest of what it was made for: of anything else it decides nothing, also where this server has sealed it.
+#[tokio::test]
+async fn a_link_is_for_what_it_was_made_for() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let links = Links::new(served.token());
+    let claim = links.claim(path.strip_prefix("/d/").unwrap()).unwrap();
+    let of_other = links.token(&Claim { subject: Digest::of(b"something else"), ..claim.clone() });
+    let of_other = format!("/d/{of_other}");
+    for page in [get(&served, &of_other).await, send(&served, &of_other, &[("option", "approve")]).await] {
+        assert_eq!(page.status, 410, "{}", page.text);
+        assert!(!page.text.contains("branches"), "{}", page.text);
+    }
+    let open = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(open["status"], "open");
+    let same = format!("/d/{}", links.token(&claim));
+    assert_eq!(send(&served, &same, &[("option", "approve")]).await.status, 200);
 }
 
 #[tokio::test]
