@@ -274,8 +274,8 @@ async fn a_question_without_an_answer_becomes_an_assumption() {
         ("1h", true, "The person skipped the question.", "answered"),
     ] {
         let workflow = format!("{SOLO}asking: {{timeout: {timeout}}}\n");
-        let assumes = ("record_assumption", json!({ "assumption": "It was a week of rest." }));
-        let (model, server) = play(&workflow, [one(ask("Were you ill?")), one(assumes), done()]).await;
+        let records = ("record_assumption", json!({ "assumption": "It was a week of rest." }));
+        let (model, server) = play(&workflow, [one(ask("Were you ill?")), one(records), done()]).await;
         let run = server.start_run("solo", "ask").await;
         if skips {
             let asked = server.wait_one(&run).await;
