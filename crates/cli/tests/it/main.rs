@@ -9,6 +9,7 @@ mod called;
 mod cards;
 mod chat;
 mod coach;
+mod coach_recordings;
 mod coach_told;
 mod coach_typed;
 mod compliance;
