@@ -183,12 +183,15 @@ impl Message {
         facts
     }
 
-    /// One line of a message that tells of several things.
+    /// One line of a message that tells of several things: with who decided, and when.
     pub(crate) fn entry(&self) -> String {
-        let risk = format!("{}: {}", self.words().risk, self.words().level(self.notice.risk));
+        let mut facts = self.facts();
+        facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
+        let facts: Vec<String> = facts.iter().map(|(label, value)| format!("{label}: {value}")).collect();
+        let facts = facts.join(", ");
         match &self.title {
-            Some(title) => format!("{} “{title}” ({risk})", self.headline()),
-            None => format!("{} ({risk})", self.headline()),
+            Some(title) => format!("{} “{title}” ({facts})", self.headline()),
+            None => format!("{} ({facts})", self.headline()),
         }
     }
 

@@ -31,6 +31,9 @@ pub(super) fn body(message: &Message) -> Value {
         "review_url": message.link,
         "callback_url": format!("{base}{CALLBACK}{review}"),
     });
+    if !notice.by.is_empty() {
+        body["reviewers"] = json!(notice.by);
+    }
     if let Some(title) = &message.title {
         body["title"] = title.as_str().into();
     }

@@ -54,6 +54,27 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     assert_eq!((body["data"].get("title"), body["data"].get("resolution")), (None, None));
 }
 
+/// Whatever was told that something waits is told who has decided, and when.
+#[tokio::test]
+async fn who_has_decided_and_when_is_told_by_each_kind() {
+    let mut told = message();
+    told.notice.occasion = Occasion::Resolved;
+    told.notice.outcome = Some(Outcome::Approved);
+    told.notice.by = vec!["carl".to_owned()];
+    told.notice.expires_at = None;
+    for via in [Via::Slack, Via::Teams, Via::Ntfy, Via::Webhook, Via::Crew] {
+        let (_, body) = sent(via, &told).await;
+        let text = body.to_string();
+        assert!(text.contains("carl") && text.contains("2025-10-09"), "{via:?}: {text}");
+        assert!(!text.contains("Open and decide"), "{via:?}: {text}");
+    }
+    let (_, body) = sent(Via::Crew, &told).await;
+    assert_eq!(
+        (&body["status"], &body["reviewers"], &body["timestamp"]),
+        (&json!("APPROVED"), &json!(["carl"]), &json!("2025-10-09T08:53:20.000Z"))
+    );
+}
+
 #[tokio::test]
 async fn whoever_asked_is_told_what_was_decided() {
     let resolution = json!({"outcome": "answered", "option": "answer", "text": "On Monday.", "by": ["anna"]});

@@ -95,6 +95,8 @@ async fn case_40_a_webhook_is_told_until_it_is_there_and_its_signature_is_of_the
     let last = sink.wait_for(4).await.remove(3);
     assert_eq!(last.header("x-event-type"), "compliance_review_rejected", "case 39");
     assert_eq!(last.json()["status"], "REJECTED");
+    assert_eq!(last.json()["reviewers"], json!(["operator"]));
+    assert!(body.get("reviewers").is_none(), "nobody had decided: {body}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
