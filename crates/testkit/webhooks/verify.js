@@ -1,12 +1,18 @@
-// Verifies a webhook with the reference library of Standard Webhooks: JSON on standard input, `valid` or `invalid` back.
+// The reference library of Standard Webhooks: JSON on standard input. Verifies a webhook, `valid` or `invalid` back; of one that has
+// no headers yet, its signature.
 
 import { readFileSync } from "node:fs";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 
-const { secret, headers, body } = JSON.parse(readFileSync(0, "utf8"));
+const { secret, headers, body, id, timestamp } = JSON.parse(readFileSync(0, "utf8"));
+const webhook = new Webhook(secret);
 try {
-  new Webhook(secret).verify(body, headers);
-  console.log("valid");
+  if (headers) {
+    webhook.verify(body, headers);
+    console.log("valid");
+  } else {
+    console.log(webhook.sign(id, new Date(timestamp * 1000), body));
+  }
 } catch (error) {
   if (!(error instanceof WebhookVerificationError)) throw error;
   console.log("invalid");

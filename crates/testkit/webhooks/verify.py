@@ -1,5 +1,7 @@
-"""Verifies a webhook with the reference library of Standard Webhooks: JSON on standard input, `valid` or `invalid` back."""
+"""The reference library of Standard Webhooks: JSON on standard input. Verifies a webhook, `valid` or `invalid` back; of one that has
+no headers yet, its signature."""
 
+import datetime
 import json
 import pathlib
 import sys
@@ -8,8 +10,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "node_modules" / ".python
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 given = json.load(sys.stdin)
+webhook = Webhook(given["secret"])
+if "headers" not in given:
+    at = datetime.datetime.fromtimestamp(given["timestamp"], datetime.timezone.utc)
+    print(webhook.sign(given["id"], at, given["body"]))
+    sys.exit()
 try:
-    Webhook(given["secret"]).verify(given["body"], given["headers"])
+    webhook.verify(given["body"], given["headers"])
     print("valid")
 except WebhookVerificationError:
     print("invalid")

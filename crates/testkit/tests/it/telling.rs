@@ -376,23 +376,39 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
         },
         "body": String::from_utf8(received.body.clone()).unwrap(),
     });
+    for library in LIBRARIES {
+        assert_eq!(said_by(library, &given), "valid", "{library:?}");
+        let mut changed = given.clone();
+        changed["body"] = format!("{} ", given["body"].as_str().unwrap()).into();
+        assert_eq!(said_by(library, &changed), "invalid", "{library:?}");
+    }
+}
+
+/// The vectors of the documents are what these libraries sign (lesson 58).
+#[test]
+fn the_vectors_of_the_documents_are_those_of_the_libraries() {
+    let vectors = crate::docs::json_of("docs/reference/webhooks.md", "## Vectors");
+    assert_eq!(vectors.len(), 2);
+    for vector in &vectors {
+        for library in LIBRARIES {
+            assert_eq!(json!(said_by(library, vector)), vector["signature"], "{library:?}");
+        }
+    }
+}
+
+/// Programs, and the scripts that ask a library.
+const LIBRARIES: [(&str, &str); 2] = [("python3", "verify.py"), ("node", "verify.js")];
+
+fn said_by((program, script): (&str, &str), given: &Value) -> String {
     let verifiers = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
     let installed = std::path::Path::new(verifiers).join("node_modules/.python/standardwebhooks");
     assert!(installed.exists(), "run `npm ci` in {verifiers}");
-    for (program, script) in [("python3", "verify.py"), ("node", "verify.js")] {
-        let verify = |given: &Value| {
-            let mut child = Command::new(program)
-                .arg(format!("{verifiers}/{script}"))
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
-            child.stdin.take().unwrap().write_all(given.to_string().as_bytes()).unwrap();
-            String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap().trim().to_owned()
-        };
-        assert_eq!(verify(&given), "valid", "{program}");
-        let mut changed = given.clone();
-        changed["body"] = format!("{} ", given["body"].as_str().unwrap()).into();
-        assert_eq!(verify(&changed), "invalid", "{program}");
-    }
+    let mut child = Command::new(program)
+        .arg(format!("{verifiers}/{script}"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(given.to_string().as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap().trim().to_owned()
 }
