@@ -2,7 +2,9 @@
 //! for nothing (contract D4, D7, E19; cases 40 and 45).
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 use crate::cluster::database;
 
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const NEXT_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
 /// A channel of the sink, and what else is said of it.
 fn channel(sink: &WebhookSink, more: &str) -> String {
@@ -367,15 +370,7 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     let server = told(&sink, "").start().await;
     ask(&server, json!({})).await;
     let received = sink.wait_for(1).await.remove(0);
-    let given = json!({
-        "secret": SECRET,
-        "headers": {
-            "webhook-id": received.header("webhook-id"),
-            "webhook-timestamp": received.header("webhook-timestamp"),
-            "webhook-signature": received.header("webhook-signature"),
-        },
-        "body": String::from_utf8(received.body.clone()).unwrap(),
-    });
+    let given = given(&received, SECRET);
     for library in LIBRARIES {
         assert_eq!(said_by(library, &given), "valid", "{library:?}");
         let mut changed = given.clone();
@@ -394,6 +389,57 @@ fn the_vectors_of_the_documents_are_those_of_the_libraries() {
             assert_eq!(json!(said_by(library, vector)), vector["signature"], "{library:?}");
         }
     }
+}
+
+/// Receivers change over when they like: each secret that is named verifies, and one that is left out does no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_secrets_rotate_each_of_them_verifies() {
+    let (sink, folder) = (WebhookSink::start().await, tempfile::tempdir().unwrap());
+    let file = |name: &str, secret: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, secret).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path.display().to_string()
+    };
+    let (before, now) = (file("before", SECRET), file("now", NEXT_SECRET));
+    let of = |files: &str| {
+        let url = sink.url("/hook");
+        format!(
+            "channels:\n  hook: {{type: webhook, url: \"{url}\", secret_files: [{files}], allow: [127.0.0.0/8]}}\n"
+        )
+    };
+    let (both, one) = (of(&format!("{now}, {before}")), of(&now));
+    let mut server = TestServer::setup().channels(&both).start().await;
+    ask(&server, json!({})).await;
+    let received = sink.wait_for(1).await.remove(0);
+    wait_state(&server, "delivered", 1).await;
+    server.change(|setup| setup.channels(&one));
+    server.restart().await;
+    ask(&server, json!({})).await;
+    let later = sink.wait_for(2).await.remove(1);
+    for library in LIBRARIES {
+        for (received, secret, said) in [
+            (&received, SECRET, "valid"),
+            (&received, NEXT_SECRET, "valid"),
+            (&later, SECRET, "invalid"),
+            (&later, NEXT_SECRET, "valid"),
+        ] {
+            assert_eq!(said_by(library, &given(received, secret)), said, "{library:?} {secret}");
+        }
+    }
+}
+
+/// What a receiver asks a library with.
+fn given(received: &Received, secret: &str) -> Value {
+    json!({
+        "secret": secret,
+        "headers": {
+            "webhook-id": received.header("webhook-id"),
+            "webhook-timestamp": received.header("webhook-timestamp"),
+            "webhook-signature": received.header("webhook-signature"),
+        },
+        "body": String::from_utf8(received.body.clone()).unwrap(),
+    })
 }
 
 /// Programs, and the scripts that ask a library.
