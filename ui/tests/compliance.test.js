@@ -85,6 +85,18 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   await assertSound(page, "the run of a report that was released");
   await shoot(page, "compliance-completed", whole);
   assertNobody(await said(page));
+
+  // The record of the review is a page of its own that loads nothing, and goes on paper as a whole.
+  const record = await server.api("GET", `/v1/receipts/${report.id}/page`);
+  assertNobody(record);
+  const sheet = await visit(t, server);
+  await sheet.setContent(record);
+  const shown = await sheet.locator("body").innerText();
+  for (const part of [/F9 sanctions: customer 8/, /Rows checked\./, /Approved/]) assert.match(shown, part);
+  const paper = await sheet.pdf({ format: "A4" });
+  assert.equal(paper.subarray(0, 5).toString("latin1"), "%PDF-");
+  const sheets = paper.toString("latin1").match(/\/Type \/Page\b/g) ?? [];
+  assert(sheets.length > 1, `${sheets.length} pages of paper`);
 });
 
 test("a report that is not released is nowhere", async (t) => {

@@ -164,7 +164,8 @@ export class Server {
     const response = await fetch(this.base + path, { method, headers, body: body && JSON.stringify(body) });
     const text = await response.text();
     assert(response.ok, `${method} ${path}: ${response.status} ${text}`);
-    return text && JSON.parse(text);
+    const isPage = response.headers.get("content-type")?.startsWith("text/html");
+    return text && !isPage ? JSON.parse(text) : text;
   }
 }
 
