@@ -153,8 +153,7 @@ fn stands(resolution: &Resolution) -> String {
     if let Some(option) = &resolution.option {
         text = format!("{text} with `{option}`");
     }
-    let by = if resolution.by.is_empty() { &resolution.cause } else { &resolution.by.join(", ") };
-    text = format!("{text} by {by}, {}", crate::terminal::time::ago(&resolution.at));
+    text = format!("{text} by {}, {}", resolution.who(), crate::terminal::time::ago(&resolution.at));
     match &resolution.text {
         Some(words) => format!("{text}: “{}”", plain::line(words)),
         None => text,

@@ -152,6 +152,8 @@ pub const COMMENTS: usize = 200;
 pub const VIEWS: u32 = 200;
 /// How long somebody looked at a card before they decided, as it is recorded.
 pub const VIEWED_MS: u64 = 24 * 3_600 * 1_000;
+/// The name of whom somebody decides for, as their client says.
+pub const ON_BEHALF_BYTES: usize = 200;
 
 /// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.
 pub const CLAIMS: u32 = 1_000;

@@ -46,8 +46,6 @@ pub(crate) const CREW_LIST: usize = 200;
 pub(crate) const CREW_LISTED: usize = 10_000;
 /// The title of a review that a service wants: the first line of its findings.
 pub(crate) const CREW_TITLE_CHARS: usize = 200;
-/// The name of a reviewer that a client sends.
-pub(crate) const CREW_REVIEWER_BYTES: usize = 200;
 /// A variable of the environment in a file.
 pub(crate) const CREW_SETTING_BYTES: u64 = 8 * 1024;
 /// The most that `WEBHOOK_TIMEOUT_SECONDS`, `MAX_RETRY_ATTEMPTS`, `RETRY_DELAY_SECONDS` and

@@ -1,6 +1,6 @@
 //! Who is asked, who has decided, who is missing, and whether you may: in the same words on every surface.
 
-use crate::interrupt::{Interrupt, InterruptStatus, Offer};
+use crate::interrupt::{Interrupt, InterruptStatus, Offer, Resolution};
 use crate::plain;
 use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 
@@ -101,9 +101,29 @@ impl Involved<'_> {
         let label = label.map_or(vote.option.as_str(), |option| option.label.as_str());
         let other =
             vote.in_place_of.as_deref().map(|who| format!(" for {}", plain::line(who))).unwrap_or_default();
+        let named = vote.on_behalf_of.as_deref().map(on_behalf_of).unwrap_or_default();
         let text = vote.text.as_deref().filter(|text| !text.is_empty());
         let text = text.map(|text| format!(": “{}”", plain::line(text))).unwrap_or_default();
-        format!("{}{other}: {}{text}", plain::line(&vote.by), plain::line(label))
+        format!("{}{other}{named}: {}{text}", plain::line(&vote.by), plain::line(label))
+    }
+}
+
+/// What stands behind the name of who decided. It is a claim.
+fn on_behalf_of(name: &str) -> String {
+    format!(" (on behalf of {}, as their client says)", plain::line(name))
+}
+
+impl Resolution {
+    /// Who decided it, each with whom they decided for, as their clients say; where nobody did, what resolved it.
+    pub fn who(&self) -> String {
+        if self.by.is_empty() {
+            return self.cause.replace('_', " ");
+        }
+        let who = |by: &String| {
+            let named = self.on_behalf_of.get(by).map(|name| on_behalf_of(name)).unwrap_or_default();
+            format!("{}{named}", plain::line(by))
+        };
+        self.by.iter().map(who).collect::<Vec<_>>().join(", ")
     }
 }
 

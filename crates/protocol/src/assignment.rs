@@ -133,6 +133,9 @@ pub struct Vote {
     /// How long its card was visible to them before, in milliseconds, as their client says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
+    /// For whom they decided, as their client says: nobody has checked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
     /// In the run's stream.

@@ -1,5 +1,7 @@
 //! Interrupts: how one looks, how an agent of another framework asks, how a person decides.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -319,6 +321,9 @@ pub struct Resolution {
     pub edit: Value,
     /// The people who decided.
     pub by: Vec<String>,
+    /// For whom those of them decided who decided for somebody, as their clients say: nobody has checked it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub on_behalf_of: BTreeMap<String, String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
     /// The question whose answer this one was taken from, by a person or without asking (`reused`).

@@ -18,7 +18,20 @@ pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) 
     decide_once(app, asked, actor, decision, None).await
 }
 
-/// The same; with a key it is carried out once, and a repeat is told how the interrupt stands.
+/// The same on behalf of somebody whom the client names. That is its claim, which is recorded with the decision: it lets nobody
+/// decide.
+pub async fn decide_on_behalf(
+    app: &App,
+    asked: &Asked,
+    actor: Actor,
+    decision: Decision,
+    on_behalf_of: Option<String>,
+) -> Answer<Interrupt> {
+    let decision = interrupt::Decision { on_behalf_of, ..read(decision)? };
+    carry_out(app, asked, actor, decision, None).await
+}
+
+/// The same as [`decide`]; with a key it is carried out once, and a repeat is told how the interrupt stands.
 pub async fn decide_once(
     app: &App,
     asked: &Asked,
@@ -26,10 +39,23 @@ pub async fn decide_once(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
+    carry_out(app, asked, actor, read(decision)?, key).await
+}
+
+fn read(decision: Decision) -> Answer<interrupt::Decision> {
     let Decision { option, text, edit, version, from, viewed_ms } = decision;
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
-    let decision = interrupt::Decision { option, text, edit, version, from, viewed_ms };
+    Ok(interrupt::Decision { option, text, edit, version, from, viewed_ms, on_behalf_of: None })
+}
+
+async fn carry_out(
+    app: &App,
+    asked: &Asked,
+    actor: Actor,
+    decision: interrupt::Decision,
+    key: Option<IdempotencyKey>,
+) -> Answer<Interrupt> {
     let reader = Reader::of(app, &actor).await?;
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
     let sent = match key {

@@ -4301,6 +4301,10 @@ export interface components {
             effect?: string | null;
             /** @description The question whose answer this one was taken from, by a person or without asking (`reused`). */
             from?: string | null;
+            /** @description For whom those of them decided who decided for somebody, as their clients say: nobody has checked it. */
+            on_behalf_of?: {
+                [key: string]: string;
+            };
             /** @description The option that was chosen, or applied on expiry. */
             option?: string | null;
             outcome: components["schemas"]["Outcome"];
@@ -4857,6 +4861,8 @@ export interface components {
             edit_of?: number | null;
             /** @description Whom they decided in the place of. */
             in_place_of?: string | null;
+            /** @description For whom they decided, as their client says: nobody has checked it. */
+            on_behalf_of?: string | null;
             option: string;
             /**
              * Format: int64

@@ -29,6 +29,7 @@ export const people = {
   "assigned.until": "until {time}",
   "assigned.votes": "Decided so far",
   "assigned.vote.for": "for {who}",
+  "assigned.vote.behalf": "(on behalf of {who}, as their client says)",
   "assigned.vote.edit": "changed",
   "assigned.missing": "Missing",
   "assigned.missing.one": "one more person",

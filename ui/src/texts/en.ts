@@ -242,6 +242,7 @@ export const en = {
 
   "card.outcome": "Decided",
   "card.outcome.by": "by {who}",
+  "card.behalf": "(on behalf of {who}, as their client says)",
   "card.outcome.late": "Somebody was faster.",
   "card.outcome.expired": "The time was over before your decision arrived.",
 };

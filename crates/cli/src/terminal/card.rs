@@ -115,8 +115,7 @@ pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> 
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref().unwrap_or("-");
     let label = interrupt.options.iter().find(|each| each.id == option).map_or(option, |each| &each.label);
-    let by = if resolution.by.is_empty() { resolution.cause.clone() } else { resolution.by.join(", ") };
-    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), plain::line(label), plain::line(&by));
+    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), plain::line(label), resolution.who());
     if let Some(words) = &resolution.text {
         text = format!("{text}: “{}”", plain::line(words));
     }

@@ -28,6 +28,9 @@ pub struct Decision {
     /// How long it was shown to whoever decides, as their client says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
+    /// For whom they decide, as their client says. A claim: nobody has checked it, and it releases nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<String>,
 }
 
 /// A decision that was checked: it may be taken, or was taken before.
@@ -138,6 +141,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     }
     if decision.from.is_some() && !interrupt.is_answered_by(offer) {
         problems.push(Problem::new("/from", format!("`{}` takes no answer from history", offer.id)));
+    }
+    if decision.on_behalf_of.as_ref().is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
+        let message = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
+        problems.push(Problem::new("/on_behalf_of", message));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
         problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));

@@ -296,7 +296,8 @@ impl Interrupt {
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, viewed_ms, .. } = fact
+        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, viewed_ms, on_behalf_of, .. } =
+            fact
             && *interrupt == self.opened.interrupt
         {
             self.cast(Vote {
@@ -308,6 +309,7 @@ impl Interrupt {
                 from: from.clone(),
                 seat: seat.clone().unwrap_or_default(),
                 viewed_ms: *viewed_ms,
+                on_behalf_of: on_behalf_of.clone(),
                 at: event.at,
                 seq,
             });

@@ -4,6 +4,8 @@
 //! the assignment. They must be for the same effect and the same edit. A person's later vote replaces their earlier one.
 //! A question that several people are to answer is settled once enough of them have, whatever they say.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::assignment::{Ballot, Seat};
@@ -26,6 +28,8 @@ pub struct Vote {
     pub seat: Seat,
     /// How long it was shown to them before, as their client says.
     pub viewed_ms: Option<u64>,
+    /// For whom they decided, as their client says.
+    pub on_behalf_of: Option<String>,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,
@@ -155,6 +159,12 @@ impl Interrupt {
             | Cause::Superseded
             | Cause::RunEnded => Vec::new(),
         }
+    }
+
+    /// For whom those decided who decided for somebody, as their clients say: by who decided.
+    pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
+        let agreed = self.agreed().into_iter();
+        agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
     }
 
     /// Who agreed on how it was settled, in the order in which they did.

@@ -442,8 +442,7 @@ pub enum Fact {
         /// The person did what it would have allowed (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// The sequence of the decision that brought the edit which this one carries: its own where it is the first. Votes
-        /// are compared by it, for the edit itself may be erased. Not in version 1.
+        /// The sequence of the decision that first brought its edit, to compare votes by: edits may be erased. Not in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
         /// The answer to an earlier question that this one was taken from.
@@ -455,6 +454,9 @@ pub enum Fact {
         /// How long it was shown to them before, as their client says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
+        /// For whom they decided, as their client says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_behalf_of: Option<String>,
     },
     /// The vote of somebody counts no more.
     VoteWithdrawn {

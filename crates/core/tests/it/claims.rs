@@ -258,10 +258,37 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
     }
 }
 
-/// Where nobody says how long, the bytes of the event are those of before.
+/// It stands in the event of the decision, and with how that settles the interrupt. It makes no other decision of it.
 #[test]
-fn a_decision_without_the_time_is_written_as_it_was_before() {
-    let decided = |viewed_ms| Fact::DecisionMade {
+fn for_whom_somebody_decided_is_recorded_with_their_vote() {
+    let longest = "x".repeat(limits::ON_BEHALF_BYTES);
+    let ann = person("ann");
+    for said in [None, Some("bob"), Some(&*longest)] {
+        let mut world = held();
+        let id = world.open(Kind::ToolApproval);
+        let decide = |name: Option<&str>| Input::Decide {
+            interrupt: id.clone(),
+            decision: Decision { on_behalf_of: name.map(str::to_owned), ..choose("reject") },
+            holder: None,
+        };
+        let too_long = decide(Some(&*format!("{longest}x")));
+        let refused = world.try_send(&ann, too_long).expect_err("a name is not that long");
+        assert!(matches!(refused, Rejection::Refused(Refusal::Invalid(_))), "{refused:?}");
+        world.try_send(&ann, decide(said)).expect("it is taken");
+        let interrupt = &world.run.interrupts[&id];
+        let settled: Vec<(String, String)> = interrupt.on_behalf_of().into_iter().collect();
+        let expected: Vec<(String, String)> =
+            said.iter().map(|name| ("ann".to_owned(), (*name).to_owned())).collect();
+        assert_eq!(settled, expected, "{said:?}");
+        assert_eq!(interrupt.decided_by(), ["ann"], "who decided is who is signed in");
+        assert_eq!(told(&mut world, &ann, decide(Some("carl"))), "–", "{said:?}");
+    }
+}
+
+/// Where nobody says how long, or for whom, the bytes of the event are those of before.
+#[test]
+fn a_decision_without_what_clients_say_is_written_as_it_was_before() {
+    let decided = |viewed_ms, on_behalf_of| Fact::DecisionMade {
         interrupt: "int_01k6f0000000000000000000cc".parse().expect("an id"),
         option: "approve".to_owned(),
         implied: false,
@@ -269,11 +296,13 @@ fn a_decision_without_the_time_is_written_as_it_was_before() {
         from: None,
         seat: None,
         viewed_ms,
+        on_behalf_of,
     };
     let facts = json!({ "interrupt": "int_01k6f0000000000000000000cc", "option": "approve" });
     let before = json!({ "type": "decision_made", "facts": facts });
-    assert_eq!(serde_json::to_value(decided(None)).expect("it is written"), before);
-    assert_eq!(serde_json::from_value::<Fact>(before).expect("it is read"), decided(None));
-    let with_it = serde_json::to_value(decided(Some(7))).expect("it is written");
+    assert_eq!(serde_json::to_value(decided(None, None)).expect("it is written"), before);
+    assert_eq!(serde_json::from_value::<Fact>(before).expect("it is read"), decided(None, None));
+    let with_it = serde_json::to_value(decided(Some(7), Some("bob".to_owned()))).expect("it is written");
     assert_eq!(with_it["facts"]["viewed_ms"], 7);
+    assert_eq!(with_it["facts"]["on_behalf_of"], "bob");
 }

@@ -107,6 +107,7 @@ fn what_lets_work_go_on_is_agreed_on() {
                 from: None,
                 seat: Seat::default(),
                 viewed_ms: None,
+                on_behalf_of: None,
                 at: world.now,
                 seq,
             });

@@ -7,13 +7,14 @@ use axum::{Extension, Json};
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
 use holdshort_core::limits;
-use holdshort_core::run::{Input, Rejection, Run};
+use holdshort_core::run::Run;
 use holdshort_identity::{How, Principal};
 use holdshort_protocol::{self as wire, Code};
 use holdshort_web::app::App;
 use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::decide::decide_on_behalf;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use serde::Deserialize;
@@ -22,7 +23,6 @@ use serde_json::{Map, Value, json};
 use super::ids::ReviewId;
 use super::rate::Counted;
 use super::{CHANNEL, Crew, review, task};
-use crate::limits::CREW_REVIEWER_BYTES;
 use crate::who::Guest;
 
 /// What its clients send where they know no user (contract E36). Compared without case.
@@ -127,8 +127,8 @@ fn not_paused(run: &Run) -> Refused {
 pub(super) async fn read(body: Body) -> Answer<Said> {
     let value = body.value().await?;
     let said: Said = read_strict(&value)?;
-    if said.reviewer.as_ref().is_some_and(|name| name.len() > CREW_REVIEWER_BYTES) {
-        let rule = format!("is longer than {CREW_REVIEWER_BYTES} bytes");
+    if said.reviewer.as_ref().is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
+        let rule = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
         return Err(Refused::invalid_at("/reviewer", rule));
     }
     Ok(said)
@@ -136,11 +136,11 @@ pub(super) async fn read(body: Body) -> Answer<Said> {
 
 /// One decision, by whatever way it came: the first counts, the same again is told once more, another one is refused.
 pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &Said) -> Answer<Value> {
-    let note = on_behalf(&caller.app, &caller.principal, said.reviewer.as_deref()).await?;
-    decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), note).await
+    let named = on_behalf_of(&caller.app, &caller.principal, said.reviewer.as_deref()).await?;
+    decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// The same in somebody's name. `note`: what is recorded of who was named.
+/// The same in somebody's name. `named`: on whose behalf, as the client says.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -148,28 +148,15 @@ pub(super) async fn decide_as(
     id: &InterruptId,
     status: Status,
     comments: Option<&str>,
-    note: Option<String>,
+    named: Option<String>,
 ) -> Answer<Value> {
     let asked = Asked { run: run.id.clone(), interrupt: id.clone() };
-    let open = run.interrupts.get(id).filter(|each| each.is_open());
-    // Nobody decides on behalf of somebody who could not be named.
-    if note.is_some() && open.is_some_and(|each| each.comments.len() >= limits::COMMENTS) {
-        return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 }.into());
-    }
-    let is_open = open.is_some();
     let decision = wire::Decision {
         option: status.option().to_owned(),
         text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),
         ..wire::Decision::default()
     };
-    let interrupt = holdshort_web::decide::decide(app, &asked, actor.clone(), decision).await?;
-    // Of a decision that was refused nothing is said. One that stands is told as it is, also where this can not be written.
-    if let Some(text) = note.filter(|_| is_open) {
-        let comment = Input::Comment { interrupt: id.clone(), text };
-        if let Err(why) = app.send(&run.id, comment, actor.clone()).await {
-            tracing::warn!(run = %run.id, %why, "who was named with a decision is not recorded");
-        }
-    }
+    let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await?;
     let (word, message) = match (review::status(&interrupt), status) {
         ("PENDING", _) => ("paused", "the decision is noted; others have to decide as well"),
         (_, Status::Approved) => ("resuming", "the task goes on with its next step"),
@@ -185,12 +172,12 @@ pub(super) async fn decide_as(
 }
 
 /// Who decides is whoever is signed in (contract E29). A service may decide for somebody whom it names, and that is
-/// recorded, as is the name that a client without users sends.
-async fn on_behalf(app: &App, principal: &Principal, reviewer: Option<&str>) -> Answer<Option<String>> {
+/// recorded with the decision, as is the name that a client without users sends.
+async fn on_behalf_of(app: &App, principal: &Principal, reviewer: Option<&str>) -> Answer<Option<String>> {
     let Some(sent) = reviewer else { return Ok(None) };
     let name = sent.trim();
     if NOBODY.contains(&&*name.to_ascii_lowercase()) {
-        return Ok((!name.is_empty()).then(|| format!("The client named the reviewer `{name}`: nobody.")));
+        return Ok((!name.is_empty()).then(|| name.to_owned()));
     }
     let is_same = |known: &str| known.eq_ignore_ascii_case(name);
     let system = app.driver.glance_system().await?;
@@ -202,7 +189,7 @@ async fn on_behalf(app: &App, principal: &Principal, reviewer: Option<&str>) -> 
         return Ok(None);
     }
     if matches!(principal.how, How::Key(_)) {
-        return Ok(Some(format!("Decided by the service `{}` on behalf of `{name}`.", principal.id)));
+        return Ok(Some(name.to_owned()));
     }
     let why = format!(
         "`reviewer` names `{name}`, and you are `{}`: leave it out, or sign in as they",

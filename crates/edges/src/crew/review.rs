@@ -133,17 +133,31 @@ fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
 
 /// Who has said what so far: those whose votes count, the last one first decided last.
 fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
-    let response = |status: &str, reviewer: &str, comments: Option<&str>, at: &str| json!({ "status": status, "reviewer": reviewer, "comments": comments, "timestamp": at });
+    let response =
+        |status: &str, reviewer: &str, named: Option<&String>, comments: Option<&str>, at: &str| {
+            let mut said =
+                json!({ "status": status, "reviewer": reviewer, "comments": comments, "timestamp": at });
+            if let Some(named) = named {
+                said["on_behalf_of"] = json!(named);
+            }
+            said
+        };
     if let Some(resolution) = &interrupt.resolution {
         let status = status(interrupt).to_ascii_lowercase();
-        let one = |by: &String| response(&status, by, resolution.text.as_deref(), &resolution.at);
+        let one = |by: &String| {
+            let named = resolution.on_behalf_of.get(by);
+            response(&status, by, named, resolution.text.as_deref(), &resolution.at)
+        };
         return resolution.by.iter().map(one).collect();
     }
     let word = |option: &str| if option == "reject" { "rejected" } else { "approved" };
     interrupt
         .votes
         .iter()
-        .map(|vote| response(word(&vote.option), &vote.by, vote.text.as_deref(), &vote.at))
+        .map(|vote| {
+            let named = vote.on_behalf_of.as_ref();
+            response(word(&vote.option), &vote.by, named, vote.text.as_deref(), &vote.at)
+        })
         .collect()
 }
 

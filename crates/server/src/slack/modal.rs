@@ -116,5 +116,5 @@ pub(super) fn end(resolution: &Resolution) -> String {
     if resolution.by.is_empty() {
         return format!("{outcome}, {}.", resolution.at);
     }
-    format!("{outcome} by {}, {}.", resolution.by.join(", "), resolution.at)
+    format!("{outcome} by {}, {}.", resolution.who(), resolution.at)
 }

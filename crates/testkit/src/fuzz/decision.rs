@@ -25,7 +25,7 @@ pub(super) fn decision(bytes: &[u8]) {
     assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
     let holdshort_protocol::Decision { option, text, edit, version, from, viewed_ms } = read;
     let from = from.and_then(|from| from.parse().ok());
-    let decision = Decision { option, text, edit, version, from, viewed_ms };
+    let decision = Decision { option, text, edit, version, from, viewed_ms, on_behalf_of: None };
     for interrupt in HELD.run.interrupts.keys() {
         decide(interrupt, &decision);
     }

@@ -158,6 +158,7 @@ pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {
         edit_of: vote.edit_of,
         edit: if vote.edit_of.is_some() { vote.edit.clone() } else { Value::Null },
         viewed_ms: vote.viewed_ms,
+        on_behalf_of: vote.on_behalf_of.clone(),
         at: vote.at.to_string(),
         seq: vote.seq,
     };

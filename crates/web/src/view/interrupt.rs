@@ -282,6 +282,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         text: given.text,
         edit: given.edit,
         by: interrupt.decided_by(),
+        on_behalf_of: interrupt.on_behalf_of(),
         cause: word(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),

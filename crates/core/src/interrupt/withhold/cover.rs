@@ -93,6 +93,7 @@ impl Interrupt {
         cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
         for vote in &mut shown.votes {
             vote.text = vote.text.as_deref().map(|text| cover.text(text));
+            vote.on_behalf_of = vote.on_behalf_of.as_deref().map(|name| cover.text(name));
             vote.edit = self.covered_edit(&cover, &patterns, &vote.option, &vote.edit, vote.seq);
         }
         for comment in &mut shown.comments {
@@ -131,7 +132,8 @@ impl Interrupt {
         if let Fact::InterruptOpened(opened) = fact {
             cover_opened(opened);
             event.content.data = cover.content(self);
-        } else if let Fact::DecisionMade { option, .. } = fact {
+        } else if let Fact::DecisionMade { option, on_behalf_of, .. } = fact {
+            *on_behalf_of = on_behalf_of.as_deref().map(|name| cover.text(name));
             event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
         } else if let Fact::InterruptViewed { .. } = fact {
             // Of whoever was shown more it tells what that may be.

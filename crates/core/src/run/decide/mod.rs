@@ -107,8 +107,18 @@ impl Draft<'_> {
         let is_plain = interrupt.assignment.as_simple().is_some() && seat.in_place_of.is_none();
         let seat = (!is_plain).then_some(seat);
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
+        let on_behalf_of = decision.on_behalf_of.clone();
         self.emit(
-            Fact::DecisionMade { interrupt: id, option, implied, edit_of, from, seat, viewed_ms },
+            Fact::DecisionMade {
+                interrupt: id,
+                option,
+                implied,
+                edit_of,
+                from,
+                seat,
+                viewed_ms,
+                on_behalf_of,
+            },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
     }

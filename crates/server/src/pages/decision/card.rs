@@ -209,11 +209,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
             Outcome::Superseded => "Superseded",
         },
         option: resolution.option.as_deref().map(|id| option_label(interrupt, id)),
-        by: if resolution.by.is_empty() {
-            resolution.cause.replace('_', " ")
-        } else {
-            resolution.by.join(", ")
-        },
+        by: resolution.who(),
         at: &resolution.at,
         when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),

@@ -35,6 +35,8 @@ struct Step {
     /// The channel that they came through.
     via: String,
     option: String,
+    /// Of a decision: for whom it was made, as the client of whoever decided says.
+    on_behalf_of: String,
     /// Of a decision: how long its card was shown before, in seconds, as the client of whoever decided says.
     viewed: String,
     /// Of a look: the digest of what was shown.
@@ -55,6 +57,7 @@ impl Step {
             by: event.actor.id.clone(),
             via: event.actor.via.clone().unwrap_or_default(),
             option: said(event.data.get("option").or_else(|| event.data.get("outcome"))),
+            on_behalf_of: said(event.data.get("on_behalf_of")),
             viewed: event.data.get("viewed_ms").and_then(Value::as_u64).map(seconds).unwrap_or_default(),
             shown: said(
                 event.data.pointer("/content/data/digest").filter(|_| event.kind == "interrupt_viewed"),

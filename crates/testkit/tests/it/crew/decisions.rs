@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use super::{Issuer, ask, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
+/// Beside one interrupt (`core/src/limits.rs`).
+const COMMENTS: usize = 200;
+
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
 }
@@ -142,23 +145,51 @@ async fn the_actor_is_whoever_is_signed_in() {
         });
         let (status, told) = resume(&server, &alice, &task, &sent).await;
         assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{nobody}: {told}");
-        let by = server.events_of(&task, "decision_made").await[0]["actor"]["id"].clone();
-        assert_eq!(by, "alice@example.com");
-        let recorded = server.events_of(&task, "comment_added").await;
-        assert_eq!(
-            recorded.len(),
-            usize::from(!nobody.is_empty()),
-            "what was sent is recorded: {recorded:?}"
-        );
+        let made = server.events_of(&task, "decision_made").await.remove(0);
+        assert_eq!(made["actor"]["id"], "alice@example.com");
+        let recorded = made["data"].get("on_behalf_of").and_then(Value::as_str).unwrap_or_default();
+        assert_eq!(recorded, nobody, "what was sent is recorded: {made:#}");
     }
+}
 
-    // A service decides for somebody, and says so.
+/// It is in the event of the decision, and told wherever that is told. It is what the service says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
+    let (_model, server) = server().await;
+    let (task, _) = paused(&server).await;
+    let [opened] = &server.events_of(&task, "interrupt_opened").await[..] else { panic!("one review") };
+    let interrupt = opened["data"]["interrupt"].as_str().expect("an id").to_owned();
+    // Nothing more can stand beside it: of no account to a decision.
+    for n in 0..COMMENTS {
+        let path = format!("/v1/interrupts/{interrupt}/comments");
+        server.post(&path, &json!({"text": n.to_string()})).await.ok();
+    }
     let service = key(&server, "portal", "operator").await;
-    let task = run().await;
-    let (status, told) = resume(&server, &service, &task, &as_bob).await;
+    let of = |name: &str| json!({"status": "approved", "reviewer": name});
+    let (status, told) = resume(&server, &service, &task, &of(&"x".repeat(201))).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/reviewer")), "{told}");
+    let (status, told) = resume(&server, &service, &task, &of(" bob@example.com ")).await;
     assert_eq!(status, 200, "{told}");
-    let recorded = server.events_of(&task, "comment_added").await;
-    assert!(recorded[0].to_string().contains("on behalf of `bob@example.com`"), "{recorded:?}");
-    let review = get(&server, &format!("/crew/review/{task}")).await;
-    assert_eq!(review["responses"][0]["reviewer"], "portal");
+    // The first decision counts, and whom it names.
+    assert_eq!(resume(&server, &service, &task, &of("carl@example.com")).await.0, 200);
+
+    let [made] = &server.events_of(&task, "decision_made").await[..] else { panic!("one decision") };
+    let by = (&made["actor"]["id"], &made["data"]["on_behalf_of"]);
+    assert_eq!(by, (&json!("portal"), &json!("bob@example.com")), "{made:#}");
+    assert_eq!(server.events_of(&task, "comment_added").await.len(), COMMENTS);
+    let resolution = server.interrupt(&interrupt).await["resolution"].clone();
+    assert_eq!(resolution["by"], json!(["portal"]));
+    assert_eq!(resolution["on_behalf_of"], json!({"portal": "bob@example.com"}));
+    let response = get(&server, &format!("/crew/review/{task}")).await["responses"][0].clone();
+    let reviewer = (&response["reviewer"], &response["on_behalf_of"]);
+    assert_eq!(reviewer, (&json!("portal"), &json!("bob@example.com")));
+
+    let receipt = server.get(&format!("/v1/receipts/{interrupt}")).await.ok();
+    let heads = receipt["events"].as_array().unwrap().iter().map(|each| each["head"].as_str().unwrap());
+    let named: Vec<&str> = heads.filter(|head| head.contains("bob@example.com")).collect();
+    assert!(named.len() == 1 && named[0].contains("\"on_behalf_of\""), "{named:#?}");
+    let page = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
+    let page = page.send().await.unwrap().text().await.unwrap();
+    assert!(page.contains("on behalf of <bdi>bob@example.com</bdi>, as the client says"), "{page}");
+    assert!(page.contains("portal (on behalf of bob@example.com, as their client says)"), "{page}");
 }
