@@ -18,7 +18,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::system::keys::Status;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
-use holdshort_engine::outbox::{Callback, NoCallback};
+use holdshort_engine::outbox::{Callback, NoCallback, Place};
 use holdshort_notify::{Channel, Encoding, Error, Secret, Secrets};
 use holdshort_protocol::{AskCallback, Code};
 use holdshort_store::{DeliveryFilter, InterruptFilter, Outbox, Tables};
@@ -180,14 +180,17 @@ impl Callbacks {
         Ok(())
     }
 
-    /// The host and the port where whoever asked is told; `None`: nowhere, or that can not be read. Whether they may be told
-    /// there is not asked.
-    pub async fn place(&self, app: &App, id: &InterruptId) -> Option<String> {
+    /// Where whoever asked is told, and who it is; `None`: nowhere, or that can not be read. Whether they may be told there is
+    /// not asked.
+    pub async fn place(&self, app: &App, id: &InterruptId) -> Option<Place> {
         if self.reach == Reach::Off {
             return None;
         }
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await.ok()?;
-        self.to(stored?.url, None).ok().map(|channel| channel.place())
+        let host = self.to(stored?.url, None).ok()?.place();
+        let row = app.journal().interrupt(id).await.ok()??;
+        let run = app.driver.load(&row.run).await.ok()?;
+        Some(Place { host, asker: run.starter().unwrap_or_default().to_owned() })
     }
 
     /// Where whoever asked is told, and of what.

@@ -7,8 +7,16 @@ use std::time::Duration;
 pub const SENT_AT_ONCE: usize = 4;
 /// Resolutions that agents are told at a time, all their places together, with those that wait for their turn.
 pub const CALLED_AT_ONCE: usize = 100;
+/// Of these, how many one asker has: what is beyond them is put off, and keeps no place from the others.
+pub const CALLED_OF_ASKER: usize = 20;
+/// Of these, how many are for one host and port: those that are sent, and those that wait for their turn.
+pub const HELD_AT_HOST: usize = 10;
 /// Of these, how many are sent to one host and port: an agent that is slow keeps its own waiting, and no other's.
 pub const CALLED_AT_HOST: usize = 2;
+/// How long one is put off for which there is no room: a quarter of its age, so that many that wait for long are looked at
+/// seldom, but never shorter or longer than this.
+pub const PUT_OFF_LEAST: Duration = Duration::from_millis(250);
+pub const PUT_OFF_MOST: Duration = Duration::from_mins(5);
 /// Deliveries of a channel that are gathered at a time: what is beyond them is another message.
 pub const GATHERED: usize = 500;
 /// Messages that one more of the same interrupt changes: reminders have a limit far below.

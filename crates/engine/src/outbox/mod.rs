@@ -35,7 +35,7 @@ use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{CALLED_AT_ONCE, GATHERED, SENT_AT_ONCE};
 pub use message::{
-    Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink, PlaceOf,
+    Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink, Place, PlaceOf,
 };
 use message::{Composed, compose};
 pub use post::{Letter, Network, Post, Sending};
@@ -325,13 +325,20 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     around: Around<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    // A host takes a few at once. What is told, and where, is read once it is its turn: it may have been forgotten while
-    // others were told there.
-    let place = around.pages.place(&delivery).await;
-    let _turn = match place {
-        Some(place) => around.turns.at(place).await,
+    // A host takes a few at once, and a few more wait here. Others are given back, so that all that wait for a host that does
+    // not answer are in nobody's way.
+    let _turn = match around.pages.place(&delivery).await {
+        Some(Place { host, asker }) => {
+            let Some(room) = around.turns.room(&asker, &host) else {
+                let put_off = verdict::put_off(delivery, driver.clock().now());
+                driver.journal().settle_delivery(put_off).await?;
+                return Ok(());
+            };
+            Some((room, around.turns.at(&host).await))
+        }
         None => None,
     };
+    // What is told, and where, is read once it is its turn: it may have been forgotten while others were told there.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,

@@ -1,27 +1,93 @@
 //! Whose turn it is: of the agents that are told at one place, few are told at a time. One that is slow has its own wait, and keeps
-//! nothing from the others.
+//! nothing from the others: neither a place nor an asker takes more than a part of what is told at a time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::limits::CALLED_AT_HOST;
+use super::limits::{CALLED_AT_HOST, CALLED_OF_ASKER, HELD_AT_HOST};
 
-/// By place. One that nothing is sent to, and nobody waits for, is forgotten.
-#[derive(Default)]
-pub(super) struct Turns(Mutex<BTreeMap<String, Arc<Semaphore>>>);
+pub(super) struct Turns {
+    askers: Shares,
+    places: Shares,
+    told: Shares,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            askers: Shares::of(CALLED_OF_ASKER),
+            places: Shares::of(HELD_AT_HOST),
+            told: Shares::of(CALLED_AT_HOST),
+        }
+    }
+}
 
 impl Turns {
+    /// Room for one more of this asker that is told at this place, or waits for that; `None`: they have as much as they may.
+    /// It is taken until this is dropped.
+    pub(super) fn room(&self, asker: &str, place: &str) -> Option<[OwnedSemaphorePermit; 2]> {
+        let at_place = self.places.at(place).try_acquire_owned().ok()?;
+        let of_asker = self.askers.at(asker).try_acquire_owned().ok()?;
+        Some([at_place, of_asker])
+    }
+
     /// Waits until one more may be told there. It is being told until this is dropped.
-    pub(super) async fn at(&self, place: String) -> Option<OwnedSemaphorePermit> {
-        let turns = {
-            let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            places.retain(|_, turns| Arc::strong_count(turns) > 1);
-            let turns = places.entry(place).or_insert_with(|| Arc::new(Semaphore::new(CALLED_AT_HOST)));
-            turns.clone()
-        };
+    pub(super) async fn at(&self, place: &str) -> Option<OwnedSemaphorePermit> {
         // Nobody closes it.
-        turns.acquire_owned().await.ok()
+        self.told.at(place).acquire_owned().await.ok()
+    }
+}
+
+/// So much for each, by name. One that nobody has a share of, or waits for, is forgotten.
+struct Shares {
+    each: usize,
+    taken: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+}
+
+impl Shares {
+    fn of(each: usize) -> Self {
+        Self { each, taken: Mutex::default() }
+    }
+
+    fn at(&self, name: &str) -> Arc<Semaphore> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.retain(|_, share| Arc::strong_count(share) > 1);
+        let share = taken.entry(name.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.each)));
+        share.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::CALLED_AT_ONCE;
+    use super::*;
+
+    #[test]
+    fn neither_a_place_nor_an_asker_takes_all_that_is_told_at_a_time() {
+        let turns = Turns::default();
+        let mut taken = Vec::new();
+        let mut take = |asker: &str, place: &str| {
+            let before = taken.len();
+            while let Some(room) = turns.room(asker, place) {
+                assert!(taken.len() < CALLED_AT_ONCE, "there is an end");
+                taken.push(room);
+            }
+            taken.len() - before
+        };
+        let left = CALLED_OF_ASKER - HELD_AT_HOST;
+        for (asker, place, found) in [
+            ("one", "slow:443", HELD_AT_HOST),
+            ("one", "slow:443", 0),
+            ("other", "slow:443", 0),
+            ("one", "quick:443", left.min(HELD_AT_HOST)),
+            ("one", "third:443", left.saturating_sub(HELD_AT_HOST)),
+            ("other", "third:443", HELD_AT_HOST),
+        ] {
+            assert_eq!(take(asker, place), found, "{asker} at {place}");
+        }
+        taken.clear();
+        assert!(turns.room("one", "slow:443").is_some(), "what was told has made room");
     }
 }

@@ -8,7 +8,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_notify::{Sent, Verdict};
 use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 
-use super::limits::{CHANNEL_FAILS, RETRY_WAIT};
+use super::limits::{CHANNEL_FAILS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
 
 pub(super) struct Settling {
@@ -37,6 +37,14 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
         ..delivery
     };
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
+}
+
+/// One for which there is no room at the moment: any node may have it in a while. It was not tried.
+pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
+    let age = Duration::from_millis(now.ms_since(delivery.created_at));
+    let wait = (age / 4).clamp(PUT_OFF_LEAST, PUT_OFF_MOST);
+    let next_at = Some(now.plus_ms(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)));
+    Settled { delivery: Delivery { next_at, node: None, ..delivery }, attempt: None }
 }
 
 pub(super) fn settled(
@@ -127,7 +135,39 @@ fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use holdshort_core::id::{DeliveryId, Id};
+    use holdshort_core::notice::Occasion;
+
     use super::*;
+
+    /// What it is stays as it is: only when it is tried next is another time, the later the older it is.
+    #[test]
+    fn one_that_is_put_off_was_not_tried() {
+        let (run, interrupt) = Delivery::of_nothing();
+        let now = Timestamp::from_millis(10_000_000);
+        let due = |age| Delivery {
+            delivery: DeliveryId::from_text("dlv_01k6f0000000000000000000aa".to_owned()),
+            channel: "agent-callbacks".to_owned(),
+            occasion: Occasion::Resolved,
+            run: run.clone(),
+            seq: 7,
+            interrupt: interrupt.clone(),
+            notice: "{}".to_owned(),
+            state: DeliveryState::Waiting,
+            created_at: now.minus_ms(age),
+            next_at: Some(now.minus_ms(age)),
+            attempts: 3,
+            node: Some(1),
+            status: Some(503),
+            error: Some("answered 503".to_owned()),
+            ended_at: None,
+        };
+        for (age, wait) in [(0, 250), (1_000, 250), (4_000, 1_000), (60_000, 15_000), (9_000_000, 300_000)] {
+            let next_at = Some(now.plus_ms(wait));
+            let waits = Delivery { next_at, node: None, ..due(age) };
+            assert_eq!(put_off(due(age), now), Settled { delivery: waits, attempt: None }, "{age}");
+        }
+    }
 
     /// How long it fails is counted from attempt to attempt: what it was long ago disables nothing.
     #[test]

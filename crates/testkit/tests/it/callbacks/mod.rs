@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
+use holdshort_testkit::server::{Answer, Setup, TestServer, eventually, eventually_for};
 use holdshort_testkit::sink::{Received, WebhookSink};
 use reqwest::Method;
 use ring::hmac;
@@ -413,6 +413,43 @@ async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     slow.release();
     wait_state(&server, "delivered", ASKS + 1).await;
     until_forgotten(&server).await;
+}
+
+/// One asker has more due at a host that never answers than is told at a time. Each of them is told in the end, and counts no
+/// attempt that did not reach its receiver.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker() {
+    const DUE: usize = 150;
+    let (dead, quick) = (WebhookSink::start().await, WebhookSink::start().await);
+    dead.hold();
+    let server = near().start().await;
+    for _ in 0..DUE {
+        let id = ask(&server, json!({"callback": callback(&dead)})).await;
+        answer(&server, &id, "Yes.").await;
+    }
+    let (_, secret) = key(&server, "another").await;
+    let client = holdshort_http::client().build().expect("a client");
+    let request = client.post(format!("{}/v1/interrupts", server.base())).bearer_auth(secret);
+    let request = request.json(&question(&json!({"callback": callback(&quick)})));
+    let id = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
+    answer(&server, &id, "Yes.").await;
+    let prompt = tokio::time::timeout(Duration::from_secs(5), quick.wait_for(1));
+    let told = prompt.await.expect("it does not wait for what is due elsewhere");
+    assert_eq!(told[0].json()["data"]["interrupt"], json!(id));
+
+    dead.release();
+    let all = eventually_for(Duration::from_mins(3), "all are told", async || {
+        let found = deliveries(&server, "&state=delivered").await;
+        (found.len() > DUE).then_some(found)
+    })
+    .await;
+    let attempts: u64 = all.iter().map(|each| each["attempts"].as_u64().unwrap()).sum();
+    assert_eq!(attempts, (dead.count() + quick.count()) as u64);
+    let of = |each: &Received| each.header("webhook-id").to_owned();
+    let mut ids: Vec<String> = dead.received().iter().map(of).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), DUE, "one id for each");
 }
 
 /// What is told reads the store as everybody does: of many that are due at once none keeps it from the others.
