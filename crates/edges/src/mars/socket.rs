@@ -223,7 +223,7 @@ async fn carry_out(
     *run = Some(known.clone());
     let asks =
         if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
-    let mut orders = match answer(caller, &known, frame).await {
+    let mut orders = match Box::pin(answer(caller, &known, frame)).await {
         Ok(answer) => answer,
         // Said also where the connection is attached by what is refused.
         Err(refused) => refuse(caller, Some(&known), kind, asks.as_deref(), &refused).await,
