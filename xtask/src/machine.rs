@@ -10,7 +10,7 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 13] = [
+const NEEDED: [(&str, &str); 14] = [
     ("git", "git"),
     ("python3", "python3"),
     // The clients of the examples speak WebSocket.
@@ -29,6 +29,8 @@ const NEEDED: [(&str, &str); 13] = [
     // The server itself, in a folder of its version; tests start their own and leave Debian's cluster alone.
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("/usr/sbin/nginx", "nginx-light"),
+    // Servers whose clocks are wrong; in the folder of the machine's architecture.
+    ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
 /// Installs what is missing with apt, as root; otherwise says what to install.

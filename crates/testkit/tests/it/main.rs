@@ -10,6 +10,7 @@ mod callbacks;
 mod cases;
 mod checkpoint_keys;
 mod checkpoints;
+mod clocks;
 mod cluster;
 mod codelab;
 mod compliance;

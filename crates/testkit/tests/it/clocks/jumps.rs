@@ -1,0 +1,95 @@
+//! One server on SQLite whose clock jumps five minutes forward and back while it is down: nothing is done twice,
+//! nothing is lost, and nothing waits for what has happened already.
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::{TestServer, eventually};
+use holdshort_testkit::sink::WebhookSink;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Office, text};
+use crate::play::{SOLO, count, done, one};
+use crate::telling::{SECRET, deliveries};
+
+const MINUTE: u64 = 60_000;
+
+const PEOPLE: &str = "
+people:
+  anna: {roles: [reviewer]}
+  cleo: {roles: [reviewer]}
+";
+
+/// When the server comes back, and what has happened by then. Asked at 12:00; the reminder is due at 12:04, the next step
+/// at 12:06, the end at 12:30.
+const JUMPS: [(&str, &[&str]); 9] = [
+    ("12:05:00", &["12:05 reminds anna"]),
+    // Back before the reminder: it has been.
+    ("12:00:10", &[]),
+    ("12:05:30", &[]),
+    // The step was counted from when it was asked, and no jump has moved it. Whoever is asked now is reminded after
+    // four minutes: at 12:10.
+    ("12:06:30", &["12:06 asks anna cleo"]),
+    ("12:01:30", &[]),
+    ("12:16:00", &["12:16 reminds anna cleo"]),
+    ("12:11:00", &[]),
+    // The next reminder was due at 12:26: of what has expired nobody is reminded.
+    ("12:31:00", &["12:31 ends expired"]),
+    ("12:26:00", &[]),
+];
+
+/// With the same key each time: it is one question.
+async fn ask(server: &TestServer) -> Value {
+    let body = json!({
+        "kind": "review", "title": "May it go?", "assignment": {"approvers": ["anna"]},
+        "reminders": {"after_ms": 4 * MINUTE, "every_ms": 10 * MINUTE, "limit": 5},
+        "escalation": [{"after_ms": 6 * MINUTE, "approvers": ["cleo"]}], "expires_in_ms": 30 * MINUTE,
+    });
+    let request =
+        server.request(Method::POST, "/v1/interrupts").header("idempotency-key", "once").json(&body);
+    server.send(request).await.ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_jumps_forward_and_back_does_nothing_twice() {
+    let (sink, model) = (WebhookSink::start().await, ScriptedModel::start().await);
+    model.script("solo", [one(count("one")), done()]);
+    let channels = format!(
+        "channels:\n  hook: {{type: webhook, url: \"{}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8], \
+         kinds: [review]}}\n",
+        sink.url("/hook")
+    );
+    let setup = TestServer::setup().workflow("solo", SOLO).model(&model).people(PEOPLE);
+    let setup = setup.channels(&channels).env("HOOK_SECRET", SECRET);
+    let mut office = Office::open("2026-06-01T12:00:00Z", setup).await;
+    let asked = ask(&office.server).await;
+    let run = office.server.start_run("solo", "count").await;
+    let held = office.server.wait_one(&run).await;
+
+    let (mut expected, mut before) = (Vec::new(), Vec::new());
+    for (time, new) in JUMPS {
+        office.back_at(&format!("2026-06-01T{time}Z")).await;
+        expected.extend(new.iter().map(|what| format!("2026-06-01T{what}")));
+        assert_eq!(office.happened(&asked).await, expected, "back at {time}");
+        assert_eq!(ask(&office.server).await["id"], asked["id"], "back at {time}");
+        let events = office.server.events(text(&asked["run"])).await;
+        assert!(events.starts_with(&before), "{time}: {before:#?} is not the beginning of {events:#?}");
+        before = events;
+        if time == "12:00:10" {
+            // Decided on after the clock was ahead, and is back.
+            office.server.choose(&held, "approve").await;
+            office.server.wait_status(&run, &["completed"]).await;
+        }
+        // A server that is killed while it sends would send once more.
+        let told = async || deliveries(&office.server, "&state=waiting").await.is_empty().then_some(());
+        eventually("what has happened is told", told).await;
+    }
+    assert_eq!(office.server.wait_status(&run, &["completed"]).await["id"], run);
+    assert_eq!(office.server.lines("count.txt"), 1);
+    assert_eq!(office.server.events_of(&run, "tool_started").await.len(), 1);
+    // By its clock there are four minutes left.
+    assert_eq!(office.now(&asked).await["resolution"]["outcome"], "expired");
+    let told: Vec<String> =
+        sink.received().iter().map(|each| text(&each.json()["type"]).replace("interrupt.", "")).collect();
+    assert_eq!(told, ["opened", "reminded", "escalated", "reminded", "expired"]);
+    office.assert_verified();
+}

@@ -1,0 +1,191 @@
+//! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary: its clock is
+//! that of libfaketime, which a test moves by hand while it runs. Time that passes is not touched.
+
+mod jumps;
+mod nights;
+mod skew;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use holdshort_core::time::Timestamp;
+use holdshort_engine::{Clock, SystemClock};
+use holdshort_testkit::issuer::Signer;
+use holdshort_testkit::server::{Setup, TestServer, eventually};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Where Debian keeps libfaketime: beneath the folder of the machine's architecture.
+const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
+
+fn library() -> PathBuf {
+    let mut folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let found = folders.find_map(|folder| Some(folder.path().join(LIBRARY)).filter(|path| path.is_file()));
+    found.expect("no libfaketime to test with: apt-get install libfaketime")
+}
+
+/// The wall clock of one server, as a file that says how far it is from the machine's.
+struct WallClock {
+    folder: TempDir,
+    ahead_ms: i64,
+}
+
+impl WallClock {
+    /// It shows this.
+    fn at(now: &str) -> Self {
+        let mut clock = Self::ahead(0);
+        clock.set(now);
+        clock
+    }
+
+    /// So many seconds ahead of the machine's.
+    fn ahead(seconds: i64) -> Self {
+        let mut clock = Self { folder: tempfile::tempdir().expect("a temporary folder"), ahead_ms: 0 };
+        clock.put(seconds);
+        clock
+    }
+
+    fn set(&mut self, now: &str) {
+        let ms = at(now).as_millis() - SystemClock.now().as_millis();
+        self.put(ms.div_euclid(1_000) + 1);
+    }
+
+    fn put(&mut self, seconds: i64) {
+        self.ahead_ms = seconds * 1_000;
+        // Half a file would be another time.
+        let next = self.folder.path().join("next");
+        std::fs::write(&next, format!("{seconds:+}s\n")).expect("written");
+        std::fs::rename(&next, self.file()).expect("renamed");
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(SystemClock.now().as_millis() + self.ahead_ms)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("clock")
+    }
+
+    /// A server that goes by it.
+    fn of(&self, setup: Setup) -> Setup {
+        let (library, file) = (library(), self.file());
+        setup
+            .env("LD_PRELOAD", library.to_str().expect("text"))
+            .env("FAKETIME_TIMESTAMP_FILE", file.to_str().expect("text"))
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    }
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+/// What the issuer of these tests shares with the server.
+const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
+
+const ISSUER: &str = r#"
+[[identity.jwt]]
+issuer = "https://issuer.example"
+audience = ["holdshort"]
+algorithms = ["HS256"]
+secret_file = "issuer.secret"
+roles = { readers = "reviewer" }
+"#;
+
+/// One server with one data folder, that is killed and comes back when its clock shows another time.
+struct Office {
+    clock: WallClock,
+    server: TestServer,
+}
+
+impl Office {
+    async fn open(now: &str, setup: Setup) -> Self {
+        let clock = WallClock::at(now);
+        let mut server = clock.of(setup).stopped();
+        private(&server, "issuer.secret", SECRET);
+        private(&server, "holdshort.toml", ISSUER.as_bytes());
+        server.start().await;
+        Self { clock, server }
+    }
+
+    /// It is down until its clock shows this, whatever it showed before; and has done what is due then.
+    async fn back_at(&mut self, now: &str) {
+        self.server.kill();
+        self.clock.set(now);
+        self.server.start().await;
+        // What is due is done together, the latest last.
+        let last = self.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
+        self.settled(&last).await;
+    }
+
+    async fn ask(&self, body: &Value) -> Value {
+        self.server.post("/v1/interrupts", body).await.ok()
+    }
+
+    async fn now(&self, asked: &Value) -> Value {
+        self.server.interrupt(asked["id"].as_str().expect("an id")).await
+    }
+
+    async fn settled(&self, asked: &Value) {
+        let look = async || (self.now(asked).await["status"] != "open").then_some(());
+        eventually("it is no longer open", look).await;
+    }
+
+    /// Somebody puts it off.
+    async fn snooze(&self, who: &str, asked: &Value, until: &str) {
+        let now = self.clock.now().as_millis() / 1_000;
+        let claims = json!({
+            "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": [],
+            "iat": now, "exp": now + 3_000,
+        });
+        let token = Signer::secret(SECRET).token(&json!({"alg": "HS256", "typ": "JWT"}), &claims);
+        let url = format!("{}/v1/interrupts/{}/snooze", self.server.base(), text(&asked["id"]));
+        let client = holdshort_http::client().no_proxy().build().expect("a client");
+        let request = client.request(Method::POST, url).bearer_auth(token);
+        self.server.send(request.json(&json!({ "until": until }))).await.ok();
+    }
+
+    /// What happened to it while nobody decided: when, as far as a minute, and what.
+    async fn happened(&self, asked: &Value) -> Vec<String> {
+        happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
+    }
+
+    /// The journal is what was written, as the verb on the data folder finds it.
+    fn assert_verified(&self) {
+        let mut command = self.server.client_command();
+        let output = command.args(["audit", "verify"]).output().expect("it runs");
+        let (said, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.contains("every one as it was written"), "{said}{errors}");
+    }
+}
+
+fn private(server: &TestServer, name: &str, bytes: &[u8]) {
+    let path = server.data().join(name);
+    std::fs::write(&path, bytes).expect("written");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("changed");
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// What was told of it, and how it ended; with the time of each.
+async fn happened(server: &TestServer, asked: &Value) -> Vec<(String, String)> {
+    let told = |event: &Value| {
+        let data = &event["data"];
+        let to: Vec<&str> = data["to"].as_array().into_iter().flatten().map(text).collect();
+        match text(&event["type"]) {
+            "interrupt_reminded" if data["cause"] == "snoozed" => Some(format!("wakes {}", to.join(" "))),
+            "interrupt_reminded" => Some(format!("reminds {}", to.join(" "))),
+            "interrupt_escalated" => Some(format!("asks {}", to.join(" "))),
+            "interrupt_resolved" => Some(format!("ends {}", text(&data["outcome"]))),
+            _ => None,
+        }
+    };
+    let events = server.events(text(&asked["run"])).await;
+    events.iter().filter_map(|event| Some((text(&event["at"]).to_owned(), told(event)?))).collect()
+}
