@@ -89,7 +89,7 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
         .map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?;
     match text(&payload, "/type") {
         "block_actions" => pressed(auth, channel, &payload).await,
-        "view_submission" => submitted(auth, &payload).await,
+        "view_submission" => Box::pin(submitted(auth, &payload)).await,
         // Nothing else is asked for.
         _ => Ok(StatusCode::OK.into_response()),
     }
@@ -198,7 +198,7 @@ async fn submitted(auth: &AuthState, payload: &Value) -> Answer<Response> {
         return Err(Refused::new(Code::NotFound, "this form is none of this server's"));
     };
     let typed = text(payload, modal::TYPED).trim();
-    let answer = match decided(auth, payload, &press, typed).await {
+    let answer = match Box::pin(decided(auth, payload, &press, typed)).await {
         Ok(interrupt) if interrupt.status == InterruptStatus::Resolved => Reply::Clear,
         Ok(_) => Reply::Update {
             view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
