@@ -44,22 +44,6 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
             (activity.id.clone(), found)
         })
         .collect();
-    let loads = |scale: Scale| {
-        let daily = DailyLoads::of(season, &profile, scale, as_of);
-        let of = |metric: fn(&DailyLoads) -> Outcome<f64>| {
-            daily.as_ref().map_or(Value::Null, |daily| number(metric(daily)))
-        };
-        json!({
-            "acute": of(DailyLoads::acute),
-            "chronic": of(DailyLoads::chronic),
-            "ratio": of(DailyLoads::ratio),
-            "acute_ewma": of(DailyLoads::acute_ewma),
-            "chronic_ewma": of(DailyLoads::chronic_ewma),
-            "ratio_ewma": of(DailyLoads::ratio_ewma),
-            "monotony": of(DailyLoads::monotony),
-            "strain": of(DailyLoads::strain),
-        })
-    };
     let races = best_run(season, as_of).map_or(Value::Null, |(run, vdot)| {
         let times = predictions(season, as_of).unwrap();
         let times: Vec<Value> =
@@ -78,16 +62,42 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
         };
         weeks.iter().map(week).collect()
     });
+    let mut by_day = loads_and_trends(season, &profile, as_of);
     json!({
         "activities": activities,
+        "loads": by_day["loads"].take(),
+        "split": value(intensity_split(&season.activities, &profile), |s| json!([s.easy, s.moderate, s.hard])),
+        "hrv": by_day["hrv"].take(),
+        "resting": by_day["resting"].take(),
+        "races": races,
+        "weeks": weeks,
+    })
+}
+
+/// What is another number on each day.
+pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) -> Value {
+    let loads = |scale: Scale| {
+        let daily = DailyLoads::of(season, profile, scale, as_of);
+        let of = |metric: fn(&DailyLoads) -> Outcome<f64>| {
+            daily.as_ref().map_or(Value::Null, |daily| number(metric(daily)))
+        };
+        json!({
+            "acute": of(DailyLoads::acute),
+            "chronic": of(DailyLoads::chronic),
+            "ratio": of(DailyLoads::ratio),
+            "acute_ewma": of(DailyLoads::acute_ewma),
+            "chronic_ewma": of(DailyLoads::chronic_ewma),
+            "ratio_ewma": of(DailyLoads::ratio_ewma),
+            "monotony": of(DailyLoads::monotony),
+            "strain": of(DailyLoads::strain),
+        })
+    };
+    json!({
         "loads": {
             "trimp": loads(Scale::Trimp), "tss": loads(Scale::Tss), "session_rpe": loads(Scale::SessionRpe),
         },
-        "split": value(intensity_split(&season.activities, &profile), |s| json!([s.easy, s.moderate, s.hard])),
         "hrv": value(trend::hrv(season, as_of), shown),
         "resting": value(trend::resting_heart_rate(season, as_of), shown),
-        "races": races,
-        "weeks": weeks,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Training data as a specification: what each format is read as, what is refused, and what the metrics are.
 //!
-//! `python/` has the independent implementation of the metrics, and what other packages read of FIT files.
+//! `python/` has two independent implementations of the metrics, one of them by the windows of pandas, and what other
+//! packages read of FIT files.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 

@@ -1,10 +1,12 @@
-//! Python beside: the metrics once more, and what other packages read of FIT files.
+//! Python beside: the metrics twice more, and what other packages read of FIT files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use holdshort_training::{Activity, Measure};
+use holdshort_training::metrics::Profile;
+use holdshort_training::{Activity, Measure, Season};
+use jiff::ToSpan as _;
 use serde_json::{Value, json};
 
 use crate::computed;
@@ -14,7 +16,10 @@ use crate::support::read_all;
 use crate::support::read_one;
 
 /// Both are written in Python alone, and neither depends on another package.
-const PACKAGES: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
+const FIT: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
+/// pandas, and what it imports. The first two have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
+const PANDAS: [&str; 5] =
+    ["pandas==2.3.2", "numpy==2.2.6", "python-dateutil==2.9.0.post0", "pytz==2025.2", "six==1.17.0"];
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
@@ -32,19 +37,30 @@ fn output(command: &mut Command, input: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// What is generated, and what is read of it.
+fn seasons() -> Vec<(Generated, Season)> {
+    let of = |seed| {
+        let generated = Generated::of(seed);
+        let read = read_all(&generated.files()).season;
+        (generated, read)
+    };
+    (0..30).map(of).collect()
+}
+
+fn cases(seasons: &[(Generated, Season)]) -> String {
+    let case = |(season, read): &(Generated, Season)| {
+        let as_of = season.as_of.to_string();
+        json!({"season": read, "athlete": season.athlete, "as_of": as_of})
+    };
+    Value::Array(seasons.iter().map(case).collect()).to_string()
+}
+
 #[test]
 fn an_independent_implementation_has_the_same_results() {
-    let seasons: Vec<Generated> = (0..30).map(Generated::of).collect();
-    let readings: Vec<_> = seasons.iter().map(|season| read_all(&season.files()).season).collect();
-    let cases: Vec<Value> = seasons
-        .iter()
-        .zip(&readings)
-        .map(|(season, read)| json!({"season": read, "athlete": season.athlete, "as_of": season.as_of.to_string()}))
-        .collect();
-    let theirs =
-        output(Command::new("python3").arg(script("reference.py")), &Value::Array(cases).to_string());
+    let seasons = seasons();
+    let theirs = output(Command::new("python3").arg(script("reference.py")), &cases(&seasons));
     let mut computed = 0;
-    for (index, (season, read)) in seasons.iter().zip(&readings).enumerate() {
+    for (index, (season, read)) in seasons.iter().enumerate() {
         let ours = computed::all(read, &season.athlete, season.as_of);
         let difference = computed::difference(&ours, &theirs[index], "");
         assert_eq!(difference, None, "seed {index}");
@@ -52,6 +68,39 @@ fn an_independent_implementation_has_the_same_results() {
     }
     // Most of the seasons have most of the metrics: nothing is equal for being nowhere.
     assert!(computed > 10_000, "{computed} numbers");
+}
+
+/// To a billionth. What pandas computes by windows over all days is computed here for single days.
+#[test]
+fn pandas_has_the_same_loads_and_trends() {
+    let mut seasons = seasons();
+    for (season, _) in &mut seasons {
+        // Heart rates that follow from age and days would be others on each day.
+        season.athlete.max_heart_rate = Some(188.0);
+        season.athlete.resting_heart_rate = Some(47.0);
+    }
+    let mut python = Command::new("python3");
+    python.arg(script("pandas_reference.py")).arg(packages(&PANDAS));
+    let theirs = output(&mut python, &cases(&seasons));
+    let (mut of_activities, mut of_days) = (0, 0);
+    for (index, (season, read)) in seasons.iter().enumerate() {
+        let ours = computed::all(read, &season.athlete, season.as_of);
+        for part in ["activities", "split"] {
+            let difference = computed::difference(&ours[part], &theirs[index][part], part);
+            assert_eq!(difference, None, "seed {index}");
+        }
+        of_activities += numbers(&ours["activities"]);
+        let profile = Profile::of(read, &season.athlete, season.as_of);
+        let first = read.activities.iter().map(Activity::day).min().unwrap();
+        // Every fifth day is each day of the week in turn.
+        for day in first.series(5.days()).take_while(|day| *day <= season.as_of) {
+            let ours = computed::loads_and_trends(read, &profile, day);
+            let difference = computed::difference(&ours, &theirs[index]["days"][day.to_string()], "");
+            assert_eq!(difference, None, "seed {index}, {day}");
+            of_days += numbers(&ours);
+        }
+    }
+    assert!(of_activities > 4_000 && of_days > 4_000, "{of_activities} and {of_days} numbers");
 }
 
 fn numbers(value: &Value) -> usize {
@@ -64,11 +113,11 @@ fn numbers(value: &Value) -> usize {
 }
 
 /// The folder of the packages: installed once, and left for the next run.
-fn packages() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", PACKAGES.join(" ")));
+fn packages(wanted: &[&str]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {
         let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        if let Err(why) = install(fresh.path(), &[]) {
+        if let Err(why) = install(fresh.path(), wanted, &[]) {
             panic!("{why}");
         }
         // Another process may have been faster: its folder is as good.
@@ -78,11 +127,13 @@ fn packages() -> PathBuf {
 }
 
 /// Without the packages there is nothing to compare with: the test fails, and says what it needs.
-fn install(folder: &Path, options: &[&str]) -> Result<(), String> {
+fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), String> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
     // In a container everybody is root, and the target is a folder of our own.
-    pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(PACKAGES);
+    pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(wanted);
+    // To compile these takes longer than all tests.
+    pip.args(["--only-binary", "numpy,pandas"]);
     let output = pip.output().map_err(|error| format!("this test needs python3 on the path: {error}"))?;
     if output.status.success() {
         return Ok(());
@@ -91,7 +142,7 @@ fn install(folder: &Path, options: &[&str]) -> Result<(), String> {
     Err(format!(
         "this test compares with {}, and pip could not install them. It needs pip (`python3 -m pip`) and a package \
          index that it reaches: pypi.org, or the one that PIP_INDEX_URL names. pip said:\n{said}",
-        PACKAGES.join(" and ")
+        wanted.join(" and ")
     ))
 }
 
@@ -101,7 +152,7 @@ fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let options =
         ["--index-url", "http://127.0.0.1:9/simple", "--retries", "0", "--no-cache-dir", "--isolated"];
-    let why = install(folder.path(), &options).unwrap_err();
+    let why = install(folder.path(), &FIT, &options).unwrap_err();
     assert!(why.contains("fitparse==1.2.0 and fitdecode==0.11.0"), "{why}");
     assert!(why.contains("PIP_INDEX_URL") && why.contains("pip said:\nERROR: "), "{why}");
 }
@@ -130,7 +181,7 @@ fn fit_files_have_the_values_that_fitparse_and_fitdecode_read() {
     std::fs::write(&path, run(1_772_346_600, &[0, 140, 255, 151, 152, 149]).finish()).unwrap();
     files.push(path);
     let theirs =
-        output(Command::new("python3").arg(script("fit_values.py")).arg(packages()).args(&files), "");
+        output(Command::new("python3").arg(script("fit_values.py")).arg(packages(&FIT)).args(&files), "");
     for path in &files {
         let name = path.to_string_lossy().into_owned();
         let reading = read_one(&name, &std::fs::read(path).unwrap());
