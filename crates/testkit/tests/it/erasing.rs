@@ -76,7 +76,8 @@ async fn what_is_erased_leaves_every_proof_valid() {
     };
     // What follows is the erasure itself.
     assert!(proved(&after).starts_with(&proved(&before)), "{after}");
-    assert_eq!(after["events"].as_array().unwrap().last().unwrap()["type"], "answer_erased");
+    let (last, _) = &proved(&after)[proved(&before).len()];
+    assert!(last.as_str().unwrap().contains(r#""type":"answer_erased""#), "{last}");
     assert_eq!(after["checkpoint"]["key"], before["checkpoint"]["key"]);
     assert!(checked(&server, &before, &question).contains(SECRET), "whoever kept it has it, and can show it");
 
