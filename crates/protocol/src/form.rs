@@ -30,9 +30,11 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// What an editor begins with: what is replaced, or an answer that has what the schema requires.
+    /// What an editor begins with: what is replaced, or the members that the schema requires of an answer, with no value that
+    /// nobody chose.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
+            (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
             (Kind::Question, Some(schema)) => blank(schema, schema, DEPTH),
             _ => self.replaced().clone(),
         }
@@ -138,7 +140,7 @@ fn is_of_text(schema: &Value) -> bool {
 }
 
 /// The schema behind references within `root`.
-fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
         let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
@@ -150,12 +152,10 @@ fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// A value in the form of a schema, with what is required; the person writes the rest.
+/// The form of a schema, with the names that are required. A value is null, which fits nothing, unless the schema gives it;
+/// the person writes the rest.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
-    let given = |schema: &Value| {
-        let first = || schema.get("enum")?.as_array()?.first().cloned();
-        schema.get("default").or_else(|| schema.get("const")).cloned().or_else(first)
-    };
+    let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {
         return value;
     }
@@ -169,10 +169,6 @@ fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
         return blank(root, first, depth);
     }
     match schema.get("type").and_then(Value::as_str) {
-        Some("string") => Value::from(""),
-        Some("integer" | "number") => Value::from(0),
-        Some("boolean") => Value::from(false),
-        Some("array") => Value::Array(Vec::new()),
         Some("object") => {
             let properties = schema.get("properties").and_then(Value::as_object);
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -26,6 +26,7 @@ mod key;
 mod list;
 mod login;
 mod marked;
+mod member;
 mod person;
 pub mod plain;
 mod plan;
@@ -72,6 +73,7 @@ pub use login::{
     LoginProvider, LogoutNotice, Redeem, TokenLogin,
 };
 pub use marked::LookAlikes;
+pub use member::{Input, Member, answer_of, told_lines, told_members};
 pub use person::{Away, LeftInterrupt, Person, PersonRole, PersonSource, RemovedPerson, SetPerson};
 pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,

@@ -4,4 +4,5 @@
 
 mod asked;
 mod hostile;
+mod members;
 mod pages;

@@ -277,10 +277,10 @@ fn an_answer_of_data_is_json() {
     for (back, pick) in [("n", "e"), ("o", "answer")] {
         prompt.line(back, paint);
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
-        let begun = "{\n  \"day\": \"mon\",\n  \"hours\": 0\n}";
+        let begun = "{\n  \"day\": null,\n  \"hours\": null\n}";
         assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
-        let Reaction::Ask(_) = prompt.edited(&editing, begun, paint) else { panic!("sent unseen") };
         let edit = serde_json::json!({"day": "mon", "hours": 0});
+        let Reaction::Ask(_) = prompt.edited(&editing, &edit.to_string(), paint) else { panic!("sent unseen") };
         let expected = Decision { edit, ..decision("answer", None) };
         assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
     }

@@ -1,0 +1,209 @@
+//! An answer that is an object of plain values, member by member: what a form without scripts draws of a schema, how it reads what
+//! was typed, and how such an answer is told to people. What no form can be made of is written as JSON.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+
+use crate::form::followed;
+use crate::pointer::{escape, is_within};
+
+/// One member of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member<'s> {
+    pub name: &'s str,
+    /// Its `title`, or its name.
+    pub label: Cow<'s, str>,
+    pub description: Option<&'s str>,
+    pub is_required: bool,
+    takes: Takes,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Takes {
+    Text,
+    Integer,
+    Number,
+    OneOf(Vec<Value>),
+}
+
+/// What a form draws for a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    Text,
+    Integer,
+    Number,
+    /// What can be chosen, in words. Its place is what is sent.
+    Choice(Vec<String>),
+}
+
+/// What a schema may say beside its members; whatever else it says a form would not show.
+const OF_OBJECTS: [&str; 12] = [
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "additionalProperties",
+    "definitions",
+    "description",
+    "examples",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
+
+/// What makes a member more than a plain value.
+const COMPOSED: [&str; 9] =
+    ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
+
+impl<'s> Member<'s> {
+    /// The members of an object of plain values, those that are required first. `None` of any other schema.
+    pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
+        let object = followed(schema, schema).as_object()?;
+        let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
+        let is_closed = object.get("additionalProperties").is_none_or(Value::is_boolean);
+        let is_object = object.get("type").is_none_or(|name| name == "object");
+        if !(is_plain && is_closed && is_object) {
+            return None;
+        }
+        let required = object.get("required").and_then(Value::as_array);
+        let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+        let properties = object.get("properties")?.as_object()?;
+        // What is required and has no schema takes anything.
+        if properties.is_empty() || required.iter().any(|name| !properties.contains_key(*name)) {
+            return None;
+        }
+        let place = |name: &str| required.iter().position(|each| *each == name);
+        let mut members = Vec::new();
+        for (name, own) in properties {
+            members.push(Self {
+                name: name.as_str(),
+                label: label(name, own),
+                description: own.get("description").and_then(Value::as_str),
+                is_required: place(name).is_some(),
+                takes: Takes::of(followed(schema, own))?,
+            });
+        }
+        members.sort_by_key(|member| place(member.name).unwrap_or(usize::MAX));
+        Some(members)
+    }
+
+    pub fn input(&self) -> Input {
+        match &self.takes {
+            Takes::Text => Input::Text,
+            Takes::Integer => Input::Integer,
+            Takes::Number => Input::Number,
+            Takes::OneOf(values) => Input::Choice(values.iter().map(told).collect()),
+        }
+    }
+
+    /// Whether a problem of a decision at this pointer is about it.
+    pub fn is_meant_by(&self, pointer: &str) -> bool {
+        is_within(pointer, &self.pointer())
+    }
+
+    /// Where it stands in a decision.
+    pub fn pointer(&self) -> String {
+        format!("/edit/{}", escape(self.name))
+    }
+
+    /// The value of what was typed; `None` where that is nothing, and may be.
+    pub fn read(&self, typed: &str) -> Result<Option<Value>, String> {
+        let trimmed = typed.trim();
+        if trimmed.is_empty() {
+            return if self.is_required { Err("is required: fill it in".to_owned()) } else { Ok(None) };
+        }
+        let value = match &self.takes {
+            Takes::Text => Value::from(typed),
+            Takes::Integer => trimmed.parse::<i64>().map(Value::from).map_err(|_| "is no whole number")?,
+            Takes::Number => {
+                let number = trimmed.parse::<Number>().map_err(|_| "is no number: write it as 4 or 4.5")?;
+                Value::Number(number)
+            }
+            Takes::OneOf(values) => {
+                let place = trimmed.parse::<usize>().ok();
+                let value = place.and_then(|place| values.get(place));
+                value.cloned().ok_or("is none of what can be chosen")?
+            }
+        };
+        Ok(Some(value))
+    }
+}
+
+impl Takes {
+    fn of(schema: &Value) -> Option<Self> {
+        let schema = schema.as_object()?;
+        if COMPOSED.iter().any(|key| schema.contains_key(*key)) {
+            return None;
+        }
+        if let Some(value) = schema.get("const") {
+            return Some(Self::OneOf(vec![value.clone()]));
+        }
+        if let Some(values) = schema.get("enum") {
+            return values.as_array().filter(|values| !values.is_empty()).cloned().map(Self::OneOf);
+        }
+        Some(match schema.get("type")?.as_str()? {
+            "string" => Self::Text,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::OneOf(vec![Value::Bool(true), Value::Bool(false)]),
+            _ => return None,
+        })
+    }
+}
+
+/// The title of a member, or its name as words. A title behind a reference is that of the type.
+fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
+    let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
+    title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)
+}
+
+/// Data of an answer as people read it: the value of each member of an object beside its label; of anything else the value
+/// alone. `schema`: what was asked for, where that is known.
+pub fn told_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
+    let Value::Object(members) = data else { return vec![(String::new(), told(data))] };
+    let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
+    let own = |name: &str| properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
+    members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), told(value))).collect()
+}
+
+/// The same in lines: `how it felt: as planned`.
+pub fn told_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
+    let line = |(label, text): (String, String)| match &*label {
+        "" => text,
+        label => format!("{label}: {text}"),
+    };
+    told_members(schema, data).into_iter().map(line).collect()
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// The object of what was typed for each member, or what is wrong and where.
+pub fn answer_of(
+    members: &[Member<'_>],
+    typed: impl Fn(usize) -> String,
+) -> Result<Value, Vec<(String, String)>> {
+    let (mut answer, mut problems) = (Map::new(), Vec::new());
+    for (at, member) in members.iter().enumerate() {
+        match member.read(&typed(at)) {
+            Ok(Some(value)) => {
+                answer.insert(member.name.to_owned(), value);
+            }
+            Ok(None) => {}
+            Err(problem) => problems.push((member.pointer(), problem)),
+        }
+    }
+    if answer.is_empty() && problems.is_empty() {
+        problems.push(("/edit".to_owned(), "is empty: fill in what you can say".to_owned()));
+    }
+    if problems.is_empty() { Ok(Value::Object(answer)) } else { Err(problems) }
+}
