@@ -168,16 +168,14 @@ fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     if let Some(first) = one_of {
         return blank(root, first, depth);
     }
-    match schema.get("type").and_then(Value::as_str) {
-        Some("object") => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-            let member = |name: &str| {
-                let value = properties.and_then(|all| all.get(name)).map(|each| blank(root, each, depth));
-                (name.to_owned(), value.unwrap_or(Value::Null))
-            };
-            Value::Object(required.filter_map(Value::as_str).map(member).collect::<Map<_, _>>())
-        }
-        Some(_) | None => Value::Null,
+    if schema.get("type").is_none_or(|name| name != "object") {
+        return Value::Null;
     }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let member = |name: &str| {
+        let value = properties.and_then(|all| all.get(name)).map(|each| blank(root, each, depth));
+        (name.to_owned(), value.unwrap_or(Value::Null))
+    };
+    Value::Object(required.filter_map(Value::as_str).map(member).collect::<Map<_, _>>())
 }

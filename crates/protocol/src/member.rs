@@ -54,8 +54,7 @@ const OF_OBJECTS: [&str; 12] = [
 ];
 
 /// What makes a member more than a plain value.
-const COMPOSED: [&str; 9] =
-    ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
+const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
     /// The members of an object of plain values, those that are required first. `None` of any other schema.

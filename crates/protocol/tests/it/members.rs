@@ -13,7 +13,8 @@ fn felt() -> Value {
 }
 
 fn typed(members: &[Member<'_>], table: &[(&str, &str)]) -> Result<Value, Vec<(String, String)>> {
-    let of = |at: usize| table.iter().find(|(name, _)| *name == members[at].name).map_or("", |(_, typed)| *typed);
+    let of =
+        |at: usize| table.iter().find(|(name, _)| *name == members[at].name).map_or("", |(_, typed)| *typed);
     answer_of(members, |at| of(at).to_owned())
 }
 

@@ -43,6 +43,7 @@ fn environment() -> Environment<'static> {
     }
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("exact", |text: &str| Value::from_safe_string(HtmlEscape(text).to_string()));
+    environment.add_filter("coded", coded);
     environment.add_filter("indent_class", indent_class);
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
         Some(text) => {
@@ -56,6 +57,23 @@ fn environment() -> Environment<'static> {
         None => escape_formatter(out, state, value),
     });
     environment
+}
+
+/// A sentence of ours in which names stand between backquotes, as HTML: each of them as code.
+fn coded(text: &str) -> Value {
+    let text = plain::text(text);
+    let pieces: Vec<&str> = text.split('`').collect();
+    let mut out = String::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        let piece = HtmlEscape(piece);
+        // The last one has no partner where their number is odd.
+        let _ = match at % 2 {
+            1 if at + 1 < pieces.len() => write!(out, "<code>{piece}</code>"),
+            1 => write!(out, "`{piece}"),
+            _ => write!(out, "{piece}"),
+        };
+    }
+    Value::from_safe_string(out)
 }
 
 /// The class of a line, behind others, by how far it is indented: where it breaks, it goes on below its beginning. Without scripts no

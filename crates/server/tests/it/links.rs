@@ -102,6 +102,15 @@ async fn a_label_does_not_hide_what_its_option_does() {
     };
     assert!(after("Refuse").contains("lets it go on"), "{page}");
     assert!(after("Approve").contains("refuses"), "{page}");
+
+    let ask = json!({"kind": "checkpoint", "title": "Go on?", "payload": {"input": "x"}});
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await.text;
+    assert!(!page.contains("ends the run as failed, ends the run"), "said once: {page}");
+    let decided = send(&served, &path, &[("option", "approve"), ("edit", "\"x\"")]).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    assert!(!decided.text.contains("not used yet"), "nothing is carried out: {}", decided.text);
 }
 
 #[tokio::test]
@@ -243,7 +252,7 @@ async fn what_does_not_fit_is_said_beside_what_was_typed() {
 
     let table: &[(&[(&str, &str)], &str)] = &[
         (&[("option", "answer")], "#text"),
-        (&[("option", "answer")], "`answer` (Answer) needs a text"),
+        (&[("option", "answer")], "<code>answer</code> (Answer) needs a text"),
         (&[("option", "answer"), ("choice", "1"), ("text", "pink")], "#text"),
         (&[("option", "nonsense"), ("text", "pink")], "is not offered here"),
     ];
@@ -296,33 +305,127 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
-/// A question whose schema is of data: the form is open, holds what is required, and what does not fit stays there.
+/// A question whose schema no form can be made of: its field is open and empty, and what does not fit stays there.
 #[tokio::test]
 async fn an_answer_of_data_is_typed_as_json() {
     let served = Served::new().await;
     let question = json!({"kind": "question", "title": "When?", "response_schema": {
         "$defs": {"Slot": {"type": "object", "properties": {"day": {"enum": ["mon", "tue"]}, "hour": {"type": "integer"}},
                            "required": ["day", "hour"]}},
-        "$ref": "#/$defs/Slot"}});
+        "type": "object", "properties": {"slot": {"$ref": "#/$defs/Slot"}}, "required": ["slot"]}});
     let asked = created(served.agent().post("/v1/interrupts", &question).await);
     let path = link(&served, &asked).await;
     let page = get(&served, &path).await;
-    for part in
-        ["<details open>", "Write the answer", "The answer, as JSON", "&quot;day&quot;: &quot;mon&quot;"]
-    {
+    for part in ["<details open>", "Write the answer", "The answer, as JSON", "&quot;hour&quot;"] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
-    for (typed, part) in [("tomorrow", "is no JSON"), (r#"{"day": "sun", "hour": 9}"#, "is not one of")] {
+    assert!(page.text.contains("spellcheck=\"false\">\n</textarea>"), "nobody has answered: {}", page.text);
+    for (typed, part) in [
+        ("", "is empty"),
+        ("tomorrow", "is no JSON"),
+        (r#"{"slot": {"day": "sun", "hour": 9}}"#, "is not one of"),
+    ] {
         let refused = send(&served, &path, &[("option", "answer"), ("edit", typed)]).await;
         assert_eq!(refused.status, 422, "{}", refused.text);
         let kept = typed.replace('"', "&quot;");
         assert!(refused.text.contains(part) && refused.text.contains(&kept), "{}", refused.text);
     }
-    let decided =
-        send(&served, &path, &[("option", "answer"), ("edit", r#"{"day": "tue", "hour": 9}"#)]).await;
+    let words = send(&served, &path, &[("option", "answer"), ("text", "On Monday"), ("edit", "")]).await;
+    assert_eq!(words.status, 422, "words are no answer of this form: {}", words.text);
+    assert!(words.text.contains("none by themselves") && words.text.contains("On Monday"), "{}", words.text);
+    let edit = r#"{"slot": {"day": "tue", "hour": 9}}"#;
+    let decided = send(&served, &path, &[("option", "answer"), ("edit", edit)]).await;
     assert_eq!(decided.status, 200, "{}", decided.text);
     let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
-    assert_eq!(interrupt["resolution"]["edit"], json!({"day": "tue", "hour": 9}));
+    assert_eq!(interrupt["resolution"]["edit"], json!({"slot": {"day": "tue", "hour": 9}}));
+}
+
+fn felt() -> Value {
+    json!({"kind": "question", "title": "How did it feel?", "response_schema": {
+        "type": "object", "required": ["felt", "as_planned"], "additionalProperties": false, "properties": {
+            "felt": {"type": "string", "enum": ["easy", "hard & long"], "title": "How it felt"},
+            "as_planned": {"type": "boolean", "description": "It was meant to be so"},
+            "rpe": {"type": "integer", "maximum": 10}, "hours": {"type": "number"}, "note": {"type": "string"}}}})
+}
+
+/// Members of plain values are fields, and none of them is filled in before somebody fills it in.
+#[tokio::test]
+async fn an_answer_that_nobody_gave_is_never_sent() {
+    let served = Served::new().await;
+    let asked = created(served.agent().post("/v1/interrupts", &felt()).await);
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await.text;
+    for part in ["How it felt", "It was meant to be so", "as planned", "hard &amp; long", "(required)"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains(" selected") && !page.contains(" checked") && !page.contains("as JSON"), "{page}");
+
+    // The fields in their order: those that are required, in that of the schema.
+    let table: &[(&[(&str, &str)], &[&str])] = &[
+        (&[("text", "It felt really hard")], &["#answer-0", "#answer-1", "#text", "is required"]),
+        (&[], &["#answer-0", "#answer-1"]),
+        (&[("answer-0", "1")], &["#answer-1"]),
+        (&[("answer-0", "easy"), ("answer-1", "0")], &["#answer-0", "none of what can be chosen"]),
+        (&[("answer-0", "7"), ("answer-1", "0")], &["#answer-0"]),
+    ];
+    for (fields, expected) in table {
+        let fields: Vec<(&str, &str)> = fields.iter().copied().chain([("option", "answer")]).collect();
+        let refused = send(&served, &path, &fields).await;
+        assert_eq!(refused.status, 422, "{fields:?}: {}", refused.text);
+        for part in *expected {
+            assert!(refused.text.contains(part), "{fields:?} {part}: {}", refused.text);
+        }
+        let is_kept = |(name, value): &(&str, &str)| *name != "text" || refused.text.contains(value);
+        assert!(fields.iter().all(is_kept), "what was typed is kept: {}", refused.text);
+    }
+    let unknown = send(&served, &path, &[("option", "answer"), ("answer-x", "1")]).await;
+    assert_eq!(unknown.status, 422, "{}", unknown.text);
+    let twice = send(&served, &path, &[("option", "answer"), ("option", "skip")]).await;
+    assert_eq!(twice.status, 422, "{}", twice.text);
+}
+
+#[tokio::test]
+async fn an_answer_is_built_by_the_types_of_its_schema_and_shown_whole() {
+    let served = Served::new().await;
+    let asked = created(served.agent().post("/v1/interrupts", &felt()).await);
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await.text;
+    // The order of what may be left out is that of the schema as it is kept.
+    let field = |label: &str| {
+        let before = page.split(&format!("<bdi>{label}</bdi>")).next().unwrap();
+        before.rsplit("<label for=\"").next().unwrap().split('"').next().unwrap().to_owned()
+    };
+    let (rpe, hours, note) = (field("rpe"), field("hours"), field("note"));
+    let fields = |of_rpe: &'static str| {
+        vec![
+            ("option", "answer"),
+            ("answer-0", "1"),
+            ("answer-1", "1"),
+            (&*rpe, of_rpe),
+            (&*hours, "1.5"),
+            (&*note, ""),
+            ("text", "I was ill"),
+        ]
+    };
+    for (typed, part) in [("7.5", "is no whole number"), ("11", "maximum")] {
+        let refused = send(&served, &path, &fields(typed)).await;
+        assert_eq!(refused.status, 422, "{}", refused.text);
+        let kept = format!("value=\"{typed}\"");
+        for part in [part, &*format!("#{rpe}"), &*kept, "value=\"1\" selected", "I was ill"] {
+            assert!(refused.text.contains(part), "{part}: {}", refused.text);
+        }
+    }
+    let decided = send(&served, &path, &fields("7")).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    for part in
+        ["How it felt", "hard &amp; long", "as planned", "<bdi>no</bdi>", "<bdi>1.5</bdi>", "I was ill"]
+    {
+        assert!(decided.text.contains(part), "{part}: {}", decided.text);
+    }
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    let expected = json!({"felt": "hard & long", "as_planned": false, "rpe": 7, "hours": 1.5});
+    assert_eq!(interrupt["resolution"]["edit"], expected);
+    assert_eq!(interrupt["resolution"]["text"], "I was ill");
 }
 
 #[tokio::test]

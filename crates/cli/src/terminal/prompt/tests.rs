@@ -280,7 +280,9 @@ fn an_answer_of_data_is_json() {
         let begun = "{\n  \"day\": null,\n  \"hours\": null\n}";
         assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
         let edit = serde_json::json!({"day": "mon", "hours": 0});
-        let Reaction::Ask(_) = prompt.edited(&editing, &edit.to_string(), paint) else { panic!("sent unseen") };
+        let Reaction::Ask(_) = prompt.edited(&editing, &edit.to_string(), paint) else {
+            panic!("sent unseen")
+        };
         let expected = Decision { edit, ..decision("answer", None) };
         assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
     }

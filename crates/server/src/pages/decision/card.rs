@@ -3,7 +3,7 @@
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
     Approval, AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution,
-    Warning, plain, withheld_words,
+    Warning, plain, told_members, withheld_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -44,8 +44,17 @@ struct End<'a> {
     at: &'a str,
     when: String,
     text: Option<&'a str>,
-    /// Of an agent of another framework: whether its approval was used.
+    /// An answer that is data, member by member.
+    answer: Vec<Answered>,
+    /// Of an agent of another framework: whether its approval was used. Only of what is used up, a call, or was used.
     approval: Option<String>,
+}
+
+/// One member of an answer; without a label the whole of it.
+#[derive(Serialize)]
+struct Answered {
+    label: String,
+    text: String,
 }
 
 impl Fact {
@@ -213,8 +222,26 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
         at: &resolution.at,
         when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),
-        approval: interrupt.approval.as_ref().map(Approval::words),
+        answer: answer(interrupt, resolution),
+        approval: interrupt
+            .approval
+            .as_ref()
+            .filter(|approval| {
+                interrupt.kind == Kind::ToolApproval
+                    || approval.used.is_some()
+                    || approval.usable_until.is_some()
+            })
+            .map(Approval::words),
     }
+}
+
+/// The data of an answer. What else was edited is shown with what became of it.
+fn answer(interrupt: &Interrupt, resolution: &Resolution) -> Vec<Answered> {
+    if interrupt.kind != Kind::Question || resolution.edit.is_null() {
+        return Vec::new();
+    }
+    let members = told_members(interrupt.response_schema.as_ref(), &resolution.edit).into_iter();
+    members.map(|(label, text)| Answered { label, text }).collect()
 }
 
 fn option_label<'a>(interrupt: &'a Interrupt, id: &'a str) -> &'a str {

@@ -10,7 +10,7 @@ use super::subject::readable;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,
-    /// As it was asked about.
+    /// As it was asked about; empty for an answer, which nobody has given yet.
     pub(super) text: String,
     /// Plain text, not JSON.
     pub(super) is_text: bool,
@@ -28,17 +28,23 @@ impl Edit {
             Kind::Question => "The answer",
             _ => "The details",
         };
-        let value = interrupt.draft();
+        let value = match interrupt.kind {
+            Kind::Question => Value::from(""),
+            _ => interrupt.draft(),
+        };
         let text = readable(&value);
         // A text with characters that no field shows is edited as JSON, where each has a name.
         let is_text = interrupt.edits_text() && plain::hidden(&text).is_none();
-        let text = if is_text { text } else { visible(&value) };
+        let text = if is_text || text.is_empty() { text } else { visible(&value) };
         Some(Self { label, text, is_text })
     }
 
     pub(super) fn read(&self, typed: &str) -> Result<Value, String> {
         if self.is_text {
             return Ok(Value::String(typed.to_owned()));
+        }
+        if typed.trim().is_empty() {
+            return Err("is empty: write it as JSON".to_owned());
         }
         json::parse(typed.as_bytes()).map_err(|error| format!("is no JSON: {error}"))
     }

@@ -1,7 +1,12 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, Origin, TrialCard, parts_of_lines};
+use holdshort_protocol::pointer::is_within;
+use holdshort_protocol::{
+    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, TrialCard, answer_of, parts_of_lines,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,19 +15,56 @@ use super::subject::readable;
 
 /// The fields as a browser sends them.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
     option: String,
     /// The place of one of the suggested answers; empty for one's own words.
     choice: String,
     text: String,
     edit: String,
+    /// The members of an answer, by their places.
+    members: BTreeMap<usize, String>,
     /// The parts of the changes that are kept, one a line.
     keep: Option<String>,
     confirm: String,
     /// Of a link that was sent to somebody: the number that the page shows.
     number: String,
     version: Option<u64>,
+}
+
+/// What the names of the fields of an answer's members begin with; their places follow.
+const MEMBER: &str = "answer-";
+
+impl TryFrom<Vec<(String, String)>> for Typed {
+    type Error = String;
+
+    fn try_from(fields: Vec<(String, String)>) -> Result<Self, String> {
+        let (mut typed, mut seen) = (Self::default(), BTreeSet::new());
+        for (name, value) in fields {
+            if !seen.insert(name.clone()) {
+                return Err(format!("duplicate field `{name}`"));
+            }
+            match &*name {
+                "option" => typed.option = value,
+                "choice" => typed.choice = value,
+                "text" => typed.text = value,
+                "edit" => typed.edit = value,
+                "keep" => typed.keep = Some(value),
+                "confirm" => typed.confirm = value,
+                "number" => typed.number = value,
+                "version" => {
+                    let version = value.parse().map_err(|_| "field `version` is no number")?;
+                    typed.version = Some(version);
+                }
+                _ => {
+                    let place = name.strip_prefix(MEMBER).and_then(|place| place.parse().ok());
+                    let place: usize = place.ok_or_else(|| format!("unknown field `{name}`"))?;
+                    typed.members.insert(place, value);
+                }
+            }
+        }
+        Ok(typed)
+    }
 }
 
 impl Typed {
@@ -40,6 +82,11 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
+        if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
+            let rule =
+                "go with the answer, and are none by themselves: fill in what is missing, and send both";
+            problems.push(Problem::new("/text", rule));
+        }
         let goes_on = option.is_none_or(|option| !option.holds());
         let is_unseen = match option {
             Some(option) => interrupt.unseen_by(option, &decision.edit).is_some(),
@@ -52,6 +99,15 @@ impl Typed {
             ));
         }
         (decision, problems)
+    }
+
+    /// Whether nothing is filled in of an answer that is data.
+    fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
+        let is_blank = |typed: &String| typed.trim().is_empty();
+        interrupt.kind == Kind::Question
+            && option.needs_edit
+            && is_blank(&self.edit)
+            && self.members.values().all(is_blank)
     }
 
     fn text(
@@ -84,6 +140,16 @@ impl Typed {
             let rule = "is changed, and this option takes every path: choose the one that takes some, or put the paths back";
             problems.push(Problem::new("/keep", rule));
         }
+        if let Some(members) = answer_members(interrupt) {
+            if !option.needs_edit {
+                return Value::Null;
+            }
+            let typed = |at: usize| self.members.get(&at).map(|typed| unix(typed)).unwrap_or_default();
+            return answer_of(&members, typed).unwrap_or_else(|wrong| {
+                problems.extend(wrong.into_iter().map(|(pointer, message)| Problem::new(pointer, message)));
+                Value::Null
+            });
+        }
         let Some(edit) = Edit::of(interrupt) else { return Value::Null };
         let typed = unix(&self.edit);
         if option.needs_edit {
@@ -101,12 +167,27 @@ impl Typed {
     }
 }
 
+/// The members of an answer that is an object of plain values.
+fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
+    interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
+    Member::all(interrupt.response_schema.as_ref()?)
+}
+
+/// The field of a member.
+fn member_field(place: usize) -> String {
+    format!("{MEMBER}{place}")
+}
+
 /// What the template draws.
 #[derive(Serialize)]
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
+    /// What the words are for.
+    words_are: &'static str,
     text: Field<'a>,
+    /// Of an answer that is an object of plain values, in the place of `edit`.
+    members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
     /// The changes are those that an undo would make.
@@ -125,6 +206,27 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
+/// One member of an answer. Nothing is chosen before the person chooses.
+#[derive(Serialize)]
+struct MemberInput<'a> {
+    id: String,
+    label: String,
+    description: Option<&'a str>,
+    /// The ids of what is said beside it.
+    described_by: String,
+    is_required: bool,
+    /// `text`, `integer`, `number` or `choice`.
+    input: &'static str,
+    choices: Vec<Choice>,
+    field: Field<'a>,
+}
+
+#[derive(Serialize)]
+struct Choice {
+    label: String,
+    is_chosen: bool,
+}
+
 #[derive(Serialize)]
 struct Editor<'a> {
     /// What opens it.
@@ -140,7 +242,7 @@ struct Editor<'a> {
 /// One thing that does not fit, and the field that it is about.
 #[derive(Serialize)]
 struct Wrong<'a> {
-    field: Option<&'a str>,
+    field: Option<String>,
     label: String,
     message: &'a str,
 }
@@ -149,6 +251,8 @@ struct Wrong<'a> {
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
+    /// What was looked at.
+    what: &'static str,
     /// What of the change is not shown.
     unseen: Option<&'a str>,
     field: Field<'a>,
@@ -204,10 +308,12 @@ impl<'a> Form<'a> {
         let chosen = interrupt.options.iter().find(|option| option.id == typed.option);
         let edit_field = if chosen.is_some_and(Offer::keeps_some) { "keep" } else { "edit" };
         let is_undo = TrialCard::of(&interrupt.payload).is_some_and(TrialCard::is_undo);
-        let wrong = |problem| wrong(problem, edit_field, is_undo);
+        let members = answer_members(interrupt).unwrap_or_default();
+        let wrong = |problem| wrong(problem, edit_field, is_undo, &members);
         let wrong: Vec<Wrong<'_>> = problems.iter().map(wrong).collect();
         let field = |name: &str, value: &str| {
-            let problem = wrong.iter().find(|wrong| wrong.field == Some(name)).map(|wrong| wrong.message);
+            let problem =
+                wrong.iter().find(|wrong| wrong.field.as_deref() == Some(name)).map(|wrong| wrong.message);
             Field { value: value.to_owned(), problem }
         };
         let editor = |edit: Edit| {
@@ -218,6 +324,7 @@ impl<'a> Form<'a> {
             let schema = interrupt.response_schema.as_ref().filter(|_| answers).map(readable);
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
+        let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
         Self {
             version: interrupt.version,
             suggestions: interrupt
@@ -226,8 +333,21 @@ impl<'a> Form<'a> {
                 .enumerate()
                 .map(|(place, label)| Suggestion { label, is_chosen: typed.choice == place.to_string() })
                 .collect(),
+            words_are: if takes_data {
+                "A note to go with the answer."
+            } else {
+                "An answer, a reason, a note to the agent."
+            },
             text: field("text", &typed.text),
-            edit: Edit::of(interrupt).map(editor),
+            members: members
+                .iter()
+                .enumerate()
+                .map(|(at, member)| {
+                    let value = typed.members.get(&at).map(|typed| unix(typed)).unwrap_or_default();
+                    member_input(at, member, field(&member_field(at), &value))
+                })
+                .collect(),
+            edit: Edit::of(interrupt).filter(|_| members.is_empty()).map(editor),
             keep: interrupt.keeping().map(|_| {
                 let all = || interrupt.parts_as_lines();
                 field("keep", &typed.keep.clone().unwrap_or_else(all))
@@ -236,6 +356,7 @@ impl<'a> Form<'a> {
             keep_more: interrupt.parts_not_listed(),
             confirm: confirms(interrupt, interrupt.unseen.is_some()).map(|_| Confirm {
                 risk: interrupt.risk.level.is_risky(),
+                what: looked_at(interrupt.kind),
                 unseen: interrupt.unseen.as_deref(),
                 field: field("confirm", &typed.confirm),
             }),
@@ -243,7 +364,7 @@ impl<'a> Form<'a> {
             options: interrupt
                 .options
                 .iter()
-                .map(|option| offered(option, interrupt.origin, is_undo))
+                .map(|option| offered(option, interrupt.origin, is_undo, !members.is_empty()))
                 .collect(),
             problems: wrong,
         }
@@ -251,7 +372,20 @@ impl<'a> Form<'a> {
 }
 
 /// `edit_field`: where the edit of the chosen option was typed.
-fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str, is_undo: bool) -> Wrong<'a> {
+fn wrong<'a>(
+    problem: &'a FieldError,
+    edit_field: &'static str,
+    is_undo: bool,
+    members: &[Member<'_>],
+) -> Wrong<'a> {
+    let message = problem.message.as_str();
+    if let Some(at) = members.iter().position(|member| member.is_meant_by(&problem.pointer)) {
+        let label = members[at].label.clone().into_owned();
+        return Wrong { field: Some(member_field(at)), label, message };
+    }
+    if !members.is_empty() && is_within(&problem.pointer, "/edit") {
+        return Wrong { field: Some(member_field(0)), label: "Your answer".to_owned(), message };
+    }
     let place = problem.pointer.strip_prefix('/').unwrap_or_default();
     let (field, inside) = place.split_once('/').unwrap_or((place, ""));
     let field = if field == "edit" { edit_field } else { field };
@@ -265,10 +399,51 @@ fn wrong<'a>(problem: &'a FieldError, edit_field: &'static str, is_undo: bool) -
         other => other.to_owned(),
     };
     let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "keep" | "confirm" | "number"));
-    Wrong { field, label, message: &problem.message }
+    Wrong { field: field.map(str::to_owned), label, message }
 }
 
-fn offered(option: &Offer, origin: Origin, is_undo: bool) -> Offered<'_> {
+fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberInput<'a> {
+    let chosen = field.value.clone();
+    let choice = |(place, label): (usize, String)| Choice { label, is_chosen: chosen == place.to_string() };
+    let (input, choices) = match member.input() {
+        Input::Text => ("text", Vec::new()),
+        Input::Integer => ("integer", Vec::new()),
+        Input::Number => ("number", Vec::new()),
+        Input::Choice(choices) => ("choice", choices.into_iter().enumerate().map(choice).collect()),
+    };
+    let id = member_field(at);
+    let beside = [(member.description.is_some(), "note"), (field.problem.is_some(), "problem")];
+    let beside = beside.into_iter().filter(|(is_there, _)| *is_there);
+    let described_by: Vec<String> = beside.map(|(_, what)| format!("{id}-{what}")).collect();
+    MemberInput {
+        described_by: described_by.join(" "),
+        id,
+        label: member.label.clone().into_owned(),
+        description: member.description,
+        is_required: member.is_required,
+        input,
+        choices,
+        field,
+    }
+}
+
+/// What whoever lets it go on says that they have looked at.
+fn looked_at(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
+        Kind::PlanApproval => "the plan",
+        Kind::Review => "what is released",
+        Kind::Checkpoint
+        | Kind::Error
+        | Kind::Question
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Continuation => "what this is about",
+    }
+}
+
+fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let is_answer = option.id == "answer";
     let notes = [
@@ -278,8 +453,10 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool) -> Offered<'_> {
         (option.keeps_some() && !is_undo, "takes the paths that you keep"),
         (option.keeps_some() && is_undo, "takes the paths that you undo"),
         (option.needs_edit && !is_answer && !option.keeps_some(), "takes the changed version"),
-        (option.needs_edit && is_answer, "takes the answer as JSON"),
-        (ends_run, "ends the run"),
+        (option.needs_edit && is_answer && has_members, "takes the answer above"),
+        (option.needs_edit && is_answer && !has_members, "takes the answer as JSON"),
+        // Beside a label of the agent's own this is said already.
+        (ends_run && origin == Origin::Native, "ends the run"),
     ];
     Offered {
         id: &option.id,
