@@ -273,8 +273,8 @@ fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
     }
     open(out, "found", "Numbers from the data", contents);
     out.push_str(
-        "<p class=\"by\">Numbers of the texts above that stand in the training data. They were found by their value \
-         and unit: which of several places the agent meant is not known.</p>\n",
+        "<p class=\"by\">Numbers of the texts above that stand in the training data. They were found by their value, \
+         and by their unit where they are written with one: which of several places the agent meant is not known.</p>\n",
     );
     table_head(out, "Numbers from the data", &["Written", "Where it stands"]);
     for (at, Found { written, places, more }) in found.iter().enumerate() {

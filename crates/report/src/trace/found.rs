@@ -53,7 +53,14 @@ impl Lookup {
         for scan::Token { range, form } in scan::tokens(text) {
             let look = if self.known.has(&form, column) {
                 let entries = self.values.entries(&form, column);
-                self.place(&text[range.clone()], &entries)
+                // Units of their own are told apart by their words: 7 days are no exertion of 7.
+                let own = match &form {
+                    scan::Form::Number { units, .. } if *units == [Unit::Other] => {
+                        Some(scan::word_behind(text, range.end))
+                    }
+                    _ => None,
+                };
+                self.place(&text[range.clone()], &entries, own)
             } else {
                 Some(Look::Untraced)
             };
@@ -62,13 +69,14 @@ impl Lookup {
         marks
     }
 
-    /// The row of a number. One digit stands everywhere, and says nothing of where it is from.
-    fn place(&mut self, written: &str, entries: &[Entry]) -> Option<Look> {
+    /// The row of a number; `own`: the word of its unit, where that is one that nothing else is written in. One digit stands everywhere, and says nothing of where it is from.
+    fn place(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<Look> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
         }
-        let places: BTreeSet<usize> =
-            entries.iter().filter_map(|entry| self.places.get(entry)).flatten().copied().collect();
+        let is_of_unit = |at: &usize| own.is_none_or(|own| is_one_unit(&self.given[*at].unit, own));
+        let places = entries.iter().filter_map(|entry| self.places.get(entry)).flatten().copied();
+        let places: BTreeSet<usize> = places.filter(is_of_unit).collect();
         let named: Vec<Given> = places.iter().take(PLACES).map(|at| self.given[*at].clone()).collect();
         if named.is_empty() {
             return None;
@@ -87,4 +95,10 @@ impl Lookup {
         });
         Some(Look::Found(self.found.len() - 1))
     }
+}
+
+/// Whether two words are one unit: `day` and `Days`. A value without a unit may be written with any.
+fn is_one_unit(given: &str, written: &str) -> bool {
+    let one = |word: &str| word.trim().to_lowercase().trim_end_matches('s').to_owned();
+    given.trim().is_empty() || one(given) == one(written)
 }

@@ -11,6 +11,9 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::limits::KNOWN;
 
+/// How far a written number may be from one of the data that it is said to be, as a share of it.
+const NEAR: f64 = 0.01;
+
 /// What a number measures, as far as it may be written in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
@@ -193,7 +196,7 @@ impl Known {
         }
     }
 
-    /// The known numbers that a written one may be.
+    /// The known numbers that a written one may stand for: roundings of them that say which of them is meant.
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -202,16 +205,23 @@ impl Known {
                 let ways = || units.iter().copied().chain(column).flat_map(Unit::ways);
                 decimals
                     .flat_map(|decimal| ways().map(move |way| (decimal, *way)))
-                    .flat_map(|(decimal, way)| self.roundings(decimal, *sign, way))
+                    .flat_map(|(decimal, way)| self.near(decimal, *sign, way))
                     .collect()
             }
             Form::Times(times) => times
                 .iter()
                 .flat_map(|(decimal, unit)| as_time(*unit).map(move |way| (*decimal, *way)))
-                .flat_map(|(decimal, way)| self.roundings(decimal, Sign::None, way))
+                .flat_map(|(decimal, way)| self.near(decimal, Sign::None, way))
                 .collect(),
             Form::Days(_) | Form::Odd => Vec::new(),
         }
+    }
+
+    /// Of [`Self::roundings`] those that a reader takes for the number: `10 km` is no way to write 9,612 m.
+    fn near(&self, decimal: Decimal, sign: Sign, way: (Quantity, f64)) -> impl Iterator<Item = Entry> {
+        let written = decimal.value();
+        let is_near = move |known: &Entry| (known.size * way.1 - written).abs() <= written * NEAR;
+        self.roundings(decimal, sign, way).filter(is_near)
     }
 
     fn has_year(&self, text: &str) -> bool {

@@ -246,6 +246,14 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
     (last != unit).then_some((Decimal { digits: sum, decimals: 0 }, last, end))
 }
 
+/// The word behind a number, whatever it is.
+pub(crate) fn word_behind(text: &str, end: usize) -> &str {
+    let rest = &text[end..];
+    let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\u{2009}', '-']);
+    let length = rest.find(|c: char| !c.is_alphabetic() && c != '°').unwrap_or(rest.len());
+    &rest[..length]
+}
+
 /// The unit behind a number, and where it ends.
 fn unit(text: &str, end: usize) -> (Unit, usize) {
     let rest = &text[end..];

@@ -224,3 +224,32 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
     // What a plan proposes is not looked up.
     assert_eq!(page.matches("<a class=\"found\"").count(), 5, "{page}");
 }
+
+/// A value of the data is named only where it has the unit that is written, and is what a reader takes the number for.
+#[test]
+fn a_number_leads_to_no_value_of_another_unit_or_size() {
+    let given = |label: &str, value: f64, unit: &str| Given {
+        label: label.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        place: "log.csv, line 9".to_owned(),
+    };
+    for (text, of, leads) in [
+        ("over 7.00 days", given("exertion", 7.0, "CR-10"), false),
+        ("over 12 days", given("pause", 12.0, "day"), true),
+        ("12 sessions", given("pause", 12.0, "day"), false),
+        ("a race of 10 km", given("distance", 9_612.0, "m"), false),
+        ("a race of 9.6 km", given("distance", 9_612.0, "m"), true),
+        ("a race of 10 km", given("distance", 9_980.0, "m"), true),
+        ("at 142 bpm", given("pulse", 141.6, "bpm"), true),
+    ] {
+        let mut report = Report::new("Analysis", "Ada", date(2026, 3, 29));
+        report.known.in_unit(of.value, &of.unit);
+        report.given = vec![of];
+        let (title, agent) = ("Load".to_owned(), "metrics".to_owned());
+        let (id, written) = (agent.clone(), text.to_owned());
+        report.sections = vec![holdshort_report::Section { id, title, agent, text: written, plans: false }];
+        let page = html(&report);
+        assert_eq!(page.contains("<tr id=\"found-1\""), leads, "{text}: {page}");
+    }
+}
