@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::case::{Case, Direction, Transaction};
 use crate::findings::Subject;
 use crate::limits;
+use crate::report::counted;
 use crate::rules::Rules;
 use crate::value::{day_of, money};
 
@@ -67,7 +68,8 @@ pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, S
     let more = groups.len().saturating_sub(limits::QUERY_LINES);
     let base = &rules.base;
     let line = |(name, (count, received, sent)): &(String, (usize, i64, i64))| {
-        format!("{name}: {count} transactions, in {} {base}, out {} {base}", money(*received), money(*sent))
+        let count = counted(*count, "transaction", "transactions");
+        format!("{name}: {count}, in {} {base}, out {} {base}", money(*received), money(*sent))
     };
     let mut lines: Vec<String> = groups.iter().take(limits::QUERY_LINES).map(line).collect();
     if lines.is_empty() {

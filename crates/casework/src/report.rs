@@ -45,21 +45,28 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let base = &rules.base;
     vec![
         format!(
-            "{} customers, {} other sides, {} entries of the watch list",
-            case.customers.len(),
-            case.parties.len(),
-            case.watched.len()
+            "{}, {}, {} of the watch list",
+            counted(case.customers.len(), "customer", "customers"),
+            counted(case.parties.len(), "other side", "other sides"),
+            counted(case.watched.len(), "entry", "entries")
         ),
-        format!("{} transactions, {days}", case.transactions.len()),
+        format!("{}, {days}", counted(case.transactions.len(), "transaction", "transactions")),
         format!(
-            "in: {received} transactions, {} {base}; out: {sent} transactions, {} {base}",
+            "in: {}, {} {base}; out: {}, {} {base}",
+            counted(received, "transaction", "transactions"),
             money(sum_in),
+            counted(sent, "transaction", "transactions"),
             money(sum_out)
         ),
         format!("kinds: {}", words(|one| one.kind.to_owned())),
         format!("currencies: {}", words(|one| one.currency.clone())),
         format!("countries: {}", words(|one| String::from_utf8_lossy(&one.country).into_owned())),
     ]
+}
+
+/// `1 transaction`, `2 transactions`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A finding in a line, with the number that it has in the case, from 1.
@@ -105,7 +112,8 @@ fn listed<'e>(
 pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> Report {
     let (findings, not_listed) = listed(examined, rules);
     let details = details(case, examined, rules, as_of, (&findings, &not_listed));
-    let title = format!("Compliance report: {} findings, risk {} %", examined.findings.len(), examined.risk);
+    let findings_are = counted(examined.findings.len(), "finding", "findings");
+    let title = format!("Compliance report: {findings_are}, risk {} %", examined.risk);
     let mut text = format!("# Compliance report\n\n- Day of the case: {as_of}\n");
     for line in overview(case, rules) {
         let _ = writeln!(text, "- {line}");

@@ -5,7 +5,7 @@
 
 use holdshort_protocol::{
     Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
-    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, withheld_words,
+    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, told_lines, withheld_words,
 };
 use serde_json::Value;
 
@@ -108,6 +108,16 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let here = interrupt.payload.get("workspace").and_then(Value::as_str);
     let past = grant.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
     paint.fold(&format!("  for the session: {}{past}", grant.sentence(here)), 4)
+}
+
+/// The data of an answer, a line for each member.
+pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let edit = interrupt.resolution.as_ref().map(|resolution| &resolution.edit);
+    let Some(edit) = edit.filter(|edit| interrupt.kind == Kind::Question && !edit.is_null()) else {
+        return Vec::new();
+    };
+    let lines = told_lines(interrupt.response_schema.as_ref(), edit);
+    lines.iter().flat_map(|line| paint.fold(&format!("    {}", plain::line(line)), 6)).collect()
 }
 
 /// How it ended, for those that are resolved.

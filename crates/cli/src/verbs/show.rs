@@ -65,6 +65,7 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     say_all(&card::render(interrupt, view));
     if let Some(resolution) = card::resolution(interrupt, paint) {
         say(&format!("  {resolution}"));
+        say_all(&card::answered(interrupt, paint));
         if let Some(approval) = &interrupt.approval {
             say(&format!("  {}", approval.words()));
         }

@@ -410,6 +410,8 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(stage.summary()["questions"][0]["answer"], json!({ "rpe": 2 }));
+    let page = stage.file("analysis.html");
+    assert!(page.contains("<p class=\"said\">rpe: 2</p>"), "{page}");
 }
 
 /// A number that an analyst took from what it was given leads to its file and line; one that is nowhere is marked.

@@ -206,6 +206,8 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     assert_eq!(decide("{\"hour\": 9}").code, 0);
     let decided = home.json(&["show", id]);
     assert_eq!(decided["resolution"]["edit"], json!({"hour": 9}));
+    let shown = home.run(&["show", id]).out;
+    assert!(shown.contains("hour: 9"), "{shown}");
 }
 
 /// The people are looked at, too: a gate that they can never meet is told at its workflow.

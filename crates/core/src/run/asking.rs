@@ -271,7 +271,14 @@ fn told(interrupt: &Interrupt) -> Value {
             told["erased"] = json!(true);
         } else {
             let given = interrupt.answer().unwrap_or_else(|| interrupt.given());
-            told["answer"] = if given.edit.is_null() { json!(given.text) } else { given.edit };
+            if given.edit.is_null() {
+                told["answer"] = json!(given.text);
+            } else {
+                told["answer"] = given.edit;
+                if let Some(words) = given.text.filter(|words| !words.is_empty()) {
+                    told["text"] = json!(words);
+                }
+            }
             let each: Vec<Value> = interrupt.each_given().into_iter().map(each_told).collect();
             if !each.is_empty() {
                 told["answers"] = Value::Array(each);

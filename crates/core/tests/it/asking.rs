@@ -108,6 +108,7 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     world.work();
     let told = result(&world, "questions");
     assert_eq!(told[0]["answer"], json!({ "hours": 7.5 }));
+    assert_eq!(told[0]["text"], json!("Woke up once."), "the words that came beside it");
     assert_eq!((&told[0]["outcome"], &told[0]["kind"]), (&json!("answered"), &json!("clarification")));
 }
 

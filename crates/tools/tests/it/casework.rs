@@ -56,7 +56,7 @@ async fn sums_and_findings_are_told() {
     assert_eq!(done(&bench, "case_findings", json!({})).await.lines().count(), 12);
     let text =
         done(&bench, "case_query", json!({ "group_by": "kind", "customer": 2, "min_amount": 10000 })).await;
-    assert_eq!(text, "cash: 1 transactions, in 12500.00 EUR, out 0.00 EUR");
+    assert_eq!(text, "cash: 1 transaction, in 12500.00 EUR, out 0.00 EUR");
     assert!(failed(&bench, "case_findings", json!({ "rule": "luck" })).await.starts_with("bad_arguments"));
     assert!(failed(&bench, "case_review", json!({ "force": true })).await.starts_with("bad_arguments"));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use holdshort_engine::real::REHEARSAL;
-use holdshort_protocol::{Run, Status, plain};
+use holdshort_protocol::{Run, Status, plain, told_lines};
 use holdshort_report::{Assumption, Competition, Known, Question, Report, Section, html};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -129,7 +129,9 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
         let of_page = |Part(step, ..): &&Part| agent.as_str().is_some_and(|agent| belongs(agent, step));
         PARTS.iter().find(of_page).is_none_or(|part| part.3 == plans)
     };
-    report.questions = story.questions.iter().filter(|it| mine(&it["agent"])).map(question).collect();
+    let schema = |it: &Value| it["interrupt"].as_str().and_then(|asked| story.schemas.get(asked));
+    let questions = story.questions.iter().filter(|it| mine(&it["agent"]));
+    report.questions = questions.map(|it| question(it, schema(it))).collect();
     report.assumptions = story.assumptions.iter().filter(|it| mine(&it["agent"])).map(assumption).collect();
     if plans {
         report.charts = charts::planned(story);
@@ -174,6 +176,7 @@ fn known(run: &Run, story: &Story) -> Known {
         .for_each(|it| known.json(it));
     for question in &story.questions {
         known.json(&question["answer"]);
+        known.json(&question["text"]);
     }
     known
 }
@@ -191,7 +194,8 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-fn question(it: &Value) -> Question {
+/// `schema`: what its answer was to be, where that was data.
+fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {
         (None, _) => "open",
@@ -204,7 +208,10 @@ fn question(it: &Value) -> Question {
     let answer = match &it["answer"] {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        data => Some(data.to_string()),
+        data => {
+            let words = text("text").filter(|words| !words.trim().is_empty());
+            Some(told_lines(schema, data).into_iter().chain(words).collect::<Vec<_>>().join("\n"))
+        }
     };
     Question {
         agent: text("agent").unwrap_or_default(),

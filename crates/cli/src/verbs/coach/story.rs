@@ -30,6 +30,8 @@ pub(super) struct Story {
     /// What could not be read of the training data, as the last analyst was told. Null until one looked.
     pub not_read: Value,
     pub questions: Vec<Value>,
+    /// What their answers were to be, by their interrupts.
+    pub schemas: HashMap<String, Value>,
     pub assumptions: Vec<Value>,
 }
 
@@ -94,11 +96,12 @@ impl Reader {
                 if let Some(at) = self.asked.get(&text("interrupt")) {
                     let question = &mut self.story.questions[*at];
                     let content = &data["content"];
-                    question["answer"] = if content["data"].is_null() {
-                        content["text"].clone()
+                    if content["data"].is_null() {
+                        question["answer"] = content["text"].clone();
                     } else {
-                        content["data"].clone()
-                    };
+                        question["answer"] = content["data"].clone();
+                        question["text"] = content["text"].clone();
+                    }
                     question["by"] = event.actor.id.clone().into();
                     question["at"] = event.at.clone().into();
                 }
@@ -159,6 +162,9 @@ impl Reader {
             if !content["payload"][key].is_null() {
                 question[key] = content["payload"][key].clone();
             }
+        }
+        if let Some(schema) = content.get("response_schema") {
+            self.story.schemas.insert(interrupt.clone(), schema.clone());
         }
         self.asked.insert(interrupt, self.story.questions.len());
         self.story.questions.push(question);

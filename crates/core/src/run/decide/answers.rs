@@ -104,6 +104,8 @@ fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
     let of_it = |asked: &&mut Value| asked.get("interrupt").and_then(Value::as_str) == Some(id.as_str());
     let asked = questions.iter_mut().find(of_it)?.as_object_mut()?;
     asked.remove("answer")?;
+    asked.remove("text");
+    asked.remove("answers");
     asked.insert("erased".to_owned(), Value::Bool(true));
     Some(result)
 }
