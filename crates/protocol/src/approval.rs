@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Kind};
 use crate::plain;
 
 /// What was approved for an agent that runs elsewhere, and whether it was used.
@@ -33,6 +33,17 @@ impl Approval {
             (None, Some(until)) => format!("not used yet; it can be used until {until}"),
             (None, None) => "not used yet".to_owned(),
         }
+    }
+}
+
+impl Interrupt {
+    /// Whether its approval was used, where that is worth saying: a call is used up by the agent that makes it; of anything
+    /// else nobody has to say that it was done.
+    pub fn approval_words(&self) -> Option<String> {
+        let is_worth_it = |approval: &&Approval| {
+            self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
+        };
+        self.approval.as_ref().filter(is_worth_it).map(Approval::words)
     }
 }
 

@@ -66,8 +66,8 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     if let Some(resolution) = card::resolution(interrupt, paint) {
         say(&format!("  {resolution}"));
         say_all(&card::answered(interrupt, paint));
-        if let Some(approval) = &interrupt.approval {
-            say(&format!("  {}", approval.words()));
+        if let Some(words) = interrupt.approval_words() {
+            say(&format!("  {words}"));
         }
         if let Some(way) = card::way_back(interrupt, words) {
             say(&paint.dim(&format!("  {way}")));

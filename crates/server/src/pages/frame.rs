@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::{Code, LookAlikes, plain};
 use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter};
+use minijinja::{Environment, HtmlEscape, State, UndefinedBehavior, Value, context, escape_formatter};
 
 /// No script, nothing from elsewhere, in no frame; forms come back to us alone.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
@@ -59,21 +59,25 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// A sentence of ours in which names stand between backquotes, as HTML: each of them as code.
-fn coded(text: &str) -> Value {
+/// A sentence of ours in which names stand between backquotes, as HTML: each of them as code. Where it is not plain which
+/// backquotes belong together, as around a command that has some of its own, they stay.
+fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
+    let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
+    let shown = |piece: &str| match &words {
+        Some(words) => marked(piece, words),
+        None => HtmlEscape(piece).to_string(),
+    };
     let pieces: Vec<&str> = text.split('`').collect();
-    let mut out = String::new();
-    for (at, piece) in pieces.iter().enumerate() {
-        let piece = HtmlEscape(piece);
-        // The last one has no partner where their number is odd.
-        let _ = match at % 2 {
-            1 if at + 1 < pieces.len() => write!(out, "<code>{piece}</code>"),
-            1 => write!(out, "`{piece}"),
-            _ => write!(out, "{piece}"),
-        };
+    let is_name = |piece: &&str| !piece.is_empty() && piece.trim() == *piece;
+    if pieces.len() % 2 == 0 || !pieces.iter().skip(1).step_by(2).all(is_name) {
+        return Value::from_safe_string(shown(&text));
     }
-    Value::from_safe_string(out)
+    let shown = pieces.iter().enumerate().map(|(at, piece)| match at % 2 {
+        0 => shown(piece),
+        _ => format!("<code>{}</code>", shown(piece)),
+    });
+    Value::from_safe_string(shown.collect())
 }
 
 /// The class of a line, behind others, by how far it is indented: where it breaks, it goes on below its beginning. Without scripts no
@@ -168,4 +172,23 @@ pub(super) fn refused(refused: &Refused) -> Response {
 /// The style that these pages share with the app, and what is their own.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_between_backquotes_are_code_and_those_of_a_command_stay() {
+        for (text, expected) in [
+            ("plain & simple", "plain &amp; simple"),
+            ("`edit` (Edit) needs `a<b`", "<code>edit</code> (Edit) needs <code>a&lt;b</code>"),
+            ("one ` alone", "one ` alone"),
+            ("runs `echo `id``", "runs `echo `id``"),
+            ("runs `a `b` c`", "runs `a `b` c`"),
+        ] {
+            let drawn = TEMPLATES.render_str("{{ text|coded }}", context! { text }).unwrap();
+            assert_eq!(drawn, expected, "{text}");
+        }
+    }
 }

@@ -107,6 +107,7 @@ async fn a_label_does_not_hide_what_its_option_does() {
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
     let path = link(&served, &asked).await;
     let page = get(&served, &path).await.text;
+    assert!(page.contains("ends the run as failed"), "{page}");
     assert!(!page.contains("ends the run as failed, ends the run"), "said once: {page}");
     let decided = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(decided.status, 200, "{}", decided.text);

@@ -2,8 +2,8 @@
 
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
-    Approval, AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution,
-    Warning, plain, told_members, withheld_words,
+    AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning,
+    plain, told_members, withheld_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -223,15 +223,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
         when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),
         answer: answer(interrupt, resolution),
-        approval: interrupt
-            .approval
-            .as_ref()
-            .filter(|approval| {
-                interrupt.kind == Kind::ToolApproval
-                    || approval.used.is_some()
-                    || approval.usable_until.is_some()
-            })
-            .map(Approval::words),
+        approval: interrupt.approval_words(),
     }
 }
 
