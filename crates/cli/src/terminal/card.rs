@@ -529,11 +529,6 @@ fn external(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// A text as it is, other data as JSON in one line.
-pub(crate) fn in_one_line(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// A text as it is, other data as JSON.
 pub(crate) fn readable(value: &Value) -> String {
     match value {

@@ -1,6 +1,6 @@
 //! `answers`: what people answered, per subject; corrected and erased.
 
-use holdshort_protocol::{CorrectAnswer, KeptAnswer, plain};
+use holdshort_protocol::{CorrectAnswer, KeptAnswer, plain, told_lines};
 use serde_json::Value;
 
 use super::Scene;
@@ -11,7 +11,7 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
-use crate::terminal::{card, time};
+use crate::terminal::time;
 
 pub(super) async fn answers(scene: &Scene, args: Answers) -> anyhow::Result<Exit> {
     match args.verb {
@@ -79,7 +79,7 @@ fn show(kept: &KeptAnswer, paint: Paint) {
     let answer = if kept.erased {
         paint.dim("(erased)")
     } else {
-        plain::line(&card::in_one_line(&kept.answer)).into_owned()
+        plain::line(&told_lines(None, &kept.answer).join(", ")).into_owned()
     };
     say_all(&paint.fold(&format!("    → {answer}"), 6));
     let corrected =
