@@ -19,7 +19,7 @@ phases:
     agent: asker
 ";
 
-async fn serve(model: &ScriptedModel) -> Served {
+pub(crate) async fn serve(model: &ScriptedModel) -> Served {
     Served::with_workflow(WORKFLOW, |options| {
         options.model.model = Some("scripted".to_owned());
         options.model.base_url = Some(model.base_url().to_owned());

@@ -36,6 +36,7 @@ mod socket;
 mod start;
 mod store;
 mod streams;
+mod voting;
 mod waiting;
 mod withheld;
 mod written;

@@ -1,10 +1,11 @@
 //! `/metrics`: what a scraper reads.
 
 use holdshort_core::actor::Role;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::harness::{Served, ok, shown};
+use crate::harness::{Served, created, ok, shown, text};
 
 /// The value of a line, by its name and labels.
 fn value(told: &str, name: &str) -> f64 {
@@ -51,4 +52,27 @@ async fn an_auditor_may_scrape_and_an_agent_may_not() {
     assert_eq!(status(served.api(Some(AUDITOR))).await, 200);
     assert_eq!(status(served.agent()).await, 403);
     assert_eq!(status(served.api(None)).await, 401);
+}
+
+/// What a run costs: its calls of a model, and the tokens that the model read and wrote.
+#[tokio::test]
+async fn calls_of_models_and_their_tokens_are_counted() {
+    let model = ScriptedModel::start().await;
+    model.script("asker", [Scripted::text("done")]);
+    let served = crate::agents::serve(&model).await;
+    let operator = served.operator();
+    let start = json!({"workflow": "ask", "input": {"task": "t"}});
+    let run = created(operator.post("/v1/runs", &start).await);
+    assert_eq!(served.ended(text(&run, "id")).await["status"], "completed");
+    let told = shown(operator.request(Method::GET, "/metrics")).await.text;
+    assert!((value(&told, "holdshort_model_calls_total{outcome=\"replied\"}") - 1.0).abs() < f64::EPSILON);
+    assert!((value(&told, "holdshort_runs_ended_total{outcome=\"completed\"}") - 1.0).abs() < f64::EPSILON);
+    for direction in ["input", "output"] {
+        let label = format!("direction=\"{direction}\"");
+        let found = told
+            .lines()
+            .find(|line| line.starts_with("holdshort_model_tokens_total{") && line.contains(&label));
+        let tokens = found.and_then(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        assert!(tokens.is_some_and(|tokens| tokens > 0), "{direction} in\n{told}");
+    }
 }

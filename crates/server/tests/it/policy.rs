@@ -3,7 +3,7 @@
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, text};
+use crate::harness::{Api, Served, created, ok, refusal, text};
 
 const RULES: &str = "rules:\n\
     - {tools: [shell], commands: [\"git push *\"], do: forbid, reason: Pushes are for people.}\n\
@@ -195,4 +195,21 @@ async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     let ended = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&held, "id"))).await);
     assert_eq!(ended["resolution"]["outcome"], "superseded", "{ended}");
     assert!(!served.workspace().join("a.txt").exists());
+}
+
+/// How risky it is is read from what is asked; whoever asks has no word in it.
+#[tokio::test]
+async fn no_agent_says_how_risky_its_own_ask_is() {
+    let (served, _folder) = served(RULES).await;
+    let agent = served.agent();
+    let destructive = call("rm -rf build");
+    for key in ["risk", "risk_level"] {
+        let mut ask = json!({"kind": "tool_approval", "title": "t", "call": destructive});
+        ask[key] = json!("low");
+        let refused = agent.post("/v1/interrupts", &ask).await;
+        assert_eq!(refusal(&refused), (422, "invalid_request", vec![&*format!("/{key}")]));
+    }
+    let told = json!({"payload": {"risk_level": "low", "risk": {"level": "low"}}});
+    let asked = ask(&agent, &destructive, told).await;
+    assert_eq!(asked["risk"]["level"], "high", "{asked}");
 }

@@ -177,3 +177,18 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     assert_eq!(forget().await.0, 204);
     assert_eq!(refusal(&forget().await), (404, "not_found", vec![]));
 }
+
+/// No deadline runs out while everything is frozen; what is due has its effect once it is lifted.
+#[tokio::test]
+async fn no_deadline_runs_out_while_everything_is_frozen() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "expires_in_ms": 1_000});
+    let asked = created(agent.post("/v1/interrupts", &ask).await);
+    ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
+    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+    assert_eq!(ok(operator.get(&path_of(&asked)).await)["status"], "open");
+    ok(operator.post("/v1/system/unfreeze", &json!({})).await);
+    let ended = until(&operator, &path_of(&asked), |shown| shown["status"] == "resolved").await;
+    assert_eq!(ended["resolution"]["cause"], "expiry");
+}
