@@ -1,9 +1,9 @@
-//! Votes of several people over HTTP: what an edit does to them, who has to be among them, and who counts twice.
+//! Votes of several people over HTTP: what an edit does to them, who has to be among them, who counts twice, and who is asked.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, text};
-use crate::people::{approve, peopled};
+use crate::harness::{Api, Served, created, ok, refusal, text};
+use crate::people::{approve, code, looked_at, peopled};
 
 /// `anna`, `ben` and `dirk` are of legal, `cleo` of finance.
 async fn team() -> (Served, [Api; 4]) {
@@ -85,4 +85,43 @@ async fn one_person_counts_in_two_stages_where_the_ask_says_so() {
     let asked = served.ask_of(json!({"stages": [stage("law"), stage("money")], "distinct": false})).await;
     assert_eq!(ok(approve(&anna, &asked).await)["assignment"]["stage"], 1);
     assert_eq!(ok(approve(&anna, &asked).await)["resolution"]["outcome"], "approved");
+}
+
+/// To confirm is not to approve: a gate that names the starter is passed by nobody else.
+#[tokio::test]
+async fn whoever_started_it_confirms_it_and_nobody_else_does() {
+    let people = "people:\n  anna: {roles: [operator]}\n  ben: {roles: [operator]}\n";
+    let (served, _folder) = looked_at("{approvers: [starter]}", people).await;
+    let (anna, ben) = (served.signed_in_as("anna").await, served.signed_in_as("ben").await);
+    let start = json!({"workflow": "own", "input": {"task": "t"}});
+    let run = created(anna.post("/v1/runs", &start).await);
+    let held = served.next_of(text(&run, "id")).await;
+    assert_eq!(held["assignment"]["approvers"], json!(["anna"]));
+    for other in [&ben, &served.operator()] {
+        assert_eq!(code(&approve(other, &held).await), (403, "not_an_approver"));
+    }
+    assert_eq!(ok(approve(&anna, &held).await)["resolution"]["by"], json!(["anna"]));
+}
+
+/// Whom a gate asks was there when the workflow was loaded, and is not when a run begins.
+#[tokio::test]
+async fn no_run_starts_that_nobody_could_decide() {
+    let (served, _) = team().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("own")).unwrap();
+    let workflow = "name: own\nphases:\n  - id: look\n    kind: checkpoint\n    message: Is it good?\n    gates:\n      \
+         checkpoint:\n        assignment: {groups: [finance]}\n";
+    std::fs::write(folder.path().join("own/workflow.yaml"), workflow).unwrap();
+    let workflows = folder.path().to_owned();
+    let served = served.restart_with(|options| options.workflows = Some(workflows)).await;
+    let operator = served.operator();
+    let start = json!({"workflow": "own", "input": {"task": "t"}});
+    created(operator.post("/v1/runs", &start).await);
+    assert_eq!(operator.delete("/v1/people/cleo").await.0, 200);
+    let refused = operator.post("/v1/runs", &start).await;
+    assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/workflow"]));
+    assert!(
+        refused.1.to_string().contains("nobody who decides here is in the group `finance`"),
+        "{refused:?}"
+    );
 }
