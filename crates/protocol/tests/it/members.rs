@@ -3,6 +3,9 @@
 use holdshort_protocol::{Input, Member, answer_of, told_lines};
 use serde_json::{Value, json};
 
+/// The names of fields, and what was typed in each.
+type Typed = &'static [(&'static str, &'static str)];
+
 fn felt() -> Value {
     json!({"type": "object", "additionalProperties": false, "required": ["felt", "as_planned"], "properties": {
         "note": {"type": "string", "title": "Anything else"},
@@ -77,7 +80,7 @@ fn what_was_typed_is_read_by_the_types_of_the_schema() {
     for (table, expected) in table {
         assert_eq!(typed(&members, table), Ok(expected), "{table:?}");
     }
-    let refused: [(&[(&str, &str)], &[&str]); 7] = [
+    let refused: [(Typed, &[&str]); 7] = [
         (&[], &["/edit/felt", "/edit/as_planned"]),
         (&[("note", "It was hard")], &["/edit/felt", "/edit/as_planned"]),
         (&[("felt", "2"), ("as_planned", "0")], &["/edit/felt"]),

@@ -70,7 +70,7 @@ fn coded(state: &State, text: &str) -> Value {
     };
     let pieces: Vec<&str> = text.split('`').collect();
     let is_name = |piece: &&str| !piece.is_empty() && piece.trim() == *piece;
-    if pieces.len() % 2 == 0 || !pieces.iter().skip(1).step_by(2).all(is_name) {
+    if pieces.len().is_multiple_of(2) || !pieces.iter().skip(1).step_by(2).all(is_name) {
         return Value::from_safe_string(shown(&text));
     }
     let shown = pieces.iter().enumerate().map(|(at, piece)| match at % 2 {

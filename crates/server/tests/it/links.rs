@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::harness::{Api, Served, Shown, created, ok, refusal, said, shown, text};
 use crate::people::{approve, peopled};
 
+/// The names of fields, and what was typed in each.
+type Typed = &'static [(&'static str, &'static str)];
+
 /// Makes a link, and gives its path.
 async fn link(served: &Served, interrupt: &Value) -> String {
     link_for(served, interrupt, &json!({})).await
@@ -362,7 +365,7 @@ async fn an_answer_that_nobody_gave_is_never_sent() {
     assert!(!page.contains(" selected") && !page.contains(" checked") && !page.contains("as JSON"), "{page}");
 
     // The fields in their order: those that are required, in that of the schema.
-    let table: &[(&[(&str, &str)], &[&str])] = &[
+    let table: &[(Typed, &[&str])] = &[
         (&[("text", "It felt really hard")], &["#answer-0", "#answer-1", "#text", "is required"]),
         (&[], &["#answer-0", "#answer-1"]),
         (&[("answer-0", "1")], &["#answer-1"]),
