@@ -22,11 +22,14 @@ test("without a link the door says how to get one, at every address", async (t) 
 test("the link that the server prints signs one browser in, once", async (t) => {
   const server = await serve(t);
   const page = await visit(t, server);
+  const asks = [];
+  page.on("request", (request) => request.url().endsWith("/v1/login/provider") && asks.push(request.url()));
   await page.goto(server.login);
   await places(page).waitFor();
   assert.equal(page.url(), `${server.base}/`, "the code has left the address bar");
   await page.reload();
   await places(page).waitFor();
+  assert.deepEqual(asks, [], "who comes with a link is not asked for another way in");
 
   const other = await visit(t, server);
   await other.goto(server.login);
