@@ -45,6 +45,20 @@ function covered(page) {
   });
 }
 
+test("without a model a workflow names its own demo, where it has one", async (t) => {
+  const server = await serve(t);
+  const page = await person(t, server);
+  await page.goto("/runs/new");
+  const workflow = page.getByLabel(text("new.workflow"), { exact: true });
+  for (const name of ["coach", "compliance", "pair"]) {
+    await workflow.selectOption(name);
+    await page.getByText(`holdshort demo ${name}`, { exact: true }).waitFor();
+  }
+  await workflow.selectOption("step_by_step");
+  await page.getByText("holdshort demo").waitFor({ state: "detached" });
+  await page.getByText(text("new.rehearsal.how")).waitFor();
+});
+
 test("a run that is started in the browser", async (t) => {
   const server = await serve(t, { workflows: { short: { workflow, rehearsal } } });
   const page = await person(t, server);
