@@ -26,13 +26,15 @@ agents:
         - {as: change, tool: edit_file, arguments: {path: share.py, old: "${OLD}", new: "${NEW}"}}
     - text: Done.
 `;
+/** What the run is asked to do, in more lines than a card begins with. */
+const TASK = ["Round it.", "One cent counts.", "So does half of one.", "Ask before you write.", "Write it once.", "Say why.", "Then stop."];
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 test("a card where there is little room", async (t) => {
   const server = await serve(t, { workflows: { long: { workflow, rehearsal } } });
   writeFileSync(join(server.workspace, "share.py"), `def share(cents, part, whole):\n    if part:\n${OLD}\n    return 0\n`);
   const config = { workspace: server.workspace, model: "rehearsal" };
-  const { id } = await server.api("POST", "/v1/runs", { workflow: "long", input: { task: "Round it." }, config });
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "long", input: { task: TASK.join("\n") }, config });
   const change = await eventually("the change to wait", async () => {
     const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);
     return items[0];
@@ -62,6 +64,37 @@ test("a card where there is little room", async (t) => {
     });
     assert(lefts.length > 1, "the line is longer than the screen");
     for (const left of lefts.slice(1)) assert(left > lefts[0], `${lefts}: it goes on further in than it begins`);
+  });
+
+  await t.test("it breaks between words: no number and no name is torn apart", async () => {
+    const torn = await card(phone).locator("tr.added .text bdi").evaluate((line) => {
+      const range = document.createRange();
+      const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      const found = [];
+      let before = { letter: " ", top: 0 };
+      for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+        for (let i = 0; i < node.length; i += 1) {
+          range.setStart(node, i);
+          range.setEnd(node, i + 1);
+          const { top, height } = range.getBoundingClientRect();
+          const letter = node.data[i];
+          const isBelow = top > before.top + height / 2;
+          if (/\w/.test(letter) && /\w/.test(before.letter) && isBelow) found.push(node.data.slice(Math.max(i - 8, 0), i + 8));
+          before = { letter, top };
+        }
+      }
+      return found;
+    });
+    assert.deepEqual(torn, []);
+  });
+
+  await t.test("a task of several lines is lines, and all of it is there on demand", async () => {
+    const more = card(phone).getByRole("button", { name: text("card.all", { n: TASK.length }), exact: true });
+    await card(phone).getByText(TASK[0]).waitFor();
+    assert.equal(await card(phone).getByText(TASK.at(-1)).count(), 0);
+    await more.click();
+    await card(phone).getByText(TASK.at(-1)).waitFor();
+    assert.deepEqual((await card(phone).getByText(TASK.at(-1)).innerText()).split("\n"), TASK, "a line break is no mark");
   });
 
   /** The rows of the bar: how many options each has, and how high the bar is. */

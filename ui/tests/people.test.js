@@ -264,6 +264,12 @@ test("people are added, changed and removed, and say themselves that they are aw
   await row(operator, "operator").waitFor();
   await button(operator, "people.add").click();
   await assertSound(operator, "a person to add");
+  // What sends it is in sight, however little room there is.
+  await operator.setViewportSize({ width: 390, height: 600 });
+  const sends = await operator.getByRole("dialog").getByRole("button", { name: text("people.save"), exact: true }).boundingBox();
+  assert(sends.y + sends.height <= 600, "the button is in sight");
+  assert(await operator.getByRole("dialog").evaluate((all) => all.scrollHeight > all.clientHeight), "the dialog is longer than its window");
+  await operator.setViewportSize({ width: 1280, height: 800 });
   // What is wrong stands at its field.
   await field(operator, "people.id").fill("engine");
   await field(operator, "people.time_zone").fill("near Berlin");
@@ -394,6 +400,9 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   await visitCard(anna, asked);
   await card(anna).getByText(text("card.withheld")).waitFor();
   await card(anna).getByText("/arguments/iban", { exact: true }).first().waitFor();
+  // One mark, and no object with members of its own.
+  await card(anna).getByText(text("card.covered"), { exact: true }).first().waitFor();
+  assert.equal(await card(anna).locator("dt").filter({ hasText: /^withheld$/ }).count(), 0);
   assert(!(await anna.content()).includes(secret), "it is nowhere in the page");
   await assertSound(anna, "a card of which something is withheld");
 

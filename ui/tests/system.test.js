@@ -139,6 +139,32 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await card(operator).getByText("it invents tools").waitFor({ state: "detached" });
 });
 
+test("what is frozen lets an agent elsewhere do nothing, and can be refused", async (t) => {
+  const server = await serve(t);
+  const asked = await server.agentAsks({ kind: "tool_approval", title: "Archive 41 stale branches" });
+  const released = asked.options.filter(({ effect }) => effect !== "refuse");
+  const refusal = asked.options.find(({ effect }) => effect === "refuse");
+  await server.api("POST", "/v1/system/freeze", { reason: "a leak" });
+  const page = await person(t, server);
+  await visitCard(page, asked);
+  await banner(page).waitFor();
+  await card(page).getByText(text("card.frozen.elsewhere")).waitFor();
+  for (const { label } of released) {
+    assert(await option(page, label).isDisabled(), label);
+    await option(page, label).getByText(text("card.frozen"), { exact: true }).waitFor();
+  }
+  await assertSound(page, "a call that is frozen");
+  await page.keyboard.press("a");
+  await card(page).getByRole("status").filter({ hasText: text("card.frozen") }).waitFor();
+  // Told live, both ways.
+  await server.api("POST", "/v1/system/unfreeze", {});
+  await eventually("what releases it to be back", () => option(page, released[0].label).isEnabled());
+  await server.api("POST", "/v1/system/freeze", { reason: "another leak" });
+  await eventually("what releases it to be refused", () => option(page, released[0].label).isDisabled());
+  await option(page, refusal.label).click();
+  await outcome(page, /rejected .* by operator/).waitFor();
+});
+
 test("a card says where a part of it did not load", async (t) => {
   const server = await serve(t, { workflows: { tour: TOUR } });
   const { id, open } = await startTour(server);
@@ -285,7 +311,7 @@ test("the journal is searched, shown as it is stored, and verified", async (t) =
   assert.deepEqual(asksInfo, [], "a reviewer's page asks for nothing that it is refused");
 });
 
-test("rows of the inbox say who is asked and who has voted, and the badge counts all", async (t) => {
+test("rows of the inbox say who is asked and who has voted, and the badge counts what waits for them", async (t) => {
   const server = await serve(t);
   for (const id of ["anna", "ben"]) await set(server, id, ["reviewer"], ["legal"]);
   await set(server, "cleo", ["reviewer"], ["finance"]);
@@ -303,13 +329,18 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
   await visitCard(anna, two);
   await option(anna, two.options[0].label).click();
   await line(anna, "Of two").getByText(text("asked.votes", { n: 1, of: 2 })).waitFor();
-  await line(anna, "Of two").getByText(text("asked.you")).waitFor();
+  const you = line(anna, "Of two").getByText(text("asked.you"));
+  await you.waitFor();
+  const edges = await you.evaluate((said) => [said.getBoundingClientRect().right, said.parentElement.getBoundingClientRect().right]);
+  assert(edges[0] <= edges[1], `${edges}: what concerns her is not cut off`);
   await anna.goto("/");
   const places = anna.getByRole("navigation", { name: text("app.navigation") });
-  await places.getByText("2", { exact: true }).waitFor();
+  // What waits for others after her vote stands in the list, and not in the number.
+  await line(anna, "Of two").waitFor();
+  await places.getByText("1", { exact: true }).waitFor();
   await anna.getByLabel(text("which.me"), { exact: true }).check();
   await anna.getByText(text("inbox.empty")).waitFor();
-  await places.getByText("2", { exact: true }).waitFor();
+  await places.getByText("1", { exact: true }).waitFor();
 
   const approve = (who, interrupt) => as(t, server, who).then(async (page) => {
     await visitCard(page, interrupt);

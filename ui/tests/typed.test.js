@@ -57,6 +57,36 @@ test("a typed answer is what a person chose", async (t) => {
     assert.equal(await card(page).getByText(/\+4/).count(), 0);
   });
 
+  await t.test("what is missing is not sent as JSON either", async () => {
+    const asked = await ask(pydantic.Training);
+    await press("card.edit.json");
+    const box = field(text("card.edit.json"));
+    await box.fill("{}");
+    const answer = card(page).getByRole("button", { name: text("card.edit.wrong", { option: "Answer" }), exact: true });
+    assert.equal(await answer.getAttribute("aria-disabled"), "true");
+    await answer.click({ force: true });
+    await wrong(text("card.edit.missing")).first().waitFor();
+    assert.equal(await status(asked), "open");
+    await box.fill('{"sport": "bike", "ill": false, "hours": 5, "when": "2026-05-30"}');
+    await option(page, "Answer").click();
+    assert.deepEqual(await answered(asked), { sport: "bike", ill: false, hours: 5, when: "2026-05-30" });
+  });
+
+  await t.test("keys that have nothing to do beside a form, or on a card that is settled, say so", async () => {
+    const asked = await ask(pydantic.Training);
+    const says = (key, name) => card(page).getByRole("status").filter({ hasText: text(key, { key: name }) }).waitFor();
+    for (const key of ["a", "e", "r"]) {
+      await page.keyboard.press(key);
+      await says("card.key.idle", key);
+    }
+    const edit = { sport: "bike", ill: false, hours: 5, when: "2026-05-30" };
+    const { version } = await server.api("GET", `/v1/interrupts/${asked.id}`);
+    await server.api("POST", `/v1/interrupts/${asked.id}/decisions`, { option: "answer", version, edit });
+    await outcome(page, /answered Answer by operator/).waitFor();
+    await page.keyboard.press("e");
+    await says("card.key.none", "e");
+  });
+
   await t.test("by the keyboard alone", async () => {
     const asked = await ask(pydantic.Training);
     await field(/^sport/).focus();

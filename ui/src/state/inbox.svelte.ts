@@ -1,6 +1,6 @@
 // What waits for a person: the open interrupts in the server's order. Fills by itself while the page is open.
 import { get, query } from "../api/client";
-import type { Event, Interrupt, List } from "../api/types";
+import type { Event, Interrupt, List, Vote } from "../api/types";
 import { route } from "./route.svelte";
 import { live, session } from "./session.svelte";
 
@@ -23,6 +23,17 @@ export const inbox = $state({
   /** What expired while the page was open, until somebody has seen it. */
   expired: [] as { id: string; title: string }[],
 });
+
+/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. */
+export function standing(votes: readonly Vote[], who: string | undefined): Vote | undefined {
+  const newest = votes.at(-1);
+  const own = votes.find((vote) => vote.by === who);
+  return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
+}
+
+/** How many wait for whoever is signed in: what others decide, and what waits for others after their vote, does not. */
+export const waiting = (): number =>
+  inbox.all.filter(({ you, votes = [] }) => you?.may_decide !== false && !standing(votes, session.me?.person)).length;
 
 type Listener = (event: Event) => void;
 const listeners = new Set<Listener>();

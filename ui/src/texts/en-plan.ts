@@ -16,6 +16,7 @@ export const plan = {
   "card.edit.send.review": "Release the edited text",
   "card.edit.send.checkpoint": "Go ahead with the edited input",
   "card.edit.same": "{option}: nothing is changed yet",
+  "card.edit.frozen": "{option}: frozen",
   "card.edit.wrong": "{option}: not complete or valid yet",
   "card.edit.back": "Back to the options",
   "card.edit.content": "Text",

@@ -1,8 +1,8 @@
 // English, of the installation: what is frozen, the keys of agents, the journal. Comes with the places that speak of them.
 
 export const system = {
-  "system.title": "Installation",
-  "system.places": "Parts of the installation",
+  "system.title": "System",
+  "system.places": "Parts of the system",
   "system.freezes": "Freezes",
   "system.keys": "Keys",
   "system.audit": "Audit",
@@ -12,7 +12,7 @@ export const system = {
   "system.copied": "Copied",
   "system.copy.not": "This browser does not let the page copy: select the text.",
 
-  "freeze.banner": "Everything is frozen: decisions are taken, and nothing starts.",
+  "freeze.banner": "Everything is frozen: nothing starts. Decisions are taken and wait; an agent that runs elsewhere can only be stopped.",
   "freeze.since": "since {time} by {who}",
   "freeze.why": "Why",
   "freeze.unsaid": "No reason was recorded.",
@@ -20,14 +20,14 @@ export const system = {
   "freeze.run": "Run {name}",
   "freeze.workflow": "Workflow {name}",
   "freeze.agent": "Agent {name}",
-  "freeze.held": "{what} is frozen: decisions are taken, and nothing of it starts.",
+  "freeze.held": "{what} is frozen: nothing of it starts. Decisions are taken and wait; an agent that runs elsewhere can only be stopped.",
   "freeze.see": "What is frozen",
   "freeze.nothing": "Nothing is frozen.",
   "freeze.how": "What is frozen starts no tool and no model call, and no deadline of it runs out. What was under way comes to its end; decisions are taken and wait, but nothing is released to an agent that runs elsewhere.",
   "freeze.do": "Freeze",
   "freeze.do.run": "Freeze this run",
   "freeze.do.workflow": "Freeze this workflow",
-  "freeze.title": "What is not to go on?",
+  "freeze.title": "What should be frozen?",
   "freeze.title.of": "Freeze: {what}?",
   "freeze.what": "What",
   "freeze.what.all": "Everything",

@@ -40,7 +40,7 @@ export const en = {
   "time.ago": "{age} ago",
 
   "inbox.title": "Inbox",
-  "inbox.list": "What waits for you",
+  "inbox.list": "What waits",
   "inbox.empty": "Nothing waits for you.",
   "inbox.empty.how": "When an agent holds short, it appears here by itself.",
   "inbox.empty.start": "Start a run",
@@ -114,6 +114,7 @@ export const en = {
   "card.all.long": "Show all of it",
   "card.less": "Show less",
 
+  "card.covered": "withheld",
   "card.frozen": "Frozen",
   "card.warnings": "Not what it looks like",
   "card.warning.hidden_characters": "Characters that hide what you see; they are marked.",

@@ -56,6 +56,12 @@ export function withoutReleases(interrupt: Interrupt): Interrupt {
   return { ...interrupt, options: interrupt.options.filter((offer) => !releases(offer) && offer.effect !== "replan") };
 }
 
+/** Whether the server refuses it while its agent is frozen: one that runs elsewhere goes on as soon as it is told, so only
+ *  what stops it is taken. */
+export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
+  return Boolean(interrupt.frozen) && interrupt.origin === "external" && !STOP.includes(offer.effect);
+}
+
 /** Whether it ends the run: said beside its label, since nothing asks again. */
 export function endsRun(offer: Offer): boolean {
   return ENDS.includes(offer.effect);

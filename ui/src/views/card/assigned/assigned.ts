@@ -1,5 +1,5 @@
-// Who decides on an interrupt, in words; and which votes agree with the newest one.
-import type { Assignment, Interrupt, NextEscalation, Quorum, Vote } from "../../../api/types";
+// Who decides on an interrupt, in words.
+import type { Assignment, Interrupt, NextEscalation, Quorum } from "../../../api/types";
 import { moment } from "../../../parts/age";
 import { plain } from "../../../parts/plain";
 import { t } from "../../../parts/later/people-words";
@@ -28,11 +28,4 @@ export function askedOnce(assignment: Assignment): string {
 /** What comes next while nobody decides: who is asked then. */
 export function escalated({ at, approvers = [], groups = [], replace }: NextEscalation): string {
   return t(replace ? "assigned.escalates.instead" : "assigned.escalates.too", { time: moment(at), who: asked(approvers, groups, {}) });
-}
-
-/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. */
-export function standing(votes: readonly Vote[], who: string | undefined): Vote | undefined {
-  const newest = votes.at(-1);
-  const own = votes.find((vote) => vote.by === who);
-  return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
 }
