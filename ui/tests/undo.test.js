@@ -118,6 +118,14 @@ ${calls.join("\n")}
   await dialog.getByText("file11.txt").waitFor();
   await dialog.getByText("file30.txt").waitFor();
   await dialog.getByText(text("trial.affected.more", { n: 4 })).waitFor();
+  // However long it is, its buttons are in sight.
+  await page.setViewportSize({ width: 390, height: 600 });
+  assert(await dialog.evaluate((all) => all.scrollHeight > all.clientHeight), "the dialog is longer than its window");
+  for (const name of ["Undo the changes", text("card.confirm.back")]) {
+    const { y, height } = await dialog.getByRole("button", { name }).boundingBox();
+    assert(y >= 0 && y + height <= 600, `${name}: out of sight`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
   await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
   await page.getByRole("button", { name: text("card.edit.back"), exact: true }).click();
   await option(page, "Undo the changes").click();
