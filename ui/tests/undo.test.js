@@ -121,7 +121,7 @@ ${calls.join("\n")}
   // However long it is, its buttons are in sight.
   await page.setViewportSize({ width: 390, height: 600 });
   assert(await dialog.evaluate((all) => all.scrollHeight > all.clientHeight), "the dialog is longer than its window");
-  for (const name of ["Undo the changes", text("card.confirm.back")]) {
+  for (const name of ["Undo some of them", text("card.confirm.back")]) {
     const { y, height } = await dialog.getByRole("button", { name }).boundingBox();
     assert(y >= 0 && y + height <= 600, `${name}: out of sight`);
   }
