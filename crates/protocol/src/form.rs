@@ -152,8 +152,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// The form of a schema, with the names that are required. A value is null, which fits nothing, unless the schema gives it;
-/// the person writes the rest.
+/// The form of a schema, with the names that are required. A value is null unless the schema gives it; the person
+/// writes the rest, and an editor refuses what nobody wrote.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

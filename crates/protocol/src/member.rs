@@ -2,6 +2,7 @@
 //! was typed, and how such an answer is told to people. What no form can be made of is written as JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
 
@@ -140,7 +141,10 @@ impl Takes {
             return Some(Self::OneOf(vec![value.clone()]));
         }
         if let Some(values) = schema.get("enum") {
-            return values.as_array().filter(|values| !values.is_empty()).cloned().map(Self::OneOf);
+            let values = values.as_array().filter(|values| !values.is_empty())?;
+            // Two that read alike (`1` and `"1"`) can not be told apart by whoever chooses.
+            let words: BTreeSet<String> = values.iter().map(told).collect();
+            return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }
         Some(match schema.get("type")?.as_str()? {
             "string" => Self::Text,

@@ -180,17 +180,24 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Where whoever asked is told, and who it is; `None`: nowhere, or that can not be read. Whether they may be told there is
-    /// not asked.
-    pub async fn place(&self, app: &App, id: &InterruptId) -> Option<Place> {
+    /// Where whoever asked is told, and who it is; `None`: nowhere. Whether they may be told there is not asked.
+    pub async fn place(&self, app: &App, id: &InterruptId) -> Result<Option<Place>, NoCallback> {
+        Box::pin(self.placed(app, id)).await.map_err(|refused| {
+            tracing::warn!(interrupt = %id, why = refused.0.detail, "where an agent is told can not be read");
+            NoCallback::NotNow
+        })
+    }
+
+    async fn placed(&self, app: &App, id: &InterruptId) -> Answer<Option<Place>> {
         if self.reach == Reach::Off {
-            return None;
+            return Ok(None);
         }
-        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await.ok()?;
-        let host = self.to(stored?.url, None).ok()?.place();
-        let row = app.journal().interrupt(id).await.ok()??;
-        let run = app.driver.load(&row.run).await.ok()?;
-        Some(Place { host, asker: run.starter().unwrap_or_default().to_owned() })
+        let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
+        let Some(Ok(channel)) = stored.map(|stored| self.to(stored.url, None)) else { return Ok(None) };
+        let Some(row) = app.journal().interrupt(id).await? else { return Ok(None) };
+        let run = app.driver.load(&row.run).await?;
+        let asker = run.starter().unwrap_or_default().to_owned();
+        Ok(Some(Place { host: channel.place(), asker }))
     }
 
     /// Where whoever asked is told, and of what.

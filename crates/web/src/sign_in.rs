@@ -440,7 +440,7 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
         interrupt,
         person: invited.person,
         subject: view::interrupt::bound(app, &asked).await?,
-        expires_at: now.plus_ms(SIGNED_IN_PAGE_MS),
+        expires_at: now.plus_ms(SIGNED_IN_PAGE_MS.min(invited.lasts_ms)),
         key: None,
         made_at: Some(now),
         seq: Some(invited.seq),

@@ -323,8 +323,9 @@ impl Prompt {
     /// What came back from the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        // What an answer begins with may be the answer.
-        let is_same = self.interrupt.kind != Kind::Question && saved == editing.text.trim_end_matches('\n');
+        // What an answer begins with may be the answer, but for what the editor left to be filled in.
+        let may_stand = self.interrupt.kind == Kind::Question && !has_blanks(editing);
+        let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
         if saved.trim().is_empty() || is_same {
             return Reaction::Ask(vec!["  Nothing changed, nothing sent.".to_owned()]);
         }
@@ -562,5 +563,19 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
 
 #[cfg(test)]
 mod number_tests;
+/// Whether the editor began with something that nobody has chosen.
+fn has_blanks(editing: &Editing) -> bool {
+    fn is_blank(value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::Array(items) => items.iter().any(is_blank),
+            Value::Object(members) => members.values().any(is_blank),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    matches!(editing.form, Form::Json)
+        && serde_json::from_str(&editing.text).is_ok_and(|value| is_blank(&value))
+}
+
 #[cfg(test)]
 mod tests;

@@ -89,6 +89,8 @@ pub fn check(
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
+            // Somebody else is named: that is not what stands already.
+            && (decision.on_behalf_of.is_none() || made.on_behalf_of == decision.on_behalf_of)
     };
     if let Some(made) = interrupt.votes.iter().find(|made| same(made)) {
         // Who may count in several stages says the same in each.

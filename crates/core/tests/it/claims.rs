@@ -281,7 +281,10 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
             said.iter().map(|name| ("ann".to_owned(), (*name).to_owned())).collect();
         assert_eq!(settled, expected, "{said:?}");
         assert_eq!(interrupt.decided_by(), ["ann"], "who decided is who is signed in");
-        assert_eq!(told(&mut world, &ann, decide(Some("carl"))), "–", "{said:?}");
+        assert_eq!(told(&mut world, &ann, decide(said)), "–", "{said:?}");
+        assert_eq!(told(&mut world, &ann, decide(None)), "–", "{said:?}");
+        // Somebody else is named: that is another decision, and too late.
+        assert_eq!(told(&mut world, &ann, decide(Some("carl"))), "✗ AlreadyResolved", "{said:?}");
     }
 }
 

@@ -16,7 +16,7 @@ pub const CALLED_AT_HOST: usize = 2;
 /// How long one is put off for which there is no room: a quarter of its age, so that many that wait for long are looked at
 /// seldom, but never shorter or longer than this.
 pub const PUT_OFF_LEAST: Duration = Duration::from_millis(250);
-pub const PUT_OFF_MOST: Duration = Duration::from_mins(5);
+pub const PUT_OFF_MOST: Duration = Duration::from_mins(1);
 /// Deliveries of a channel that are gathered at a time: what is beyond them is another message.
 pub const GATHERED: usize = 500;
 /// Messages that one more of the same interrupt changes: reminders have a limit far below.

@@ -32,7 +32,7 @@ pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + '
 
 pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallback>> + Send + 'a>>;
 
-pub type PlaceOf<'a> = Pin<Box<dyn Future<Output = Option<Place>> + Send + 'a>>;
+pub type PlaceOf<'a> = Pin<Box<dyn Future<Output = Result<Option<Place>, NoCallback>> + Send + 'a>>;
 
 /// What an agent shares with others that are told.
 pub struct Place {
@@ -82,7 +82,7 @@ pub trait Pages: Send + Sync + 'static {
     /// Nothing can be brought to a browser any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Where an agent is told this, and who it is; `None`: nowhere, or that is not known. What it is told is not read.
+    /// Where an agent is told this, and who it is; `None`: nowhere. What it is told is not read.
     fn place<'a>(&'a self, delivery: &'a Delivery) -> PlaceOf<'a>;
 
     /// Where this is told, and how what it tells of was resolved.

@@ -318,6 +318,23 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
+/// Nothing is sent. Where that is for now alone it is an attempt that failed: one that was only left would be claimed before
+/// all others, again and again.
+async fn not_told<J: Journal, C: Clock, E: Executor>(
+    driver: &Driver<J, C, E>,
+    channel: &Channel,
+    around: Around<'_>,
+    delivery: Delivery,
+    why: NoCallback,
+) -> Result<(), Error> {
+    let now = driver.clock().now();
+    let written = match why {
+        NoCallback::Never(why) => settle(driver, channel, around, verdict::dropped(delivery, why, now)).await,
+        NoCallback::NotNow => conclude(driver, channel, around, delivery, &unread(), now).await,
+    };
+    written.map(drop)
+}
+
 /// It goes where the agent said that asked, signed with the secret that it gave.
 async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
@@ -328,7 +345,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     // A host takes a few at once, and a few more wait here. Others are given back, so that all that wait for a host that does
     // not answer are in nobody's way.
     let _turn = match around.pages.place(&delivery).await {
-        Some(Place { host, asker }) => {
+        Err(why) => return not_told(driver, channel, around, delivery, why).await,
+        Ok(Some(Place { host, asker })) => {
             let Some(room) = around.turns.room(&asker, &host) else {
                 let put_off = verdict::put_off(delivery, driver.clock().now());
                 driver.journal().settle_delivery(put_off).await?;
@@ -336,22 +354,13 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
             };
             Some((room, around.turns.at(&host).await))
         }
-        None => None,
+        Ok(None) => None,
     };
     // What is told, and where, is read once it is its turn: it may have been forgotten while others were told there.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
-        Err(why) => {
-            // An attempt that failed: one that was only left would be claimed before all others, again and again.
-            let written = match why {
-                NoCallback::Never(why) => {
-                    settle(driver, channel, around, verdict::dropped(delivery, why, began)).await
-                }
-                NoCallback::NotNow => conclude(driver, channel, around, delivery, &unread(), began).await,
-            };
-            return written.map(drop);
-        }
+        Err(why) => return not_told(driver, channel, around, delivery, why).await,
     };
     let message = match compose(driver, channel, around.pages, &delivery).await? {
         Composed::Ready(message) => Message { resolution: Some(resolution), ..*message },

@@ -35,7 +35,7 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Fails what waited too long, and forgets what is old enough. How many of each. While everything is frozen nothing is
     /// sent, so nothing waits too long. Who was told is kept as long as what runs said (`kept`), and never less than
-    /// [`DELIVERY_ATTEMPTS`] (contract E19).
+    /// [`DELIVERY_ATTEMPTS`] (contract E19): for so long where what runs said is kept for ever.
     pub async fn forget_deliveries(&self, kept: Option<Duration>) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
         let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));

@@ -8,8 +8,10 @@ use holdshort_core::time::Timestamp;
 use holdshort_notify::{Sent, Verdict};
 use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 
-use super::limits::{CHANNEL_FAILS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
+use super::limits::{CHANNEL_FAILS, DELIVERY_WAITS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
+
+const NO_ROOM: &str = "it waited too long: whoever is told there has not answered";
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
@@ -39,9 +41,21 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// One for which there is no room at the moment: any node may have it in a while. It was not tried.
+/// One for which there is no room at the moment: any node may have it in a while. It was not tried. One that has waited as
+/// long as any delivery may has failed.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
+    if age > DELIVERY_WAITS {
+        let delivery = Delivery {
+            state: DeliveryState::Failed,
+            next_at: None,
+            node: None,
+            error: Some(NO_ROOM.to_owned()),
+            ended_at: Some(now),
+            ..delivery
+        };
+        return Settled { delivery, attempt: None };
+    }
     let wait = (age / 4).clamp(PUT_OFF_LEAST, PUT_OFF_MOST);
     let next_at = Some(now.plus_ms(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)));
     Settled { delivery: Delivery { next_at, node: None, ..delivery }, attempt: None }
@@ -144,7 +158,7 @@ mod tests {
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::of_nothing();
-        let now = Timestamp::from_millis(10_000_000);
+        let now = Timestamp::from_millis(1_000_000_000);
         let due = |age| Delivery {
             delivery: DeliveryId::from_text("dlv_01k6f0000000000000000000aa".to_owned()),
             channel: "agent-callbacks".to_owned(),
@@ -162,11 +176,15 @@ mod tests {
             error: Some("answered 503".to_owned()),
             ended_at: None,
         };
-        for (age, wait) in [(0, 250), (1_000, 250), (4_000, 1_000), (60_000, 15_000), (9_000_000, 300_000)] {
+        for (age, wait) in [(0, 250), (1_000, 250), (4_000, 1_000), (60_000, 15_000), (9_000_000, 60_000)] {
             let next_at = Some(now.plus_ms(wait));
             let waits = Delivery { next_at, node: None, ..due(age) };
             assert_eq!(put_off(due(age), now), Settled { delivery: waits, attempt: None }, "{age}");
         }
+        let week = u64::try_from(DELIVERY_WAITS.as_millis()).expect("milliseconds of a week");
+        let over = put_off(due(week + 1), now).delivery;
+        assert_eq!((over.state, over.next_at, over.ended_at), (DeliveryState::Failed, None, Some(now)));
+        assert_eq!(put_off(due(week), now).delivery.state, DeliveryState::Waiting);
     }
 
     /// How long it fails is counted from attempt to attempt: what it was long ago disables nothing.

@@ -49,6 +49,7 @@ fn anything_else_is_written_as_json() {
         json!({"type": "object", "properties": {"a": {"type": "array"}}}),
         json!({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}),
         json!({"type": "object", "properties": {"a": {}}}),
+        json!({"type": "object", "properties": {"a": {"enum": ["1", 1]}}}),
         json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}]}}}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "if": {}}),

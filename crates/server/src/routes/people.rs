@@ -76,7 +76,7 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
     // Nothing is read after the change: what was done is never told as having failed.
-    let named = view::left::named(&caller.app, &id, &reader).await?;
+    let named = view::left::named(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.left_to(&system.people)))
 }

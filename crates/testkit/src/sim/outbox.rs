@@ -228,7 +228,7 @@ impl Pages for Hands {
     }
 
     fn place<'a>(&'a self, _: &'a Delivery) -> PlaceOf<'a> {
-        Box::pin(async { None })
+        Box::pin(async { Ok(None) })
     }
 
     fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackOf<'a> {

@@ -197,7 +197,9 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     }
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
     assert!(
-        status == 422 && page.contains("`x` is none of the parts") && page.contains("x</textarea>"),
+        status == 422
+            && page.contains("<code>x</code> is none of the parts")
+            && page.contains("x</textarea>"),
         "{page}"
     );
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\n"), ("confirm", "yes")]).await;

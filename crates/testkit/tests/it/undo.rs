@@ -347,7 +347,9 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     let some = |keep| [("option", "keep_some"), ("keep", keep), ("confirm", "yes")];
     let (status, page) = send(&some("kept2")).await;
     assert!(
-        status == 422 && page.contains("What you undo") && page.contains("`kept2` is none of the parts"),
+        status == 422
+            && page.contains("What you undo")
+            && page.contains("<code>kept2</code> is none of the parts"),
         "{page}"
     );
     assert_eq!(played.tree()["kept2"], "644 mine\n", "nothing has happened yet");

@@ -10,7 +10,6 @@ use super::assignment::Reader;
 use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
-use crate::problem::Answer;
 
 /// The open interrupts whose assignment names a person. Read while they are there: what their leaving empties names them no
 /// more.
@@ -27,15 +26,21 @@ struct Asked {
     starter: Option<String>,
 }
 
-pub async fn named(app: &App, person: &str, reader: &Reader) -> Answer<Named> {
+/// What can not be read keeps nobody from being removed.
+pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
     let marks = Some(vec![mark::person(person)]);
     let filter = InterruptFilter { marks, open: Some(true), ..InterruptFilter::default() };
-    let page = app.journal().interrupts(&filter, None, LEFT_INTERRUPTS).await?;
+    let page = match app.journal().interrupts(&filter, None, LEFT_INTERRUPTS).await {
+        Ok(page) => page,
+        Err(error) => {
+            tracing::error!(%error, "what a person leaves is not told");
+            return Named { asked: Vec::new(), is_cut: true };
+        }
+    };
     let mut named = Named { asked: Vec::new(), is_cut: page.next.is_some() };
     for row in &page.items {
         let (interrupt, starter) = match interrupt::read(app, row).await {
             Ok(read) => read,
-            // What can not be read keeps nobody from being removed.
             Err(refused) => {
                 tracing::error!(interrupt = %row.interrupt, detail = %refused.0.detail, "left out of what a person leaves");
                 named.is_cut = true;
@@ -56,7 +61,7 @@ pub async fn named(app: &App, person: &str, reader: &Reader) -> Answer<Named> {
             starter,
         });
     }
-    Ok(named)
+    named
 }
 
 impl Named {

@@ -279,6 +279,8 @@ fn an_answer_of_data_is_json() {
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
         let begun = "{\n  \"day\": null,\n  \"hours\": null\n}";
         assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
+        let Reaction::Ask(told) = prompt.edited(&editing, begun, paint) else { panic!("nobody wrote that") };
+        assert_eq!(told, ["  Nothing changed, nothing sent."], "{pick}");
         let edit = serde_json::json!({"day": "mon", "hours": 0});
         let Reaction::Ask(_) = prompt.edited(&editing, &edit.to_string(), paint) else {
             panic!("sent unseen")
