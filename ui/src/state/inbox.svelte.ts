@@ -24,16 +24,16 @@ export const inbox = $state({
   expired: [] as { id: string; title: string }[],
 });
 
-/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. */
-export function standing(votes: readonly Vote[], who: string | undefined): Vote | undefined {
+/** The vote of somebody in the stage that it is at, where it agrees with the newest: any other one is reset, or settles nothing. */
+export function standing({ votes = [], assignment }: Interrupt, who: string | undefined): Vote | undefined {
   const newest = votes.at(-1);
-  const own = votes.find((vote) => vote.by === who);
+  const own = votes.find((vote) => vote.by === who && (vote.stage ?? assignment.stage) === assignment.stage);
   return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
 }
 
 /** How many wait for whoever is signed in: what others decide, and what waits for others after their vote, does not. */
 export const waiting = (): number =>
-  inbox.all.filter(({ you, votes = [] }) => you?.may_decide !== false && !standing(votes, session.me?.person)).length;
+  inbox.all.filter((item) => item.you?.may_decide !== false && !standing(item, session.me?.person)).length;
 
 type Listener = (event: Event) => void;
 const listeners = new Set<Listener>();

@@ -320,11 +320,18 @@ impl Prompt {
         Some(reaction)
     }
 
+    /// Whether nobody has written anything of it yet.
+    fn is_begun(&self, editing: &Editing) -> bool {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == editing.option);
+        offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
+    }
+
     /// What came back from the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
         // What an answer begins with may be the answer, but for what the editor left to be filled in.
-        let may_stand = self.interrupt.kind == Kind::Question && !has_blanks(editing);
+        let may_stand =
+            self.interrupt.kind == Kind::Question && !(self.is_begun(editing) && has_blanks(editing));
         let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
         if saved.trim().is_empty() || is_same {
             return Reaction::Ask(vec!["  Nothing changed, nothing sent.".to_owned()]);
@@ -561,8 +568,6 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     Filling::of(schema)
 }
 
-#[cfg(test)]
-mod number_tests;
 /// Whether the editor began with something that nobody has chosen.
 fn has_blanks(editing: &Editing) -> bool {
     fn is_blank(value: &Value) -> bool {
@@ -577,5 +582,7 @@ fn has_blanks(editing: &Editing) -> bool {
         && serde_json::from_str(&editing.text).is_ok_and(|value| is_blank(&value))
 }
 
+#[cfg(test)]
+mod number_tests;
 #[cfg(test)]
 mod tests;

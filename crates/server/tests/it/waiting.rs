@@ -183,10 +183,10 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
 async fn no_deadline_runs_out_while_everything_is_frozen() {
     let served = Served::new().await;
     let (agent, operator) = (served.agent(), served.operator());
-    let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "expires_in_ms": 1_000});
+    let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "expires_in_ms": 4_000});
     let asked = created(agent.post("/v1/interrupts", &ask).await);
     ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
-    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+    tokio::time::sleep(std::time::Duration::from_millis(4_500)).await;
     assert_eq!(ok(operator.get(&path_of(&asked)).await)["status"], "open");
     ok(operator.post("/v1/system/unfreeze", &json!({})).await);
     let ended = until(&operator, &path_of(&asked), |shown| shown["status"] == "resolved").await;

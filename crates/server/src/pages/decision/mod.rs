@@ -12,10 +12,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::interrupt::Effect;
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
-use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Outcome};
+use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Offer, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
 use holdshort_web::body::Body;
@@ -25,6 +26,7 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use minijinja::context;
 use minijinja::value::Serde;
+use serde_json::Value;
 
 use self::card::Card;
 use self::form::{Form, Typed};
@@ -71,7 +73,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     // What a form can get wrong counts only where there is still something to decide, and by whom.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
-    let may_decide = interrupt.you.as_ref().is_some_and(|you| you.may_decide);
+    let may_decide = interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(&interrupt);
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_decide && !problems.is_empty() {
         return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
@@ -106,6 +108,21 @@ enum News<'a> {
     TooLate,
 }
 
+/// Whether it is the reader's own work: they may not release it, and may stop it.
+fn stops_alone(interrupt: &Interrupt) -> bool {
+    let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
+    code == Some(Code::OwnWork.as_str())
+}
+
+fn without_releases(interrupt: &Interrupt) -> Interrupt {
+    let stops = |offer: &&Offer| {
+        let effect: Option<Effect> = serde_json::from_value(Value::from(&*offer.effect)).ok();
+        effect.is_some_and(|effect| !effect.lets_go_on())
+    };
+    let options = interrupt.options.iter().filter(stops).cloned().collect();
+    Interrupt { options, ..interrupt.clone() }
+}
+
 /// `number`: what a person types who came by a link that was sent to them. It counts once, so nothing is asked after that.
 fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
     let judged = JudgedCall::of(interrupt);
@@ -120,7 +137,9 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::None if interrupt.status == InterruptStatus::Resolved => (StatusCode::OK, "Already decided"),
         News::None => (StatusCode::OK, card.kind),
     };
-    let may_decide = interrupt.you.as_ref().is_none_or(|you| you.may_decide);
+    let held = stops_alone(interrupt).then(|| without_releases(interrupt));
+    let interrupt = held.as_ref().unwrap_or(interrupt);
+    let may_decide = interrupt.you.as_ref().is_none_or(|you| you.may_decide) || held.is_some();
     let form = match &news {
         _ if interrupt.status == InterruptStatus::Resolved || !may_decide => None,
         News::Decided if number.is_some() => None,

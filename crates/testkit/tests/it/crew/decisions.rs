@@ -171,7 +171,8 @@ async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     let (status, told) = resume(&server, &service, &task, &of(" bob@example.com ")).await;
     assert_eq!(status, 200, "{told}");
     // The first decision counts, and whom it names.
-    assert_eq!(resume(&server, &service, &task, &of("carl@example.com")).await.0, 200);
+    assert_eq!(resume(&server, &service, &task, &of("bob@example.com")).await.0, 200);
+    assert_eq!(resume(&server, &service, &task, &of("carl@example.com")).await.0, 409);
 
     let [made] = &server.events_of(&task, "decision_made").await[..] else { panic!("one decision") };
     let by = (&made["actor"]["id"], &made["data"]["on_behalf_of"]);
