@@ -107,6 +107,17 @@ async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> 
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
+/// The stream of all that happens, open in a browser.
+async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
+    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let request = client.request(Method::GET, format!("{}/v1/events", server.base()));
+    let request = request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret);
+    let mut stream = request.header("accept", "text/event-stream").send().await.expect("a stream");
+    assert_eq!(stream.status().as_u16(), 200);
+    stream.chunk().await.expect("a stream").expect("where it starts");
+    stream
+}
+
 /// Whom the people are.
 async fn known(server: &TestServer, id: &str) -> u16 {
     server.get(&format!("/v1/people/{id}")).await.status
@@ -150,7 +161,7 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     );
     assert_eq!(known(&server, "ada").await, 200, "they are among the people");
 
-    // A second browser, and a socket of the first.
+    // A second browser; a socket and a stream of the first.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
     let of_ben = ask(&server, &login, Method::DELETE, "/v1/people/ben/logins").await;
     assert_eq!((of_ben.0, &of_ben.1["code"]), (403, &json!("forbidden_role")), "of others an admin says it");
@@ -163,6 +174,7 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     socket.send(Message::text(hello.to_string())).await.expect("it is open");
     let first = socket.next().await.expect("a frame").expect("a frame");
     assert!(first.to_text().is_ok_and(|text| text.contains("\"welcome\"")), "{first:?}");
+    let mut stream = followed(&server, &login).await;
     assert_eq!(ask(&server, &other, Method::DELETE, "/v1/logins").await.0, 204);
     let mut last = String::new();
     while let Some(Ok(frame)) = socket.next().await {
@@ -173,6 +185,11 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
         }
     }
     assert!(last.contains("access_ended"), "{last}");
+    let mut told = String::new();
+    while let Ok(Some(chunk)) = stream.chunk().await {
+        told.push_str(&String::from_utf8_lossy(&chunk));
+    }
+    assert!(told.contains("event: problem") && told.contains("access_ended"), "{told}");
     for login in [&login, &other] {
         assert_eq!(ask(&server, login, Method::GET, "/v1/login").await.0, 401);
     }
