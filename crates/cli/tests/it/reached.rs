@@ -197,6 +197,48 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
     assert!(ran.code == 2 && ran.err.contains("names everybody"), "{ran:?}");
 }
 
+/// The fourth to come is the one that came before, and says that they are somebody else.
+#[test]
+fn clients_of_a_named_proxy_are_rated_apart_and_those_of_any_other_as_one() {
+    const CAME: [&str; 5] =
+        ["203.0.113.9", "203.0.113.9", "203.0.113.9", "198.51.100.1, 203.0.113.9", "203.0.113.10"];
+    const SERVED: u16 = 403;
+    const REFUSED: u16 = 429;
+    let table = [
+        ("127.0.0.1", [(SERVED, 1), (SERVED, 0), (REFUSED, 0), (REFUSED, 0), (SERVED, 1)]),
+        ("10.0.0.0/8", [(SERVED, 1), (SERVED, 0), (REFUSED, 0), (REFUSED, 0), (REFUSED, 0)]),
+    ];
+    for (proxy, expected) in table {
+        let home = Home::new();
+        let people = people(&home);
+        fs::create_dir_all(home.data()).unwrap();
+        let config = home.data().join("holdshort.toml");
+        fs::write(&config, format!("proxy = [\"{proxy}\"]\nsign_in_rate = 2\n")).unwrap();
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+        let serving = home.serve_at("127.0.0.1:0", &[&PUBLIC[..], &["--people", &people]].concat());
+        let at = at(&serving);
+        for (client, (status, left)) in CAME.into_iter().zip(expected) {
+            let forwarded = format!("x-forwarded-for: {client}");
+            let headers = [
+                "host: holdshort.example",
+                "origin: https://holdshort.example",
+                "x-forwarded-proto: https",
+                &forwarded,
+            ];
+            let answer = plainly(&at, "POST /v1/login", &headers, &json!({"code": "guessed"}).to_string());
+            let said = if status == SERVED { "login_code_spent" } else { "too_many_requests" };
+            assert_eq!((answer.status, &*code(&answer)), (status, said), "{proxy} {client}: {answer:?}");
+            assert_eq!(answer.header("ratelimit-policy"), Some("\"sign-in\";q=2;w=60"), "{proxy} {client}");
+            let standing = answer.header("ratelimit").unwrap_or_default();
+            assert!(
+                standing.starts_with(&format!("\"sign-in\";r={left};t=")),
+                "{proxy} {client}: {standing}"
+            );
+            assert_eq!(answer.header("retry-after").is_some(), status == REFUSED, "{proxy} {client}");
+        }
+    }
+}
+
 #[test]
 fn links_name_the_public_url_and_cookies_are_for_tls_alone() {
     let home = Home::new();
