@@ -1,6 +1,7 @@
 //! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary: its clock is
 //! that of libfaketime, which a test moves by hand while it runs. Time that passes is not touched.
 
+mod ends;
 mod jumps;
 mod nights;
 mod skew;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, SystemClock};
 use holdshort_testkit::issuer::Signer;
-use holdshort_testkit::server::{Setup, TestServer, eventually};
+use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -136,16 +137,24 @@ impl Office {
 
     /// Somebody puts it off.
     async fn snooze(&self, who: &str, asked: &Value, until: &str) {
+        self.said(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
+    }
+
+    /// Somebody says it, with a token of the issuer.
+    async fn said(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let claims = json!({
             "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": [],
             "iat": now, "exp": now + 3_000,
         });
         let token = Signer::secret(SECRET).token(&json!({"alg": "HS256", "typ": "JWT"}), &claims);
-        let url = format!("{}/v1/interrupts/{}/snooze", self.server.base(), text(&asked["id"]));
+        self.with_token(&token, method, path, body).await
+    }
+
+    async fn with_token(&self, token: &str, method: Method, path: &str, body: &Value) -> Answer {
         let client = holdshort_http::client().no_proxy().build().expect("a client");
-        let request = client.request(Method::POST, url).bearer_auth(token);
-        self.server.send(request.json(&json!({ "until": until }))).await.ok();
+        let request = client.request(method, format!("{}{path}", self.server.base())).bearer_auth(token);
+        self.server.send(request.json(body)).await
     }
 
     /// What happened to it while nobody decided: when, as far as a minute, and what.
@@ -167,6 +176,10 @@ fn private(server: &TestServer, name: &str, bytes: &[u8]) {
     let path = server.data().join(name);
     std::fs::write(&path, bytes).expect("written");
     std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("changed");
+}
+
+fn path(asked: &Value, verb: &str) -> String {
+    format!("/v1/interrupts/{}{verb}", text(&asked["id"]))
 }
 
 fn text(value: &Value) -> &str {

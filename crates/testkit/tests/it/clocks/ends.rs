@@ -1,0 +1,66 @@
+//! What counts until a time that passes while the server is down: who stands in for somebody who is out of the office, who
+//! decides on one interrupt in somebody's place, and a key.
+
+use holdshort_testkit::server::TestServer;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Office, path, text};
+
+const HOUR: u64 = 3_600_000;
+/// An hour after the server was started.
+const UNTIL: &str = "2026-06-01T13:00:00Z";
+
+const PEOPLE: &str = "
+people:
+  anna: {roles: [reviewer]}
+  ben: {roles: [reviewer]}
+  cleo: {roles: [reviewer]}
+";
+
+async fn asked_of(office: &Office, approver: &str) -> Value {
+    let body = json!({
+        "kind": "tool_approval", "title": "May I?", "assignment": {"approvers": [approver]}, "expires_in_ms": 4 * HOUR,
+    });
+    office.ask(&body).await
+}
+
+/// Whether somebody may decide on it; in whose place, or why not.
+async fn may_decide(office: &Office, who: &str, asked: &Value) -> Value {
+    let shown = office.said(who, Method::GET, &path(asked, ""), &Value::Null).await.ok();
+    let you = &shown["you"];
+    json!([you["may_decide"], you["in_place_of"], you["code"]])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_counts_until_a_time_ends_while_the_server_is_down() {
+    let mut office = Office::open("2026-06-01T12:00:00Z", TestServer::setup().people(PEOPLE)).await;
+    let (of_anna, of_ben) = (asked_of(&office, "anna").await, asked_of(&office, "ben").await);
+    let away = json!({"until": UNTIL, "delegate": "cleo"});
+    office.said("anna", Method::PUT, "/v1/people/anna/away", &away).await.ok();
+    let delegation = json!({"until": UNTIL, "to": "cleo"});
+    office.said("ben", Method::POST, &path(&of_ben, "/delegate"), &delegation).await.ok();
+    let key = office.server.post("/v1/keys", &json!({"name": "bot", "expires_in_ms": HOUR})).await.ok();
+
+    // A restart before that time ends nothing.
+    for (time, counts) in [("12:58", true), ("13:02", false)] {
+        office.back_at(&format!("2026-06-01T{time}:00Z")).await;
+        for (asked, who) in [(&of_anna, "anna"), (&of_ben, "ben")] {
+            let expected =
+                if counts { json!([true, who, null]) } else { json!([false, null, "not_an_approver"]) };
+            assert_eq!(may_decide(&office, "cleo", asked).await, expected, "{who} at {time}");
+        }
+        let shown = office.with_token(text(&key["secret"]), Method::GET, "/v1/login", &Value::Null).await;
+        let expected = if counts { (200, "") } else { (401, "credential_expired") };
+        assert_eq!(shown.refusal(), expected, "{time}");
+    }
+    let approve = json!({"option": "approve"});
+    for (asked, who) in [(&of_anna, "anna"), (&of_ben, "ben")] {
+        let decisions = path(asked, "/decisions");
+        let refused = office.said("cleo", Method::POST, &decisions, &approve).await;
+        assert_eq!(refused.refusal(), (403, "not_an_approver"), "{who}");
+        let decided = office.said(who, Method::POST, &decisions, &approve).await.ok();
+        assert_eq!(decided["resolution"]["by"], json!([who]), "{decided}");
+    }
+    office.assert_verified();
+}
