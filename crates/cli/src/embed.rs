@@ -179,16 +179,20 @@ pub(crate) fn database_words(url: &str) -> String {
 /// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: what
 /// holds it; `journal`: the same, and where that is.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
-    let damaged = matches!(
-        error,
-        StartError::Engine(holdshort_engine::Error::Store(holdshort_store::Error::Corrupt(_)))
-            | StartError::Store(holdshort_store::Error::Corrupt(_))
-    );
+    let of_store = match &error {
+        StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),
+        _ => None,
+    };
+    let damaged = matches!(of_store, Some(holdshort_store::Error::Corrupt(_)));
+    let in_use = matches!(of_store, Some(holdshort_store::Error::InUse));
     let is_of_journal =
         matches!(error, StartError::Engine(_) | StartError::Secrets(_) | StartError::Store(_));
     let mut text = crate::output::error(&anyhow::Error::new(error));
     if is_of_journal {
         text = format!("{journal}: {text}");
+    }
+    if in_use {
+        text = format!("{text}. Stop it, or name another folder with `--data DIR`");
     }
     if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }

@@ -149,6 +149,11 @@ impl Message {
         Words::of(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
     }
 
+    /// The title, where the channel is told it: as what somebody says.
+    pub(crate) fn quoted(&self) -> Option<String> {
+        self.title.as_ref().map(|title| filled(self.words().quoted, &[title]))
+    }
+
     /// Whether nothing was told of the interrupt before.
     pub(crate) fn is_first(&self) -> bool {
         self.notice.occasion == Occasion::Opened
@@ -189,8 +194,8 @@ impl Message {
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
         let facts: Vec<String> = facts.iter().map(|(label, value)| format!("{label}: {value}")).collect();
         let facts = facts.join(", ");
-        match &self.title {
-            Some(title) => format!("{} “{title}” ({facts})", self.headline()),
+        match self.quoted() {
+            Some(title) => format!("{} {title} ({facts})", self.headline()),
             None => format!("{} ({facts})", self.headline()),
         }
     }
@@ -213,18 +218,13 @@ impl Message {
     }
 }
 
-/// `2026-01-31 09:30 CET`; as programs read it where no zone is said.
+/// `2026-01-31 09:30 CET`; in UTC where no zone is said.
 fn shown(at: Timestamp, zone: Option<&str>) -> String {
-    let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok());
-    let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok();
-    match moment.zip(zone) {
-        Some((moment, zone)) => wall(moment, zone),
-        None => at.to_string(),
+    let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
+    match jiff::Timestamp::from_millisecond(at.as_millis()) {
+        Ok(moment) => moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string(),
+        Err(_) => at.to_string(),
     }
-}
-
-fn wall(moment: jiff::Timestamp, zone: TimeZone) -> String {
-    moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
 fn asked(words: &Words, people: &[String], groups: &[String]) -> String {

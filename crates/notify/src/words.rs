@@ -19,6 +19,8 @@ pub(crate) struct Words {
     expired: &'static str,
     /// A kind in a workflow.
     of: &'static str,
+    /// Words of somebody, between the quotes of the language.
+    pub(crate) quoted: &'static str,
     pub(crate) risk: &'static str,
     pub(crate) asks: &'static str,
     pub(crate) expires: &'static str,
@@ -67,6 +69,7 @@ static ENGLISH: Words = Words {
     escalated: "Nobody decided so far: {}",
     expired: "Expired, nobody decided in time: {}",
     of: "{} in {}",
+    quoted: "“{}”",
     risk: "Risk",
     asks: "Asked",
     expires: "Expires",
@@ -111,6 +114,7 @@ static GERMAN: Words = Words {
     escalated: "Bisher hat niemand entschieden: {}",
     expired: "Abgelaufen, niemand hat rechtzeitig entschieden: {}",
     of: "{} in {}",
+    quoted: "„{}“",
     risk: "Risiko",
     asks: "Gefragt",
     expires: "Läuft ab",

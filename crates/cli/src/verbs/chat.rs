@@ -7,10 +7,9 @@ use holdshort_protocol::{Code, Info, OpenSession, RunConfig, Session, SessionSta
 use serde_json::Value;
 
 use super::attach::{bring_along, over_journal};
-use super::run::{NO_REHEARSAL, end_of, has_model, is_rehearsal, workspace};
+use super::run::{end_of, has_model, is_rehearsal, no_model, workspace};
 use super::{Scene, system};
 use crate::args;
-use crate::called::spelled;
 use crate::client::{self, Client, id_of};
 use crate::data_dir::DataDir;
 use crate::embed;
@@ -106,11 +105,7 @@ async fn opened(client: &Client, args: &args::Chat, is_embedded: bool) -> anyhow
     let path = args.workspace.as_deref().unwrap_or(Path::new("."));
     let info: Info = client.get("/v1/info").await?;
     if info.rehearsal && !is_rehearsal(&args.model) {
-        return Err(usage(format!(
-            "the server at {} has no model: stop it and start it with --model NAME\n  {}",
-            client.address(),
-            spelled(NO_REHEARSAL)
-        )));
+        return Err(no_model(client, &args.model));
     }
     let config = RunConfig { workspace: workspace(Some(path))?, model, ..RunConfig::default() };
     let open = OpenSession { workflow: Some(workflow), config: Some(config), ..OpenSession::default() };

@@ -34,7 +34,7 @@ pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
-pub(super) const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
+const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
                            and the script beside a workflow of yours plays with `holdshort serve --workflows DIR` and \
                            `holdshort run NAME --model rehearsal`";
 
@@ -164,11 +164,7 @@ async fn on_server(
         Err(error)
             if info.rehearsal && !is_rehearsal(&args.model) && is_refused_at(&error, "/config/model") =>
         {
-            return Err(usage(format!(
-                "the server at {} has no model: stop it and start it with --model NAME\n  {}",
-                client.address(),
-                spelled(NO_REHEARSAL)
-            )));
+            return Err(no_model(&client, &args.model));
         }
         answer => answer?,
     };
@@ -189,6 +185,17 @@ async fn on_server(
         introduce(&shown);
     }
     beside(&client, &shown.id, scene.json, None, files).await
+}
+
+/// Why a server that works with no model starts nothing. What was named here counts for a server that is started.
+pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
+    let named =
+        if model.model.is_some() { ", and the `--model` given here does not count there" } else { "" };
+    usage(format!(
+        "the server at {} has no model{named}: stop it and start it with --model NAME\n  {}",
+        client.address(),
+        spelled(NO_REHEARSAL)
+    ))
 }
 
 pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {

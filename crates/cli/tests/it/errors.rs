@@ -210,3 +210,22 @@ fn a_log_filter_that_means_nothing_is_refused() {
         assert!(ran.code == 2 && ran.err.contains(&names) && ran.err.contains(said), "{ran:?}");
     }
 }
+
+/// A model that is named on the command line is for a server that comes along, and not for the one that works.
+#[test]
+fn a_server_without_a_model_takes_none_from_the_command_line() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let folder = home.path().to_str().unwrap();
+    let start = ["run", "pair", "--workspace", folder, "do it"];
+    for (model, says) in [
+        (&[][..], "has no model: stop it and start it with --model NAME"),
+        (&["--model", "gpt-x"], "has no model, and the `--model` given here does not count there: stop it"),
+    ] {
+        let ran = home.run(&[&start[..], model].concat());
+        assert!(ran.code == 2 && ran.err.contains(says), "{model:?}: {ran:?}");
+    }
+    let ran = home.run(&["chat", "--workspace", folder, "--model", "gpt-x"]);
+    assert!(ran.code == 2 && ran.err.contains("given here does not count there"), "{ran:?}");
+    serving.stop();
+}

@@ -43,6 +43,15 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("another server uses this data folder"), "{ran:?}");
+    // A demo joins no server: it has a folder of its own unless one is named.
+    let ran = home.run(&["demo", "--data", home.data().to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains(
+            "another server uses this data folder. Stop it, or name another folder with `--data DIR`"
+        ),
+        "{ran:?}"
+    );
     let ran = home.run(&["rebuild"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("stop it first"), "{ran:?}");

@@ -9,7 +9,7 @@ use crate::message::{Message, Several};
 /// The address of the server, and what is published. The topic is the last part of the URL's path.
 pub(super) fn body(url: &Url, message: &Message) -> (Url, Value) {
     let (server, topic) = split(url);
-    let mut lines: Vec<String> = message.title.iter().map(|title| format!("“{title}”")).collect();
+    let mut lines: Vec<String> = message.quoted().into_iter().collect();
     lines.extend(message.facts().into_iter().map(|(label, value)| format!("{label}: {value}")));
     let body = json!({
         "topic": topic,

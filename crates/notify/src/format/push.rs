@@ -22,7 +22,7 @@ pub(super) fn push(message: &Message, now: Timestamp) -> Push {
     let mut facts = message.facts();
     // The id says nothing to people, and the link has it.
     facts.pop();
-    let title = message.title.iter().map(|title| format!("“{title}”"));
+    let title = message.quoted().into_iter();
     let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));
     let topic = message.notice.interrupt.to_string();
     Push {

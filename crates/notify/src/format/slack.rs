@@ -11,8 +11,8 @@ use crate::slack::{Call, Posted};
 pub(super) fn body(message: &Message) -> Value {
     let headline = message.headline();
     let mut blocks = vec![json!({"type": "section", "text": plain(&headline)})];
-    if let Some(title) = &message.title {
-        blocks.push(json!({"type": "section", "text": plain(&format!("“{title}”"))}));
+    if let Some(title) = message.quoted() {
+        blocks.push(json!({"type": "section", "text": plain(&title)}));
     }
     let facts = message.facts().into_iter().map(|(label, value)| plain(&format!("{label}: {value}")));
     blocks.push(json!({"type": "context", "elements": facts.collect::<Vec<_>>()}));

@@ -8,8 +8,8 @@ use crate::message::{Message, Several};
 
 pub(super) fn body(message: &Message) -> Value {
     let mut body = vec![text(&message.headline(), "Bolder")];
-    if let Some(title) = &message.title {
-        body.push(text(&format!("“{title}”"), "Default"));
+    if let Some(title) = message.quoted() {
+        body.push(text(&title, "Default"));
     }
     for (label, value) in message.facts() {
         body.push(text(&format!("{label}: {value}"), "Default"));

@@ -14,7 +14,7 @@ pub(super) struct Body {
 
 pub(super) fn of(message: &Message) -> Body {
     let words = message.words();
-    let title = message.title.as_ref().map(|title| format!("“{title}”"));
+    let title = message.quoted();
     let how = match message.way {
         Way::Link(until) => filled(words.yours, &[&message.time(until)]),
         Way::SignIn => words.sign_in.to_owned(),

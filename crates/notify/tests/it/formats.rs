@@ -5,7 +5,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::Occasion;
 use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
-use holdshort_notify::{Message, Verdict, title};
+use holdshort_notify::{Message, Reader, Verdict, title};
 use serde_json::{Value, json};
 
 use crate::channels::{at, definition, message, open};
@@ -173,6 +173,26 @@ async fn a_page_without_scripts_comes_first() {
     // A program reads where the interrupt is.
     let (_, body) = sent(Via::Webhook, &told).await;
     assert_eq!(body["data"]["url"], told.link);
+}
+
+/// In the language of whoever reads it, and on the clock on their wall; who has none reads UTC.
+#[tokio::test]
+async fn quotes_and_times_are_those_of_the_reader() {
+    let reader = |language: &str, zone: Option<&str>| Reader {
+        language: Some(language.to_owned()),
+        time_zone: zone.map(str::to_owned),
+        ..Reader::default()
+    };
+    for (reader, title, expires) in [
+        (None, "“Pay <@U1> *now*”", "Expires: 2025-10-09 09:53 UTC"),
+        (Some(reader("en", Some("no/where"))), "“Pay <@U1> *now*”", "Expires: 2025-10-09 09:53 UTC"),
+        (Some(reader("de-AT", None)), "„Pay <@U1> *now*“", "Läuft ab: 2025-10-09 09:53 UTC"),
+        (Some(reader("de", Some("Europe/Berlin"))), "„Pay <@U1> *now*“", "Läuft ab: 2025-10-09 11:53 CEST"),
+    ] {
+        let (_, body) = sent(Via::Ntfy, &Message { reader, ..message() }).await;
+        let lines: Vec<&str> = body["message"].as_str().unwrap().lines().collect();
+        assert!(lines[0] == title && lines.contains(&expires), "{body}");
+    }
 }
 
 #[tokio::test]

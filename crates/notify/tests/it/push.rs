@@ -91,7 +91,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     assert!(!String::from_utf8_lossy(&body).contains("payout"), "it is encrypted");
     let wanted = json!({
         "title": "Waiting for a decision: tool approval in payout",
-        "body": "“Pay <@U1> *now*”\nRisk: high\nAsked: legal, anna\nExpires: 2025-10-09T09:53:20.000Z",
+        "body": "“Pay <@U1> *now*”\nRisk: high\nAsked: legal, anna\nExpires: 2025-10-09 09:53 UTC",
         "url": "https://hold.example.org/inbox/int_01k6f0000000000000000000cc",
         "tag": "int_01k6f0000000000000000000cc",
     });

@@ -87,9 +87,15 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(anna, "/text").starts_with("Wartet auf eine Entscheidung: Prüfung in external"), "{anna:#}");
     assert!(text(anna, "/text").contains("Antwort auf diese Mail entscheidet nichts"), "{anna:#}");
     assert!(text(anna, "/text").contains(" CE"), "the time of Berlin: {anna:#}");
+    assert!(
+        text(anna, "/text").contains("\n„Pay Bcc: ") && text(anna, "/html").contains("<b>„Pay "),
+        "{anna:#}"
+    );
     assert_eq!((&anna["names"], text(anna, "/headers/content-language")), (&json!(["Anna Berg"]), "de"));
     assert!(text(ben, "/text").starts_with("Waiting for a decision: review in external"), "{ben:#}");
     assert!(text(ben, "/text").contains("An answer to this mail decides nothing"), "{ben:#}");
+    assert!(text(ben, "/text").contains("\n“Pay Bcc: "), "{ben:#}");
+    assert!(text(ben, "/text").contains(" UTC. Do not pass it on."), "who has no time zone: {ben:#}");
     let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();
     let message_id = text(anna, "/headers/message-id");
     assert!(ids.iter().any(|id| message_id == format!("<{}@example.org>", id.trim_matches('"'))), "{ids:?}");
