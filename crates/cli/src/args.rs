@@ -573,7 +573,7 @@ pub(crate) enum Workflows {
         /// A workflow file, or a folder as `--workflows` takes it.
         #[arg(value_name = "FILE", required = true)]
         paths: Vec<PathBuf>,
-        /// Who may decide, as of `serve` [default: the operator alone].
+        /// Who may decide, as of `serve` [default: the people of the server that works here, or the operator alone].
         #[arg(long, value_name = "FILE")]
         people: Option<PathBuf>,
     },

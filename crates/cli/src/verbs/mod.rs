@@ -93,7 +93,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths, people }) } => {
-            workflows::check(&scene, &paths, people.as_deref())
+            workflows::check(&scene, &paths, people.as_deref()).await
         }
         Verb::Answers(args) => answers::answers(&scene, args).await,
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,

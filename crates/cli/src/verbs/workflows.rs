@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use holdshort_core::system::people::People;
-use holdshort_protocol::{Workflow, plain};
+use holdshort_core::system::people::{People, PeopleSource};
+use holdshort_protocol::{Person, PersonSource, Workflow, plain};
 use serde_json::{Value, json};
 
 use super::Scene;
+use crate::data_dir::DataDir;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all};
+use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
@@ -40,10 +41,14 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
 }
 
 /// What is wrong is the answer, so it goes to standard output, one problem a line as compilers have it.
-pub(super) fn check(scene: &Scene, paths: &[PathBuf], people: Option<&Path>) -> anyhow::Result<Exit> {
+pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>) -> anyhow::Result<Exit> {
     let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
-    let people = people.map(holdshort_server::people).transpose().map_err(wrong)?.unwrap_or_default();
-    let people = People::listed(&people);
+    let given = match file {
+        Some(file) => Some(People::listed(&holdshort_server::people(file).map_err(wrong)?)),
+        None => of_server(scene).await,
+    };
+    let is_given = given.is_some();
+    let people = given.unwrap_or_default();
     let mut files: Vec<String> = Vec::new();
     let mut problems = Vec::new();
     for path in paths {
@@ -69,6 +74,40 @@ pub(super) fn check(scene: &Scene, paths: &[PathBuf], people: Option<&Path>) -> 
         for file in files.iter().filter(|file| problems.iter().all(|problem| problem.file != **file)) {
             say(&format!("{}: nothing is wrong", plain::line(file)));
         }
+        if !is_given && !problems.is_empty() {
+            tell(NOBODY_GIVEN);
+        }
     }
     Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
+}
+
+const NOBODY_GIVEN: &str = "No people are given, so the operator alone decides here: use --people FILE, or start the server that has \
+                            them.";
+
+/// The people of the server that works here; none where none works, or where it does not tell.
+async fn of_server(scene: &Scene) -> Option<People> {
+    let listens = || DataDir::of(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());
+    if scene.reach.server.is_none() && !listens() {
+        return None;
+    }
+    match read_people(scene).await {
+        Ok(people) => Some(people),
+        Err(error) => {
+            tell(&format!("The people of the server are not known: {}", crate::output::error(&error)));
+            None
+        }
+    }
+}
+
+async fn read_people(scene: &Scene) -> anyhow::Result<People> {
+    let mut people: Vec<(String, holdshort_core::system::people::Person)> = Vec::new();
+    for item in scene.client()?.list("/v1/people", &[]).await? {
+        let Person { id, roles, groups, source, .. } = serde_json::from_value(item)?;
+        // The operator of a data folder is always there.
+        if !matches!(source, PersonSource::Local) {
+            let person = json!({"roles": roles, "groups": groups, "source": PeopleSource::Api});
+            people.push((id, serde_json::from_value(person)?));
+        }
+    }
+    Ok(People::of(&people))
 }

@@ -150,7 +150,7 @@ fn workflow_files_are_checked_where_they_lie() {
         (ran.code, ran.out.lines().collect::<Vec<_>>()),
         (2, problems.iter().map(|line| &**line).collect())
     );
-    assert_eq!(ran.err, "");
+    assert!(ran.err.starts_with("No people are given") && ran.err.contains("use --people FILE"), "{ran:?}");
 
     let ran = home.run(&["workflows", "check", &at("mine/more.yaml")]);
     assert_eq!((ran.code, &*ran.out), (0, &*format!("{}: nothing is wrong\n", at("mine/more.yaml"))));
@@ -177,6 +177,28 @@ fn workflow_files_are_checked_where_they_lie() {
                "message": "unknown key `expire_in`", "suggestion": "expires_in"})
     );
     assert!(!home.data().exists(), "looking changes nothing");
+}
+
+/// Who decides is known to the server that works on the data folder; a file of people comes before it.
+#[test]
+fn workflow_files_are_checked_for_the_people_of_the_running_server() {
+    let home = Home::new();
+    let at = |name: &str| home.path().join(name).display().to_string();
+    let workflow = "name: own\nphases: [{id: look, kind: checkpoint, message: Look.}]\n\
+                    gates: {checkpoint: {assignment: {approvers: [anna], groups: [legal]}}}\n";
+    std::fs::write(at("own.yaml"), workflow).unwrap();
+    let unknown = home.run(&["workflows", "check", &at("own.yaml")]);
+    assert!(unknown.code == 2 && unknown.err.contains("No people are given"), "{unknown:?}");
+    let serving = home.serve(&[]);
+    let set = ["people", "set", "anna", "--role", "reviewer", "--group", "legal"];
+    assert_eq!(home.run(&set).code, 0);
+    let ran = home.run(&["workflows", "check", &at("own.yaml")]);
+    assert_eq!((ran.code, &*ran.err), (0, ""), "{ran:?}");
+    std::fs::write(at("people.yaml"), "people:\n  ben: {roles: [reviewer], groups: [legal]}\n").unwrap();
+    let ran = home.run(&["workflows", "check", &at("own.yaml"), "--people", &at("people.yaml")]);
+    assert!(ran.code == 2 && ran.out.contains("is one of: `ben`, `operator`"), "{ran:?}");
+    assert_eq!(ran.err, "");
+    serving.stop();
 }
 
 /// A question whose schema is of data, answered from a file.
