@@ -1,7 +1,10 @@
 //! Questions of a coach's agents, as its runner has always shown and read them (contract C4, C6, C9, E14).
 
+use std::borrow::Cow;
+
 use holdshort_core::history::NOTHING;
 use holdshort_protocol::{Decision, Interrupt, Kind, plain};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 use super::paint::Paint;
 use super::prompt::{Prompt, Reaction};
@@ -33,7 +36,7 @@ impl Runner {
     }
 
     /// The screen of a question; `open`: how many are open with it.
-    pub(super) fn screen(&mut self, interrupt: &Interrupt, open: usize) -> Vec<String> {
+    pub(super) fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String> {
         self.was_empty = false;
         let line = "=".repeat(WIDTH);
         let mut lines = vec![line.clone()];
@@ -58,14 +61,13 @@ impl Runner {
             format!("AGENT QUESTION [{asker}]")
         });
         if !part("context").is_empty() {
-            lines.extend(plain::text(part("context")).lines().map(str::to_owned));
+            lines.extend(wrapped(&plain::text(part("context")), paint));
         }
         lines.push(String::new());
-        let mut question = plain::text(part("question")).lines().map(str::to_owned).collect::<Vec<_>>();
-        if let Some(first) = question.first_mut() {
-            *first = format!("Question: {first}");
+        let question = plain::text(part("question"));
+        if !question.is_empty() {
+            lines.extend(wrapped(&format!("Question: {question}"), paint));
         }
-        lines.extend(question);
         lines.push(line);
         lines
     }
@@ -97,6 +99,15 @@ impl Runner {
     pub(super) fn asks(interrupt: &Interrupt) -> bool {
         interrupt.kind == Kind::Question
     }
+}
+
+/// Text in lines that the terminal holds, each ended at a blank.
+fn wrapped(text: &str, paint: Paint) -> Vec<String> {
+    let options = Options::new(paint.width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    text.lines().flat_map(|line| textwrap::wrap(line, &options)).map(Cow::into_owned).collect()
 }
 
 fn decision(prompt: &Prompt, option: &str, text: Option<String>) -> Decision {

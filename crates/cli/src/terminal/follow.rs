@@ -219,13 +219,16 @@ impl Follower<'_> {
             let is_ours = self.asking.as_ref().is_some_and(|prompt| prompt.interrupt.id == id);
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
+                tell("");
+                // What others did meanwhile comes first: the line is about what follows it.
+                self.tell_held();
+                self.progress.hide();
                 tell(match event.actor.role {
                     Role::Admin | Role::Operator | Role::Reviewer | Role::Agent | Role::Auditor => {
-                        "\n  Decided meanwhile, elsewhere:"
+                        "  Decided meanwhile, elsewhere:"
                     }
-                    Role::Engine => "\n  No longer asked:",
+                    Role::Engine => "  No longer asked:",
                 });
-                self.tell_held();
             }
             if self.asking.is_some() && !ends {
                 self.held.push(event);
@@ -318,7 +321,7 @@ impl Follower<'_> {
         let interrupt = &prompt.interrupt;
         match &mut self.coach {
             Some(runner) if Runner::asks(interrupt) => {
-                tell_all(&runner.screen(interrupt, self.open.len()));
+                tell_all(&runner.screen(interrupt, self.open.len(), paint));
                 if interrupt.suggestions().is_empty() && !prompt.takes_json() {
                     tell_all(&earlier::lines(interrupt, paint));
                 } else {

@@ -524,6 +524,50 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(answered.len() >= 7, "{answered:?}");
 }
 
+/// Between its lines a question is read as any text is: no word is cut by the edge of the terminal.
+#[test]
+fn what_an_agent_asks_is_wrapped_at_blanks() {
+    let stage = Stage::new(CONFIG);
+    let context = "The load of this week is well above that of the weeks before it. ".repeat(4);
+    stage.plays("metrics", vec![asks("Why?", &context), Scripted::text("You were ill.")]);
+    let mut terminal = stage.terminal();
+    let screen = terminal.expect(PROMPT);
+    let (_, rest) = screen.split_once("AGENT QUESTION [METRICS]\n").expect(&screen);
+    let (shown, _) = rest.split_once("\n\nQuestion: Why?").expect(&screen);
+    assert!(shown.lines().count() > 1 && shown.lines().all(|line| line.len() <= 100), "{screen}");
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>().join(" "), context.trim());
+    let words: Vec<&str> = context.split_whitespace().collect();
+    assert!(shown.lines().flat_map(str::split_whitespace).all(|word| words.contains(&word)), "{screen}");
+    terminal.type_line("ill");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+}
+
+/// What other agents said while the question stood is told before it, and apart from it.
+#[test]
+fn what_is_decided_elsewhere_is_told_with_its_decision() {
+    let stage = Stage::new(CONFIG);
+    stage.plays("metrics", vec![asks("Why so hard?", ""), Scripted::text("You were ill.")]);
+    stage.plays("activity", vec![Scripted::Hang(Box::new(Scripted::text("All easy.")))]);
+    let mut terminal = stage.terminal();
+    terminal.expect(PROMPT);
+    let open = stage.home.open_interrupt();
+    stage.model.release();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    while !stage.home.run(&["events", open["run"].as_str().unwrap(), "--json"]).out.contains("All easy.") {
+        assert!(std::time::Instant::now() < deadline, "nobody says it");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let decide = ["decide", open["id"].as_str().unwrap(), "answer", "--text", "ill"];
+    assert_eq!(stage.home.run(&decide).code, 0);
+    let meanwhile = terminal.expect("Decided meanwhile, elsewhere:\n");
+    assert!(meanwhile.contains("All easy."), "{meanwhile}");
+    let decided = terminal.expect("answered: Answer “ill”");
+    assert_eq!(decided.lines().count(), 1, "{decided}");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+}
+
 /// While one agent asks, a person sees who works meanwhile; after the answer, who waits for whom and for how long.
 #[test]
 fn a_person_sees_who_works_and_who_waits_for_whom() {
