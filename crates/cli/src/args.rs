@@ -412,7 +412,7 @@ pub(crate) enum Verb {
     Export(Export),
     /// Take over what such a file holds; what is there already stays as it is
     Import(Import),
-    /// What is configured here, and what works
+    /// What is configured here, and what works. Exits with 2 where the configuration is wrong
     Doctor {
         /// The configuration of the server [default: holdshort.toml in the data folder, if it is there].
         #[arg(long, value_name = "FILE")]

@@ -109,7 +109,7 @@ fn place(error: &FieldError) -> String {
 
 /// Where a person said what a place of the body holds; the place itself where no argument is all of it.
 fn said(pointer: &str) -> String {
-    const ARGUMENTS: [(&str, &str); 8] = [
+    const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
         ("/config/model", "--model"),
         ("/input/task", "the task"),
@@ -118,6 +118,7 @@ fn said(pointer: &str) -> String {
         ("/option", "the option"),
         ("/text", "--text"),
         ("/edit", "--edit"),
+        ("/until", "--until"),
     ];
     if pointer.is_empty() {
         return "the body".to_owned();

@@ -58,13 +58,13 @@ codes! {
     ForbiddenRole = "forbidden_role", 403, "The role of this token may not do that",
         "Ask somebody whose role may: an operator, or an admin for keys, people and erasing. Agents never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
-        "Ask one of its approvers to decide.";
+        "`assignment` names those who may, and so does `holdshort show ID`: ask one of them.";
     OwnWork = "own_work", 403, "Whoever started the run or wrote the edit does not release it",
         "Ask somebody else who may decide: `assignment` names them.";
     NotYourStage = "not_your_stage", 403, "Others decide at this stage",
         "Wait: `assignment.stage` says where it is, and `assignment.stages` who decides in which.";
     NotRetriable = "not_retriable", 409, "The delivery can not be sent again",
-        "It is being sent, or what it said is kept no longer: read it again in a moment.";
+        "Do nothing where it was delivered or what it said is kept no longer; where it is being sent, read it again in a moment.";
     NoVote = "no_vote", 409, "There is no vote of yours to take back",
         "Nothing: none of the decisions that stand is yours.";
     OtherSource = "other_source", 409, "The person is changed where they were read from",

@@ -42,7 +42,8 @@ pub(crate) enum People {
     Away {
         /// Their id.
         person: String,
-        /// Until then, such as `2026-02-07T00:00:00Z` [default: until `back`].
+        /// Until then: `2026-02-07T00:00:00Z`, or `2026-02-07`, which is the beginning of that day in their time zone, or of
+        /// UTC where they have none [default: until `back`].
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
         /// Who decides in their place meanwhile.

@@ -383,7 +383,7 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
         out.extend(fact("it may", &if *is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
     }
     let sandbox = match string("sandbox") {
-        Some("full") => "full: it can do nothing else, but use a private temporary folder".to_owned(),
+        Some("full") => "full: beside that it can only use a temporary folder of its own".to_owned(),
         Some("partial") => paint.yellow("partial: this machine can not confine it fully"),
         Some(_) => paint.red("none: it can do whatever you can do"),
         None => String::new(),

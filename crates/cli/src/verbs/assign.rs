@@ -1,11 +1,11 @@
 //! `reassign`, `delegate`, `withdraw`: who decides on an interrupt, after it was opened.
 
-use holdshort_protocol::{AskAssignment, Delegate, Interrupt, Quorum, Reassign, Represented, Snooze};
+use holdshort_protocol::{AskAssignment, Code, Delegate, Interrupt, Quorum, Reassign, Represented, Snooze};
 
 use super::Scene;
-use crate::client::id_of;
+use crate::client::{self, Client, id_of};
 use crate::exit::Exit;
-use crate::output::{document, say, say_all};
+use crate::output::{document, say, say_all, tell_all};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -49,7 +49,16 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
         anyhow::Ok(format!("{:.3}", jiff::Timestamp::now().checked_add(lasts)?))
     };
     let until = lasts.map(ahead).transpose()?.or(until);
-    let shown: Interrupt = scene.client()?.post(&path(&interrupt, "snooze")?, &Snooze { until }).await?;
+    let client = scene.client()?;
+    let shown: Interrupt = match client.post(&path(&interrupt, "snooze")?, &Snooze { until }).await {
+        Err(error) => {
+            if client::code(&error) == Some(Code::NotAnApprover) && !scene.json {
+                tell_who_may(&client, &interrupt).await;
+            }
+            return Err(error);
+        }
+        Ok(shown) => shown,
+    };
     if scene.json {
         document(&shown)?;
         return Ok(Exit::Ok);
@@ -60,6 +69,13 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
         |at| format!("It is out of your inbox until {}. For others nothing has changed.", time::at(at)),
     ));
     Ok(Exit::Ok)
+}
+
+/// Whose it is to decide, and to put off. Whoever may not read it is told nothing.
+async fn tell_who_may(client: &Client, interrupt: &str) {
+    if let Ok(shown) = client.get::<Interrupt>(&format!("/v1/interrupts/{interrupt}")).await {
+        tell_all(&card::assigned(&shown, Paint::stderr()));
+    }
 }
 
 fn tell(scene: &Scene, interrupt: &Interrupt) -> anyhow::Result<Exit> {

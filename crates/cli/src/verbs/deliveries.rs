@@ -1,13 +1,14 @@
 //! `deliveries` and `channels`: what people are told, and over what.
 
-use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, Occasion, plain};
+use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, List, Occasion, plain};
 use serde_json::Value;
 
 use super::Scene;
 use crate::args::Deliveries;
 use crate::called::holdshort;
-use crate::client::id_of;
+use crate::client::{Client, id_of, segment};
 use crate::exit::Exit;
+use crate::limits::CHANNEL_DELIVERIES;
 use crate::output::{count, document, say, say_all, tell};
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -104,6 +105,23 @@ fn tried(attempt: &Attempt) -> String {
     format!("{number}. {at}, {took_ms} ms: {came}")
 }
 
+/// The newest delivery of a channel, of the last few, that was attempted.
+async fn last_tried(client: &Client, channel: &str) -> anyhow::Result<Option<Delivery>> {
+    let page: List<Delivery> = client
+        .get(&format!("/v1/deliveries?channel={}&limit={CHANNEL_DELIVERIES}", segment(channel)))
+        .await?;
+    Ok(page.items.into_iter().find(|delivery| delivery.attempts > 0))
+}
+
+/// How a channel does that is not known to fail. What was refused says nothing of the channel, and somebody was not told.
+fn sends(last: Option<Delivery>, paint: Paint) -> String {
+    let Some(last) = last else { return paint.dim("nothing was sent so far") };
+    match last.error.filter(|_| last.state != DeliveryState::Delivered) {
+        Some(error) => paint.yellow(&format!("its last attempt failed: {}", plain::line(&error))),
+        None => paint.green("works"),
+    }
+}
+
 pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let items = client.list("/v1/channels", &[]).await?;
@@ -120,7 +138,7 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
         let state = match (&disabled_at, &failing_since) {
             (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
             (None, Some(since)) => paint.yellow(&format!("failing for the first time {}", time::ago(since))),
-            (None, None) => paint.green("works"),
+            (None, None) => sends(last_tried(&client, &name).await?, paint),
         };
         say(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
         if let Some(why) = why {

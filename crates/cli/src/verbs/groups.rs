@@ -9,7 +9,7 @@ use super::Scene;
 use crate::args::Groups;
 use crate::client::segment;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all};
+use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Result<Exit> {
@@ -40,6 +40,9 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
     if scene.json {
         document(&items)?;
         return Ok(Exit::Ok);
+    }
+    if items.is_empty() {
+        tell("Nobody is in a group, and no group has hours.");
     }
     for item in items {
         say_all(&lines(&serde_json::from_value(item)?));

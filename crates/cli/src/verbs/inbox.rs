@@ -51,7 +51,8 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         Level::Critical => paint.red("  CRITICAL risk"),
     };
     let shown = LookAlikes::written(interrupt);
-    let title = plain::line(&shown.title);
+    let is_erased = shown.title.is_empty() && shown.erased.is_some();
+    let title = if is_erased { "(erased)".into() } else { plain::line(&shown.title) };
     let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
     say(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
     say(&format!("    {title}"));

@@ -75,7 +75,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Serve(serve) => Box::pin(serve::serve(&scene, *serve)).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,
         Verb::Show { id } => show::show(&scene, &id).await,
-        Verb::Decide(decide) => decide::decide(&scene, decide).await,
+        Verb::Decide(decide) => Box::pin(decide::decide(&scene, decide)).await,
         Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
         Verb::Login { person } => sign_in::login(&scene, person).await,
         Verb::Logout { everywhere } => sign_in::logout(&scene, everywhere).await,

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use holdshort_protocol::{Away, Person, PersonSource, RemovedPerson, SetPerson, plain};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Scene;
 use crate::args::People;
 use crate::called::holdshort;
-use crate::client::segment;
+use crate::client::{Client, segment};
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card;
@@ -43,8 +45,12 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
             Ok(Exit::Ok)
         }
         People::Away { person, until, delegate } => {
-            let away = Away { until, delegate };
-            let set: Value = scene.client()?.put(&path(&person, "/away"), &away).await?;
+            let client = scene.client()?;
+            let until = match until {
+                Some(until) => Some(moment(&client, &person, until).await?),
+                None => None,
+            };
+            let set: Value = client.put(&path(&person, "/away"), &Away { until, delegate }).await?;
             shown(scene, &set)
         }
         People::Back { person } => {
@@ -119,6 +125,15 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
         out.push(format!("There may be more: `{} inbox{words}` lists all that are open.", holdshort()));
     }
     out
+}
+
+/// A day is its midnight where this person is, or of UTC where nobody says where that is. What is no day is for the
+/// server to read.
+async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<String> {
+    let Ok(day) = Date::strptime("%Y-%m-%d", &until) else { return Ok(until) };
+    let known: Person = client.get(&path(person, "")).await?;
+    let zone = known.time_zone.and_then(|zone| TimeZone::get(&zone).ok()).unwrap_or(TimeZone::UTC);
+    Ok(format!("{:.3}", day.to_zoned(zone)?.timestamp()))
 }
 
 /// `CHANNEL=ADDRESS` each.

@@ -128,15 +128,15 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     let before: System = client.get("/v1/system").await?;
     let stood = before.freezes.iter().any(|frozen| self::of(frozen) == of);
     let system: System = client.post("/v1/system/unfreeze", &of).await?;
-    let mut lines = Vec::new();
-    if !stood {
-        let what = part(&of).map_or_else(|| "Everything".to_owned(), |part| capital(&part));
-        let but =
-            if of == FreezeOf::default() { "is not frozen as a whole" } else { "is not frozen on its own" };
-        lines.push(plain::line(&format!("{what} {but}.")).into_owned());
-    } else if system.freezes.is_empty() {
-        lines.push("It goes on.".to_owned());
-    }
+    let what = part(&of).map(|part| capital(&plain::line(&part)));
+    let mut lines = vec![match (stood, what) {
+        (true, _) if system.freezes.is_empty() => "It goes on.".to_owned(),
+        (true, Some(what)) => format!("{what} is not frozen on its own any more."),
+        (true, None) => "Not everything is frozen any more.".to_owned(),
+        (false, Some(what)) => format!("{what} is not frozen on its own."),
+        (false, None) if system.freezes.is_empty() => "Nothing is frozen.".to_owned(),
+        (false, None) => "Not everything is frozen.".to_owned(),
+    }];
     for frozen in &system.freezes {
         lines.push(format!("{}; `{}` lifts it", line(frozen), lift(&self::of(frozen), client.words())));
     }

@@ -67,11 +67,20 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     let lift = ran.out.lines().find(|line| line.contains("workflow pair: a look")).expect("it is listed");
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
-    assert!(ran.out.starts_with("Everything is not frozen as a whole.\n"), "{ran:?}");
-    for name in [["--workflow", "pair"], ["--workflow", "piar"]] {
-        home.run(&["unfreeze", name[0], name[1]]);
+    assert!(ran.out.starts_with("Not everything is frozen.\n"), "{ran:?}");
+    // What is lifted is said, beside what still stands.
+    for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
+        let ran = home.run(&["unfreeze", "--workflow", name]);
+        let said = format!("{lifted} is not frozen on its own any more.\n");
+        assert!(ran.out.starts_with(&said) && ran.out.contains("agent nobody: a look"), "{ran:?}");
     }
     assert_eq!(home.run(&["unfreeze", "--agent", "nobody"]).out, "It goes on.\n");
+    assert_eq!(home.run(&["unfreeze"]).out, "Nothing is frozen.\n");
+    home.run(&["freeze", "--agent", "nobody", "--reason", "a look"]);
+    home.run(&["freeze", "--reason", "all of it"]);
+    let ran = home.run(&["unfreeze"]);
+    assert!(ran.out.starts_with("Not everything is frozen any more.\n"), "{ran:?}");
+    assert!(ran.out.contains("agent nobody: a look"), "{ran:?}");
 }
 
 /// At a card one key freezes everything, once it is said why.

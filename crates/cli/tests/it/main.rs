@@ -34,4 +34,5 @@ mod terminal;
 mod tls;
 mod tls_served;
 mod token;
+mod told;
 mod undo;

@@ -129,7 +129,7 @@ impl Program {
         };
         let operands = match self.operands.as_deref() {
             None => "on any files or names".to_owned(),
-            Some([]) => "without other words".to_owned(),
+            Some([]) => "with nothing else after it".to_owned(),
             Some(words) => format!("with exactly the words `{}`", words.join("` `")),
         };
         Some(format!("`{name}` {with}, {operands}, in `{folder}`{files}"))

@@ -122,7 +122,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             };
             let of = channel.definition().via.as_str();
             let Some(address) = system.people.get(id).and_then(|person| person.addresses.get(of)) else {
-                return Ok(Composed::Dropped(format!("they have no address for `{of}`")));
+                return Ok(Composed::Dropped(format!("`{id}` has no address for `{of}`")));
             };
             Some(Reader { address: address.clone(), ..reader })
         }

@@ -219,6 +219,8 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(said.contains("(erased)") && said.contains("by operator"), "{said}");
     let (_, said) = called(&["show", &question]);
     assert!(said.contains("erased") && said.contains("by operator"), "{said}");
+    let (_, said) = called(&["inbox", "--all"]);
+    assert!(said.contains(&question) && said.contains("\n    (erased)\n"), "{said}");
     // What came after the end is there, and no part of following it.
     let (code, said) = called(&["events", &run]);
     let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));

@@ -211,6 +211,9 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let first = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["attempts"], &failed["status"]), (&json!(1), &json!(404)));
+    let channels = server.client_command().args(["channels"]).output().unwrap();
+    let channels = String::from_utf8(channels.stdout).unwrap();
+    assert!(channels.contains("its last attempt failed: ") && channels.contains("404"), "{channels}");
     // 410 ends the channel: what comes after it waits.
     resolve(&server, &first).await;
     wait_state(&server, "failed", 2).await;
@@ -244,6 +247,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let twice = server.client_command().args(["deliveries", "retry", id]).output().unwrap();
     let said = String::from_utf8(twice.stderr).unwrap();
     assert!(!twice.status.success() && said.contains("it was delivered, and is not sent twice"), "{said}");
+    assert!(!said.contains("It is being sent"), "{said}");
     let twice = server.post(&format!("/v1/deliveries/{id}/retry"), &json!({})).await;
     assert_eq!(twice.refusal(), (409, "not_retriable"));
     assert_eq!(sink.received().len(), told);

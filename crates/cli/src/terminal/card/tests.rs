@@ -27,7 +27,7 @@ fn a_command_stands_with_its_directory_and_its_walls() {
   in        /work
   it may    only read: it writes and executes nothing of the workspace, and has
             no network
-  sandbox   full: it can do nothing else, but use a private temporary folder
+  sandbox   full: beside that it can only use a temporary folder of its own
   network   no
   at most   120 s
 
@@ -65,7 +65,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
         let text = shown(asked, "");
-        assert!(!text.contains("it can do nothing else"), "{text}");
+        assert!(!text.contains("beside that it can only"), "{text}");
         (text.contains(quoted), lines.map(|line| text.contains(line)))
     };
     assert_eq!(shown_as(&asked), (true, [false; 3]));
