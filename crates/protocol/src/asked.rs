@@ -145,7 +145,8 @@ fn who(assigned: &Assignment) -> Option<String> {
     }
     let own = if assigned.self_approval { "" } else { ", and nobody who started or wrote it" };
     if !assigned.stages.is_empty() {
-        return Some(format!("{} stages{own}", assigned.stages.len()));
+        let again = if assigned.distinct { "" } else { ", and one person may agree in several" };
+        return Some(format!("{} stages{again}{own}", assigned.stages.len()));
     }
     let too = if assigned.operators { ", admins and operators too" } else { "" };
     Some(format!("{}{too}{own}", asked_people(&assigned.approvers, &assigned.groups, &assigned.quorum)))

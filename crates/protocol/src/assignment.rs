@@ -24,6 +24,9 @@ pub struct Assignment {
     /// Where there is more than one: all of them, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
+    /// Where it is `false` one person may agree in several stages: the workflow says so, or those who are left are too few.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub distinct: bool,
     /// Of an open interrupt with several stages: the one that it is at, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,

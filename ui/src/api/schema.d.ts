@@ -2134,6 +2134,8 @@ export interface components {
             approvers: string[];
             /** @description Who was asked to decide in the place of whom. */
             delegations?: components["schemas"]["Delegation"][];
+            /** @description Where it is `false` one person may agree in several stages: the workflow says so, or those who are left are too few. */
+            distinct?: boolean;
             groups?: string[];
             /** @description Where each that is named has to agree: those people and groups that have not. */
             missing?: string[];

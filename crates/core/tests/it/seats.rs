@@ -290,6 +290,29 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
     assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
 }
 
+/// Stages of different people stay that as long as there are enough of them; the assignment says where they do not.
+#[test]
+fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
+    for (left, distinct, is_settled) in
+        [(&["olga", "operator"][..], true, false), (&["operator"], false, true)]
+    {
+        let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1), of_groups(&["finance"], 1)]));
+        let everybody: Vec<String> = world.system.people.deciding().map(str::to_owned).collect();
+        for who in everybody.iter().filter(|who| !left.contains(&who.as_str())) {
+            leave(&mut world.system, who);
+        }
+        world.send(Input::PeopleChanged);
+        let now = &world.run.interrupts[&id].assignment;
+        assert_eq!(now.stages, [Stage::default(), Stage::default()], "{left:?}");
+        assert_eq!(now.distinct, distinct, "{left:?}");
+        decide(&mut world, &id, "operator", choose("approve")).expect("it is taken");
+        assert!(world.run.interrupts[&id].is_open(), "{left:?}");
+        // Again: in the second stage, or it changes nothing.
+        let _ = decide(&mut world, &id, "operator", choose("approve"));
+        assert_eq!(!world.run.interrupts[&id].is_open(), is_settled, "{left:?}");
+    }
+}
+
 /// Grants and earlier approvals of one person count where that person could decide alone.
 #[test]
 fn whose_word_holds_for_the_next_time() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::json;
 
@@ -99,4 +99,34 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
         verb(&server, &["people", "remove", "cleo"]),
         (0, "`cleo` decides nothing any more.".to_owned())
     );
+}
+
+/// Those who are left are too few for stages of different people: the card says that one of them may agree in both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_one_is_left_for_two_stages_the_card_says_so() {
+    let server = TestServer::setup().without_model().start().await;
+    for person in ["anna", "ben"] {
+        assert_eq!(verb(&server, &["people", "set", person, "--role", "reviewer"]).0, 0);
+    }
+    let ask = json!({
+        "kind": "review", "title": "Send it?",
+        "assignment": {"stages": [{"approvers": ["anna"]}, {"approvers": ["ben"]}]},
+    });
+    let request = server.agent_request(Method::POST, "/v1/interrupts").json(&ask);
+    let asked = server.send(request).await.ok();
+    let id = asked["id"].as_str().unwrap();
+    let (_, said) = verb(&server, &["show", id]);
+    assert!(said.contains("2 stages") && !said.contains("may agree in several"), "{said}");
+    for person in ["anna", "ben"] {
+        assert_eq!(verb(&server, &["people", "remove", person]).0, 0);
+    }
+    eventually("it goes to the operator", async || {
+        let (_, said) = verb(&server, &["show", id]);
+        said.contains("2 stages, and one person may agree in several").then_some(())
+    })
+    .await;
+    for open in [true, false] {
+        assert_eq!(verb(&server, &["decide", id, "approve"]).0, 0);
+        assert_eq!(server.interrupt(id).await["status"] == "open", open);
+    }
 }

@@ -129,6 +129,7 @@ pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
         operators: assigned.stages[at].operators,
         self_approval: assigned.self_approval,
         stages: if is_staged { assigned.stages.iter().map(stage).collect() } else { Vec::new() },
+        distinct: assigned.distinct,
         stage: (is_staged && interrupt.is_open()).then_some(at),
         needed: (interrupt.is_open() && !assigned.takes_one()).then_some(standing.needed),
         missing: if interrupt.is_open() { standing.missing } else { Vec::new() },
