@@ -216,7 +216,8 @@ fn a_log_filter_that_means_nothing_is_refused() {
 fn a_server_without_a_model_takes_none_from_the_command_line() {
     let home = Home::new();
     let serving = home.serve(&[]);
-    let folder = home.path().to_str().unwrap();
+    let work = tempfile::tempdir().unwrap();
+    let folder = work.path().to_str().unwrap();
     let start = ["run", "pair", "--workspace", folder, "do it"];
     for (model, says) in [
         (&[][..], "has no model: stop it and start it with --model NAME"),
