@@ -127,7 +127,7 @@ async fn known(server: &TestServer, id: &str) -> u16 {
 async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     let page = visitor.get(url).await;
     assert_eq!(page.location, None, "{url}");
-    let text = page.text.replace("&#x2f;", "/");
+    let text = page.text.replace("&#x2f;", "/").replace("<code>", "`").replace("</code>", "`");
     let code = text.split("/docs/errors/").nth(1).and_then(|rest| rest.split('"').next());
     let said = text.split("<p>").nth(1).and_then(|rest| rest.split("</p>").next());
     (page.status, format!("{}: {}", code.unwrap_or("-"), said.unwrap_or("-")))
