@@ -24,10 +24,12 @@ export const inbox = $state({
   expired: [] as { id: string; title: string }[],
 });
 
-/** The vote of somebody in the stage that it is at, where it agrees with the newest: any other one is reset, or settles nothing. */
+/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. Where one person may
+ *  agree in several stages, that of the stage that it is at. */
 export function standing({ votes = [], assignment }: Interrupt, who: string | undefined): Vote | undefined {
   const newest = votes.at(-1);
-  const own = votes.find((vote) => vote.by === who && (vote.stage ?? assignment.stage) === assignment.stage);
+  const { distinct, stage } = assignment;
+  const own = votes.find((vote) => vote.by === who && (distinct !== false || (vote.stage ?? stage) === stage));
   return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
 }
 
