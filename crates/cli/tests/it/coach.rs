@@ -6,7 +6,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::home::Home;
+use crate::home::{Home, wait_for};
 use crate::terminal::{PROMPT, Terminal};
 
 pub(crate) const AGENTS: [&str; 6] =
@@ -553,11 +553,8 @@ fn what_is_decided_elsewhere_is_told_with_its_decision() {
     terminal.expect(PROMPT);
     let open = stage.home.open_interrupt();
     stage.model.release();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
-    while !stage.home.run(&["events", open["run"].as_str().unwrap(), "--json"]).out.contains("All easy.") {
-        assert!(std::time::Instant::now() < deadline, "nobody says it");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    let events = ["events", open["run"].as_str().unwrap(), "--json"];
+    wait_for("the other agent to have said it", || stage.home.run(&events).out.contains("All easy."));
     let decide = ["decide", open["id"].as_str().unwrap(), "answer", "--text", "ill"];
     assert_eq!(stage.home.run(&decide).code, 0);
     let meanwhile = terminal.expect("Decided meanwhile, elsewhere:\n");

@@ -3,11 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::home::{Home, Serving};
-use crate::raw::{NAME, SOON, certificate, file, plainly, securely, shaken};
+use crate::home::{Home, Serving, wait_for};
+use crate::raw::{NAME, certificate, file, plainly, securely, shaken};
 
 /// A file is replaced as a whole, as a client for certificates does it.
 fn put(to: &Path, bytes: &[u8], mode: u32) {
@@ -41,15 +40,6 @@ impl Files {
 
 fn at(serving: &Serving) -> String {
     serving.started["listening"].as_str().unwrap().strip_prefix("https://").unwrap().to_owned()
-}
-
-/// Waits for what the server does by itself.
-fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let end = Instant::now() + SOON;
-    while !is_so() {
-        assert!(Instant::now() < end, "{what}");
-        sleep(Duration::from_millis(100));
-    }
 }
 
 #[test]

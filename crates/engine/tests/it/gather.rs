@@ -1,8 +1,8 @@
 //! What a channel tells together, and what it tells nobody any more: a table of stories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use holdshort_core::channel::{Channel, Rule, Source, To, Via};
+use holdshort_core::channel::{Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::hold::{Digest, Hold};
 use holdshort_core::id::InterruptId;
@@ -15,22 +15,10 @@ use holdshort_engine::outbox::gather::{Sorted, sort};
 
 fn channel() -> Channel {
     Channel {
-        name: "mail".to_owned(),
-        rule: Rule::default(),
         via: Via::Email,
-        url: Source::Plain(String::new()),
         to: To::People,
-        mail: None,
-        slack: None,
-        secrets: Vec::new(),
-        headers: BTreeMap::new(),
-        title: false,
-        allow: Vec::new(),
-        attempts: 1,
-        retry_ms: 1,
-        timeout_ms: 1,
         hold: Hold { quiet: Vec::new(), digest: Some(Digest::Every(3_600_000)) },
-        personal: BTreeMap::new(),
+        ..Channel::webhook("mail".to_owned(), 1, 1, 1)
     }
 }
 

@@ -2,20 +2,17 @@
 //! step that reaches nobody, one person in two stages, and a server that is down while everything becomes due.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::Duration;
 
 use futures::StreamExt;
 use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
-use holdshort_testkit::issuer::{Signer, now};
+use holdshort_testkit::issuer::now;
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// What the issuer of these tests shares with the server.
-const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
+use crate::issued;
 
 /// A server whose people are those of an issuer: reviewers, each in the groups that a test says.
 struct Team {
@@ -23,24 +20,10 @@ struct Team {
     http: reqwest::Client,
 }
 
-fn private(path: &Path, bytes: &[u8]) {
-    std::fs::write(path, bytes).expect("written");
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("changed");
-}
-
 impl Team {
     async fn new() -> Self {
         let mut server = TestServer::setup().stopped();
-        let config = r#"
-            [[identity.jwt]]
-            issuer = "https://issuer.example"
-            audience = ["holdshort"]
-            algorithms = ["HS256"]
-            secret_file = "issuer.secret"
-            roles = { readers = "reviewer" }
-        "#;
-        private(&server.data().join("issuer.secret"), SECRET);
-        private(&server.data().join("holdshort.toml"), config.as_bytes());
+        issued::believe(&server);
         server.start().await;
         Self { server, http: holdshort_http::client().no_proxy().build().expect("a client") }
     }
@@ -60,11 +43,7 @@ impl Team {
 
     /// Somebody who has come once: from then on they can be named.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
-        let claims = json!({
-            "iss": "https://issuer.example", "aud": "holdshort", "sub": id, "roles": ["readers"], "groups": groups,
-            "iat": now(), "exp": now() + 3_000,
-        });
-        let token = Signer::secret(SECRET).token(&json!({"alg": "HS256", "typ": "JWT"}), &claims);
+        let token = issued::token(id, groups, now());
         let (status, who) = self.said(&token, Method::GET, "/v1/login", &Value::Null).await;
         assert_eq!((status, &who["person"]), (200, &json!(id)), "{who}");
         token

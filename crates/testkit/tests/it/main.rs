@@ -35,6 +35,7 @@ mod fuzz;
 mod grants;
 mod halves;
 mod interrupting;
+mod issued;
 mod jwt;
 mod keys;
 mod kills;

@@ -6,17 +6,16 @@ mod jumps;
 mod nights;
 mod skew;
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, SystemClock};
-use holdshort_testkit::issuer::Signer;
 use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::issued;
 
 /// Where Debian keeps libfaketime: beneath the folder of the machine's architecture.
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
@@ -84,18 +83,6 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// What the issuer of these tests shares with the server.
-const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
-
-const ISSUER: &str = r#"
-[[identity.jwt]]
-issuer = "https://issuer.example"
-audience = ["holdshort"]
-algorithms = ["HS256"]
-secret_file = "issuer.secret"
-roles = { readers = "reviewer" }
-"#;
-
 /// One server with one data folder, that is killed and comes back when its clock shows another time.
 struct Office {
     clock: WallClock,
@@ -106,8 +93,7 @@ impl Office {
     async fn open(now: &str, setup: Setup) -> Self {
         let clock = WallClock::at(now);
         let mut server = clock.of(setup).stopped();
-        private(&server, "issuer.secret", SECRET);
-        private(&server, "holdshort.toml", ISSUER.as_bytes());
+        issued::believe(&server);
         server.start().await;
         Self { clock, server }
     }
@@ -143,11 +129,7 @@ impl Office {
     /// Somebody says it, with a token of the issuer.
     async fn said(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
-        let claims = json!({
-            "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": [],
-            "iat": now, "exp": now + 3_000,
-        });
-        let token = Signer::secret(SECRET).token(&json!({"alg": "HS256", "typ": "JWT"}), &claims);
+        let token = issued::token(who, &[], now);
         self.with_token(&token, method, path, body).await
     }
 
@@ -170,12 +152,6 @@ impl Office {
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && said.contains("every one as it was written"), "{said}{errors}");
     }
-}
-
-fn private(server: &TestServer, name: &str, bytes: &[u8]) {
-    let path = server.data().join(name);
-    std::fs::write(&path, bytes).expect("written");
-    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("changed");
 }
 
 fn path(asked: &Value, verb: &str) -> String {
