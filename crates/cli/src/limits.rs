@@ -23,5 +23,5 @@ pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
 /// Freezes that are told where somebody would wonder why nothing goes on.
 pub(crate) const WARNINGS: usize = 5;
-/// Deliveries of a channel among which the last that was attempted is looked for.
+/// Deliveries of a channel among which one that was attempted is looked for.
 pub(crate) const CHANNEL_DELIVERIES: usize = 20;

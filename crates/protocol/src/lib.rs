@@ -38,6 +38,7 @@ mod run;
 mod session;
 mod system;
 mod timing;
+mod told;
 mod trial;
 mod usage;
 mod warning;
@@ -73,7 +74,7 @@ pub use login::{
     LoginProvider, LogoutNotice, Redeem, TokenLogin,
 };
 pub use marked::LookAlikes;
-pub use member::{Input, Member, answer_of, told_lines, told_members};
+pub use member::{Input, Member, answer_of};
 pub use person::{Away, LeftInterrupt, Person, PersonRole, PersonSource, RemovedPerson, SetPerson};
 pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,
@@ -95,6 +96,7 @@ pub use system::{
     System, Verification, Workflow,
 };
 pub use timing::{AskEscalation, AskReminders, Group, Hours, NextEscalation, Snooze};
+pub use told::{told_lines, told_members};
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};

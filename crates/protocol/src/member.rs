@@ -1,5 +1,5 @@
-//! An answer that is an object of plain values, member by member: what a form without scripts draws of a schema, how it reads what
-//! was typed, and how such an answer is told to people. What no form can be made of is written as JSON.
+//! An answer that is an object of plain values, member by member: what a form without scripts draws of a schema, and how it reads
+//! what was typed. What no form can be made of is written as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::form::followed;
 use crate::pointer::{escape, is_within};
+use crate::told::{label, told};
 
 /// One member of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,12 +105,12 @@ impl<'s> Member<'s> {
     }
 
     /// Where it stands in a decision.
-    pub fn pointer(&self) -> String {
+    fn pointer(&self) -> String {
         format!("/edit/{}", escape(self.name))
     }
 
     /// The value of what was typed; `None` where that is nothing, and may be.
-    pub fn read(&self, typed: &str) -> Result<Option<Value>, String> {
+    fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
             return if self.is_required { Err("is required: fill it in".to_owned()) } else { Ok(None) };
@@ -153,40 +154,6 @@ impl Takes {
             "boolean" => Self::OneOf(vec![Value::Bool(true), Value::Bool(false)]),
             _ => return None,
         })
-    }
-}
-
-/// The title of a member, or its name as words. A title behind a reference is that of the type.
-fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
-    let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
-    title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)
-}
-
-/// Data of an answer as people read it: the value of each member of an object beside its label; of anything else the value
-/// alone. `schema`: what was asked for, where that is known.
-pub fn told_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
-    let Value::Object(members) = data else { return vec![(String::new(), told(data))] };
-    let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
-    let own = |name: &str| properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
-    members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), told(value))).collect()
-}
-
-/// The same in lines: `how it felt: as planned`.
-pub fn told_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
-    let line = |(label, text): (String, String)| match &*label {
-        "" => text,
-        label => format!("{label}: {text}"),
-    };
-    told_members(schema, data).into_iter().map(line).collect()
-}
-
-fn told(value: &Value) -> String {
-    match value {
-        Value::Null => "none".to_owned(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
 }
 

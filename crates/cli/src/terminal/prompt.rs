@@ -321,7 +321,7 @@ impl Prompt {
     }
 
     /// Whether nobody has written anything of it yet.
-    fn is_begun(&self, editing: &Editing) -> bool {
+    fn is_untouched(&self, editing: &Editing) -> bool {
         let offer = self.interrupt.options.iter().find(|offer| offer.id == editing.option);
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
     }
@@ -329,9 +329,9 @@ impl Prompt {
     /// What came back from the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        // What an answer begins with may be the answer, but for what the editor left to be filled in.
+        // What an answer begins with may be the answer, as a `default` may, but for a blank that is to be filled in.
         let may_stand =
-            self.interrupt.kind == Kind::Question && !(self.is_begun(editing) && has_blanks(editing));
+            self.interrupt.kind == Kind::Question && !(self.is_untouched(editing) && has_blanks(editing));
         let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
         if saved.trim().is_empty() || is_same {
             return Reaction::Ask(vec!["  Nothing changed, nothing sent.".to_owned()]);

@@ -105,21 +105,12 @@ fn tried(attempt: &Attempt) -> String {
     format!("{number}. {at}, {took_ms} ms: {came}")
 }
 
-/// The newest delivery of a channel, of the last few, that was attempted.
-async fn last_tried(client: &Client, channel: &str) -> anyhow::Result<Option<Delivery>> {
+/// Whether any of the last few deliveries of a channel was attempted.
+async fn was_tried(client: &Client, channel: &str) -> anyhow::Result<bool> {
     let page: List<Delivery> = client
         .get(&format!("/v1/deliveries?channel={}&limit={CHANNEL_DELIVERIES}", segment(channel)))
         .await?;
-    Ok(page.items.into_iter().find(|delivery| delivery.attempts > 0))
-}
-
-/// How a channel does that is not known to fail. What was refused says nothing of the channel, and somebody was not told.
-fn sends(last: Option<Delivery>, paint: Paint) -> String {
-    let Some(last) = last else { return paint.dim("nothing was sent so far") };
-    match last.error.filter(|_| last.state != DeliveryState::Delivered) {
-        Some(error) => paint.yellow(&format!("its last attempt failed: {}", plain::line(&error))),
-        None => paint.green("works"),
-    }
+    Ok(page.items.iter().any(|delivery| delivery.attempts > 0))
 }
 
 pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
@@ -138,7 +129,8 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
         let state = match (&disabled_at, &failing_since) {
             (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
             (None, Some(since)) => paint.yellow(&format!("failing for the first time {}", time::ago(since))),
-            (None, None) => sends(last_tried(&client, &name).await?, paint),
+            (None, None) if was_tried(&client, &name).await? => paint.green("works"),
+            (None, None) => paint.dim("nothing was sent lately"),
         };
         say(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
         if let Some(why) = why {

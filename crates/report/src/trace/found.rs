@@ -69,7 +69,8 @@ impl Lookup {
         marks
     }
 
-    /// The row of a number; `own`: the word of its unit, where that is one that nothing else is written in. One digit stands everywhere, and says nothing of where it is from.
+    /// The row of a number; `own`: the word of its unit, where that is one that nothing else is written in. One digit stands
+    /// everywhere, and says nothing of where it is from.
     fn place(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<Look> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;

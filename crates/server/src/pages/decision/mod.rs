@@ -73,9 +73,8 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     // What a form can get wrong counts only where there is still something to decide, and by whom.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
-    let may_decide = interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(&interrupt);
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
-    if asks && may_decide && !problems.is_empty() {
+    if asks && may_act(&interrupt) && !problems.is_empty() {
         return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
     }
     if option.is_some_and(|option| option != decision.option) {
@@ -108,6 +107,11 @@ enum News<'a> {
     TooLate,
 }
 
+/// Whether the reader has a decision to make, be it to stop their own work.
+fn may_act(interrupt: &Interrupt) -> bool {
+    interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
+}
+
 /// Whether it is the reader's own work: they may not release it, and may stop it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
@@ -137,11 +141,11 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::None if interrupt.status == InterruptStatus::Resolved => (StatusCode::OK, "Already decided"),
         News::None => (StatusCode::OK, card.kind),
     };
+    let may_act = may_act(interrupt);
     let held = stops_alone(interrupt).then(|| without_releases(interrupt));
     let interrupt = held.as_ref().unwrap_or(interrupt);
-    let may_decide = interrupt.you.as_ref().is_none_or(|you| you.may_decide) || held.is_some();
     let form = match &news {
-        _ if interrupt.status == InterruptStatus::Resolved || !may_decide => None,
+        _ if interrupt.status == InterruptStatus::Resolved || !may_act => None,
         News::Decided if number.is_some() => None,
         News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, number, &refused.0.errors)),
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),

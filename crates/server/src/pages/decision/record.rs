@@ -79,7 +79,7 @@ fn seconds(ms: u64) -> String {
 struct Told {
     at: String,
     when: String,
-    what: &'static str,
+    what: Occasion,
     channel: String,
     to: String,
     state: &'static str,
@@ -102,15 +102,7 @@ impl Told {
         Self {
             when: time(&delivery.created_at),
             at: delivery.created_at.clone(),
-            what: match delivery.event {
-                Occasion::Opened => "opened",
-                Occasion::Asked => "asked",
-                Occasion::Reminded => "reminded",
-                Occasion::Escalated => "escalated",
-                Occasion::Resolved => "resolved",
-                Occasion::Expired => "expired",
-                Occasion::Checkpoint => "checkpoint",
-            },
+            what: delivery.event,
             channel: delivery.channel.clone(),
             to: to.clone().unwrap_or_default(),
             state: match delivery.state {

@@ -415,8 +415,7 @@ async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     until_forgotten(&server).await;
 }
 
-/// One asker has more due at a host that never answers than is told at a time. Each of them is told in the end, and counts no
-/// attempt that did not reach its receiver.
+/// One asker has more due at a host that never answers than is told at a time. Each of them is told in the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker() {
     const DUE: usize = 150;

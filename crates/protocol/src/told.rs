@@ -1,0 +1,41 @@
+//! How data of an answer is told to people: each member beside its label.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::form::followed;
+
+/// Data of an answer as people read it: the value of each member of an object beside its label; of anything else the value
+/// alone. `schema`: what was asked for, where that is known.
+pub fn told_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
+    let Value::Object(members) = data else { return vec![(String::new(), told(data))] };
+    let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
+    let own = |name: &str| properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
+    members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), told(value))).collect()
+}
+
+/// The same in lines: `how it felt: as planned`.
+pub fn told_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
+    let line = |(label, text): (String, String)| match &*label {
+        "" => text,
+        label => format!("{label}: {text}"),
+    };
+    told_members(schema, data).into_iter().map(line).collect()
+}
+
+/// The title of a member, or its name as words. A title behind a reference is that of the type.
+pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
+    let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
+    title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)
+}
+
+pub(crate) fn told(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
