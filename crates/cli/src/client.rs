@@ -10,7 +10,7 @@ use holdshort_protocol::{Code, Event, FieldError, List, Problem, Resolution, hea
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::Reach;
 use crate::called::{holdshort, spelled};
@@ -253,6 +253,13 @@ impl Client {
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
         self.ask(self.request(Method::POST, path)?.json(body)).await
+    }
+
+    /// Says that whoever sits at the terminal has been shown an open interrupt. Nothing depends on it: whoever only reads is
+    /// refused, and decides nothing.
+    pub(crate) async fn looked(&self, interrupt: &str) {
+        let path = format!("/v1/interrupts/{interrupt}/views");
+        let _: anyhow::Result<Value> = self.post(&path, &json!({})).await;
     }
 
     pub(crate) async fn put<T: DeserializeOwned>(

@@ -32,6 +32,8 @@ pub enum Error {
     To { channel: String, address: String, why: String },
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
+    #[error("channel `{channel}`: no channel of type `email` is configured, so no server takes its mails")]
+    NoServer { channel: String },
 }
 
 /// One channel.
@@ -40,7 +42,9 @@ pub struct Channel {
     pub(crate) url: Url,
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
-    pub(crate) smtp: Option<Smtp>,
+    pub(crate) smtp: Option<Arc<Smtp>>,
+    /// Of mails that were registered: the one address they go to. The journal does not hold it.
+    pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
     /// Those of the definition, read, or of one that was registered. They may be secrets.
@@ -99,6 +103,11 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
+    /// The first by name that sends mails.
+    pub fn of_mails(&self) -> Option<&Channel> {
+        self.all().find(|channel| channel.smtp.is_some())
+    }
+
     pub fn get(&self, name: &str) -> Option<&Channel> {
         self.0.get(name).map(|channel| &**channel)
     }
@@ -149,7 +158,7 @@ impl Channel {
                 }
             }
             Via::Ntfy => token = texts.into_iter().next(),
-            Via::Email => smtp = Some(open_smtp(&definition, &url, texts)?),
+            Via::Email => smtp = Some(Arc::new(open_smtp(&definition, &url, texts)?)),
             Via::Slack | Via::Teams | Via::Push => {}
         }
         let slack = match &definition.slack {
@@ -168,16 +177,20 @@ impl Channel {
             }
             headers.insert(name.clone(), value);
         }
-        let encoding = Encoding::default();
-        Ok(Self { definition, url, secrets, token, smtp, slack, guard, headers, encoding })
+        let (mailbox, encoding) = (None, Encoding::default());
+        Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// One that was registered. Its secret may be any text.
+    /// One that was registered. Its secret may be any text. `mails`: a channel whose server takes those of an address.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
         encoding: Encoding,
+        mails: Option<&Self>,
     ) -> Result<Self, Error> {
+        if definition.via == Via::Email {
+            return Self::to_address(definition, &secrets.url, mails);
+        }
         let channel = definition.name.clone();
         let url =
             url(&definition, &secrets.url).map_err(|why| Error::Url { channel: channel.clone(), why })?;
@@ -192,10 +205,32 @@ impl Channel {
             secrets: keys,
             token: None,
             smtp: None,
+            mailbox: None,
             slack: None,
             guard,
             headers,
             encoding,
+        })
+    }
+
+    /// Mails to `mailto:ADDRESS`, or to an address alone, over the server of another channel.
+    fn to_address(definition: channel::Channel, url: &str, mails: Option<&Self>) -> Result<Self, Error> {
+        let channel = definition.name.clone();
+        let Some(mails) = mails else { return Err(Error::NoServer { channel }) };
+        let address: Result<lettre::Address, _> = url.strip_prefix("mailto:").unwrap_or(url).parse();
+        let why = "is no address such as `mailto:anna@example.org`";
+        let address = address.map_err(|_| Error::Url { channel, why })?;
+        Ok(Self {
+            definition,
+            url: mails.url.clone(),
+            secrets: Vec::new(),
+            token: None,
+            smtp: mails.smtp.clone(),
+            mailbox: Some(address.to_string()),
+            slack: None,
+            guard: mails.guard.clone(),
+            headers: BTreeMap::new(),
+            encoding: Encoding::default(),
         })
     }
 
@@ -207,6 +242,10 @@ impl Channel {
 
     /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
     pub fn check_address(&self) -> Result<(), Error> {
+        // The server of mails stands in the channels file.
+        if self.mailbox.is_some() {
+            return Ok(());
+        }
         let checked = self.guard.check_literal(&self.url);
         let checked = checked.and_then(|()| self.guard.check_in_clear(&self.url, guard::literal(&self.url)));
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
@@ -222,6 +261,11 @@ impl Channel {
             return if host.is_empty() { text } else { text.replace(host, "its host") };
         }
         without_addresses(&text.replace(host, "its host"))
+    }
+
+    /// The one address that it writes to, where that is in no notice.
+    pub fn mailbox(&self) -> Option<&str> {
+        self.mailbox.as_deref()
     }
 
     /// The host and the port that it leads to. The rest of a URL may be a secret.

@@ -116,7 +116,7 @@ impl Callbacks {
 
     fn to(&self, url: String, secret: Option<String>) -> Result<Channel, Error> {
         let secrets = Secrets { url, secret, headers: BTreeMap::new() };
-        let channel = Channel::registered(self.definition.clone(), secrets, Encoding::default())?;
+        let channel = Channel::registered(self.definition.clone(), secrets, Encoding::default(), None)?;
         Ok(if self.reach == Reach::Allowed { channel.closed() } else { channel })
     }
 

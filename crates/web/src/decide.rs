@@ -15,7 +15,7 @@ use crate::view::assignment::Reader;
 
 /// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
 pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
-    decide_once(app, asked, actor, decision, None).await
+    carry_out(app, asked, actor, read(decision)?, None).await
 }
 
 /// The same on behalf of somebody whom the client names. That is its claim, which is recorded with the decision: it lets nobody
@@ -31,22 +31,27 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// The same as [`decide`]; with a key it is carried out once, and a repeat is told how the interrupt stands.
-pub async fn decide_once(
+/// The same by the form of a page that showed what is asked. With a key it is carried out once, and a repeat is told how the
+/// interrupt stands.
+pub async fn decide_on_page(
     app: &App,
     asked: &Asked,
     actor: Actor,
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    carry_out(app, asked, actor, read(decision)?, key).await
+    // What was shown is what is there only where the form says which version it showed.
+    let from_page = decision.version.is_some();
+    let decision = interrupt::Decision { from_page, ..read(decision)? };
+    carry_out(app, asked, actor, decision, key).await
 }
 
 fn read(decision: Decision) -> Answer<interrupt::Decision> {
     let Decision { option, text, edit, version, from, viewed_ms } = decision;
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
-    Ok(interrupt::Decision { option, text, edit, version, from, viewed_ms, on_behalf_of: None })
+    let (on_behalf_of, from_page) = (None, false);
+    Ok(interrupt::Decision { option, text, edit, version, from, viewed_ms, on_behalf_of, from_page })
 }
 
 async fn carry_out(

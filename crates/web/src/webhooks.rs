@@ -131,7 +131,8 @@ impl Webhooks {
             ..is.channel(id)
         };
         let Stored { url, secret, headers } = stored;
-        Channel::registered(definition, Secrets { url, secret, headers }, self.sending.encoding)
+        let (secrets, mails) = (Secrets { url, secret, headers }, self.configured.of_mails());
+        Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
     /// Tells driver and outbox of those that there are now. Whether all of them can be sent to.
@@ -207,6 +208,11 @@ impl Webhooks {
         let opened = app.webhooks.channel(&id, &is, stored.clone());
         opened.and_then(|channel| channel.check_address()).map_err(|error| match error {
             holdshort_notify::Error::Url { why, .. } => Refused::invalid_at("/url", why),
+            holdshort_notify::Error::NoServer { .. } => {
+                let rule =
+                    "needs a server that takes mails: set up a channel of type `email` in the channels file";
+                Refused::invalid_at("/type", rule)
+            }
             holdshort_notify::Error::Guard { source, .. } => {
                 let rule = format!("can not be sent to: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
                 Refused::invalid_at("/url", rule)

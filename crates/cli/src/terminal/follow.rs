@@ -289,6 +289,7 @@ impl Follower<'_> {
                 self.progress.hide();
                 self.read_team().await;
                 self.ask(interrupt);
+                self.client.looked(&id).await;
                 return Ok(());
             }
             self.open.pop_front();
@@ -420,7 +421,7 @@ impl Follower<'_> {
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &self.asking else { return Ok(None) };
-        let id = prompt.interrupt.id.clone();
+        let (id, decision) = (prompt.interrupt.id.clone(), prompt.timed(decision));
         let path = format!("/v1/interrupts/{id}/decisions");
         match self.client.post::<Interrupt>(&path, &decision).await {
             Ok(interrupt) => {

@@ -3,6 +3,8 @@
 //! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While
 //! something is shown back, `yes` confirms it and is never the name of another option.
 
+use std::time::Instant;
+
 use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, parts_of_lines, plain};
 use serde_json::Value;
 
@@ -24,6 +26,8 @@ pub(crate) struct Prompt {
     filled: Option<Filling>,
     /// An empty line was answered with a hint.
     hinted: bool,
+    /// Since when it is on the screen.
+    shown: Instant,
 }
 
 #[derive(Debug)]
@@ -86,7 +90,13 @@ impl Form {
 impl Prompt {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
-        Self { interrupt, stage, filled: None, hinted: false }
+        Self { interrupt, stage, filled: None, hinted: false, shown: Instant::now() }
+    }
+
+    /// The decision, with how long the card has been on the screen of whoever makes it.
+    pub(crate) fn timed(&self, decision: Decision) -> Decision {
+        let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
+        Decision { viewed_ms: ms, ..decision }
     }
 
     /// What stands before the cursor.

@@ -1,13 +1,15 @@
 //! `show`: an interrupt as a card, or a run.
 
+use std::io::IsTerminal;
+
 use holdshort_engine::real::REHEARSAL;
-use holdshort_protocol::{Interrupt, Run, Status, plain};
+use holdshort_protocol::{Code, Interrupt, Run, Status, plain};
 use serde_json::Value;
 
 use super::run::PARTIAL;
 use super::{Scene, system};
 use crate::called::holdshort;
-use crate::client::id;
+use crate::client::{Client, code, id};
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
@@ -37,15 +39,20 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     match given.split_once('_') {
         Some(("int", _)) => {
             let found: Interrupt = serde_json::from_value(found)?;
-            let of: Run = client.get(&format!("/v1/runs/{}", found.run)).await?;
+            let of = run_of(&client, &found).await?;
             interrupt(&found, client.words(), paint);
-            if is_rehearsal(&of) {
+            if of.as_ref().is_some_and(is_rehearsal) {
                 say(&paint.yellow("  This is a rehearsal: the agent's words are scripted."));
             }
             say(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
             if found.resolution.is_none() {
-                let agents: Vec<String> = found.agent.iter().cloned().collect();
-                system::warn(&client, |frozen| system::holds(frozen, &of, &agents)).await;
+                if std::io::stdout().is_terminal() {
+                    client.looked(&found.id).await;
+                }
+                if let Some(of) = of {
+                    let agents: Vec<String> = found.agent.iter().cloned().collect();
+                    system::warn(&client, |frozen| system::holds(frozen, &of, &agents)).await;
+                }
             }
         }
         Some(("run", _)) => {
@@ -58,6 +65,15 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
         _ => say(&plain::text(&serde_json::to_string_pretty(&found)?)),
     }
     Ok(Exit::Ok)
+}
+
+/// The run that it is of; `None` for whoever may not read runs: the card tells reviewers what they need.
+async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
+    match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
+        Ok(run) => Ok(Some(run)),
+        Err(error) if matches!(code(&error), Some(Code::ForbiddenRole | Code::NotFound)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {

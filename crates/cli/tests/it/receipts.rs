@@ -11,6 +11,7 @@ use holdshort_core::tree::continues;
 use serde_json::{Value, json};
 
 use crate::home::{Home, Serving};
+use crate::terminal::{PROMPT, Terminal};
 
 async fn ask(serving: &Serving, body: Value) -> Value {
     let text = |name: &str| serving.started[name].as_str().unwrap();
@@ -167,6 +168,33 @@ async fn the_record_says_who_looked_first_and_when() {
     assert_eq!(content(2)["data"], json!({ "digest": digest }));
     let page = home.run(&["receipt", id, "--html"]).out;
     assert!(page.contains("interrupt viewed") && page.contains(&digest), "{page}");
+}
+
+/// What a terminal shows a person is a look, and how long it was there stands in their decision.
+#[tokio::test]
+async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let kinds = |receipt: &Value| {
+        let heads = receipt["events"].as_array().unwrap().iter().map(|each| each["head"].as_str().unwrap());
+        heads.filter(|head| head.contains("interrupt_viewed") || head.contains("viewed_ms")).count()
+    };
+    let asked = ask(&serving, json!({"kind": "tool_approval", "title": "Delete it"})).await;
+    let (id, run) = (asked["id"].as_str().unwrap(), asked["run"].as_str().unwrap());
+    assert_eq!(home.run(&["show", id]).code, 0);
+    assert_eq!(kinds(&home.json(&["receipt", id])), 0, "nobody sits at a pipe");
+    let mut terminal = Terminal::open(&home, &["show", id], &[]);
+    terminal.expect("Delete it");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(kinds(&home.json(&["receipt", id])), 1);
+    let mut terminal = Terminal::open(&home, &["attach", run], &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("1");
+    terminal.expect("✓ Allow once");
+    terminal.end();
+    assert_eq!(kinds(&home.json(&["receipt", id])), 2, "one look, and one decision that says how long");
+    let page = home.run(&["receipt", id, "--html"]).out;
+    assert!(page.contains("with the card on screen, as the client says"), "{page}");
 }
 
 #[tokio::test]

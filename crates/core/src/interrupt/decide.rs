@@ -31,6 +31,9 @@ pub struct Decision {
     /// For whom they decide, as their client says. A claim: nobody has checked it, and it releases nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
+    /// It came from a page of ours that showed what is asked, as it is: a look of whoever decides is noted with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_page: bool,
 }
 
 /// A decision that was checked: it may be taken, or was taken before.

@@ -23,16 +23,19 @@ pub enum WebhookKind {
     /// A program that knows the compliance crew.
     CustomUrl,
     Slack,
+    /// One address, over the server of mails of the channels file.
+    Email,
     Teams,
 }
 
 impl WebhookKind {
-    pub const ALL: [Self; 3] = [Self::CustomUrl, Self::Slack, Self::Teams];
+    pub const ALL: [Self; 4] = [Self::CustomUrl, Self::Slack, Self::Email, Self::Teams];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CustomUrl => "custom_url",
             Self::Slack => "slack",
+            Self::Email => "email",
             Self::Teams => "teams",
         }
     }
@@ -45,6 +48,7 @@ impl WebhookKind {
         match self {
             Self::CustomUrl => Via::Crew,
             Self::Slack => Via::Slack,
+            Self::Email => Via::Email,
             Self::Teams => Via::Teams,
         }
     }

@@ -258,6 +258,32 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
     }
 }
 
+/// A page shows what is asked and says nothing by itself: that somebody saw it is written with what they send from there.
+#[test]
+fn a_decision_from_a_page_notes_a_look_before_it() {
+    let ann = person("ann");
+    for (looked, from_page, expected) in [
+        (false, true, "interrupt_viewed, decision_made"),
+        (true, true, "decision_made"),
+        (false, false, "decision_made"),
+    ] {
+        let mut world = held();
+        let id = world.open(Kind::ToolApproval);
+        if looked {
+            assert_eq!(told(&mut world, &ann, Input::View { interrupt: id.clone() }), "interrupt_viewed");
+        }
+        let decision = Decision { from_page, ..choose("reject") };
+        let told = told(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
+        assert!(told.starts_with(expected), "{looked} {from_page}: {told}");
+    }
+    // What was shown is not what is decided on: nothing is written.
+    let mut world = held();
+    let id = world.open(Kind::ToolApproval);
+    let decision = Decision { from_page: true, version: Some(999), ..choose("reject") };
+    let told = told(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
+    assert_eq!((told.starts_with('✗'), world.count("interrupt_viewed")), (true, 0), "{told}");
+}
+
 /// It stands in the event of the decision, and with how that settles the interrupt. It makes no other decision of it.
 #[test]
 fn for_whom_somebody_decided_is_recorded_with_their_vote() {

@@ -1,7 +1,6 @@
 //! `/webhooks`: channels that are registered here, and what became of what they were told (contracts D4, D7).
 //!
-//! What is told, when it is tried again and when it is given up is the outbox's (`engine/src/outbox`); this words it. E-mail
-//! is a channel of the channels file alone.
+//! What is told, when it is tried again and when it is given up is the outbox's (`engine/src/outbox`); this words it.
 
 use std::collections::BTreeMap;
 
@@ -61,10 +60,6 @@ pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Js
 
 fn checked(asked: Asked) -> Answer<New> {
     let Asked { name, kind, url, secret, headers, active } = asked;
-    if kind == "email" {
-        let why = "`email` is configured in the channels file of the server, and not registered here";
-        return Err(Refused::invalid_at("/type", why));
-    }
     let Some(kind) = WebhookKind::parse(&kind) else {
         let known: Vec<&str> = WebhookKind::ALL.iter().map(|kind| kind.as_str()).collect();
         return Err(Refused::invalid_at("/type", format!("is none of {}", known.join(", "))));
@@ -73,13 +68,17 @@ fn checked(asked: Asked) -> Answer<New> {
     if url.len() > URL_CHARS {
         return Err(Refused::invalid_at("/url", format!("is longer than {URL_CHARS} bytes")));
     }
-    let Some(host) = host(&url) else {
-        return Err(Refused::invalid_at("/url", "is no URL such as `https://example.org/hook`"));
+    let (host, such_as) = match kind {
+        WebhookKind::Email => (domain(&url), "is no address such as `mailto:anna@example.org`"),
+        WebhookKind::CustomUrl | WebhookKind::Slack | WebhookKind::Teams => {
+            (host(&url), "is no URL such as `https://example.org/hook`")
+        }
     };
+    let host = host.ok_or_else(|| Refused::invalid_at("/url", such_as))?;
     let secret = secret.filter(|secret| !secret.is_empty());
     if let Some(secret) = &secret {
         if kind != WebhookKind::CustomUrl {
-            let why = "signs what a `custom_url` is sent; Slack and Teams have no secret but their URL";
+            let why = "signs what a `custom_url` is sent, and nothing else";
             return Err(Refused::invalid_at("/secret", why));
         }
         if secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control) {
@@ -87,6 +86,9 @@ fn checked(asked: Asked) -> Answer<New> {
         }
     }
     let headers = headers.unwrap_or_default();
+    if kind == WebhookKind::Email && !headers.is_empty() {
+        return Err(Refused::invalid_at("/headers", "go along with a request, and not with a mail"));
+    }
     if headers.len() > CREW_WEBHOOK_HEADERS {
         return Err(Refused::invalid_at("/headers", format!("holds more than {CREW_WEBHOOK_HEADERS}")));
     }
@@ -117,8 +119,17 @@ fn host(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
+/// The domain of an address of mails: all of it that is told again.
+fn domain(url: &str) -> Option<String> {
+    let (_, domain) = url.strip_prefix("mailto:").unwrap_or(url).rsplit_once('@')?;
+    (!domain.is_empty()).then(|| domain.to_owned())
+}
+
 /// A text in any case. A node that what is secret of a webhook has not come to yet knows no scheme.
-fn url_shown(scheme: Option<&str>, host: &str) -> String {
+fn url_shown(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
+    if kind == WebhookKind::Email {
+        return format!("mailto:…@{host}");
+    }
     let scheme = scheme.map(|scheme| format!("{scheme}://")).unwrap_or_default();
     format!("{scheme}{host}/…")
 }
@@ -134,7 +145,7 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
         "id": id.as_str(),
         "name": is.name,
         "type": is.kind.as_str(),
-        "url": url_shown(scheme.as_deref(), &is.host),
+        "url": url_shown(is.kind, scheme.as_deref(), &is.host),
         "host": is.host,
         "active": is.active,
         "has_secret": is_signed,
@@ -279,9 +290,28 @@ mod tests {
     }
 
     #[test]
+    fn of_an_address_its_domain_is_told() {
+        let table = [
+            ("mailto:anna@example.org", Some("example.org")),
+            ("anna@example.org", Some("example.org")),
+            ("mailto:anna@", None),
+            ("https://example.org", None),
+            ("", None),
+        ];
+        for (url, expected) in table {
+            assert_eq!(domain(url).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
     fn a_url_is_shown_as_text_also_where_its_scheme_is_not_known() {
-        for (scheme, shown) in [(Some("https"), "https://example.org/…"), (None, "example.org/…")] {
-            assert_eq!(url_shown(scheme, "example.org"), shown);
+        let table = [
+            (WebhookKind::Slack, Some("https"), "https://example.org/…"),
+            (WebhookKind::Slack, None, "example.org/…"),
+            (WebhookKind::Email, None, "mailto:…@example.org"),
+        ];
+        for (kind, scheme, shown) in table {
+            assert_eq!(url_shown(kind, scheme, "example.org"), shown);
         }
     }
 }

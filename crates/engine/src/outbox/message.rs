@@ -111,9 +111,10 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else {
         return dropped("its notice can not be read");
     };
+    let at = |address: &str| Reader { address: address.to_owned(), ..Reader::default() };
     let reader = match &notice.to {
-        None => None,
-        Some(Recipient::Address(address)) => Some(Reader { address: address.clone(), ..Reader::default() }),
+        None => channel.mailbox().map(at),
+        Some(Recipient::Address(address)) => Some(at(address)),
         Some(Recipient::Person(id)) => {
             let system = driver.glance_system().await?;
             let reader = match reader(&system, id, delivery) {

@@ -25,7 +25,8 @@ pub(super) fn decision(bytes: &[u8]) {
     assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
     let holdshort_protocol::Decision { option, text, edit, version, from, viewed_ms } = read;
     let from = from.and_then(|from| from.parse().ok());
-    let decision = Decision { option, text, edit, version, from, viewed_ms, on_behalf_of: None };
+    let (on_behalf_of, from_page) = (None, false);
+    let decision = Decision { option, text, edit, version, from, viewed_ms, on_behalf_of, from_page };
     for interrupt in HELD.run.interrupts.keys() {
         decide(interrupt, &decision);
     }

@@ -262,3 +262,21 @@ async fn everything_becomes_due_while_the_server_is_down() {
         team.said(team.server.agent_token(), Method::POST, &path(&allowed, "/consume"), &digest).await;
     assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")), "{refused}");
 }
+
+/// A reviewer reads no run, and is shown all that they decide on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reviewer_is_shown_their_question_in_the_terminal() {
+    let team = Team::new().await;
+    let anna = team.person("anna", &[]).await;
+    let asked = team.ask(json!({"approvers": ["anna"]}), json!({})).await;
+    let id = asked["id"].as_str().unwrap();
+    let mut show = team.server.client_command();
+    show.args(["show", id]).env("HOLDSHORT_SERVER", team.server.base()).env("HOLDSHORT_TOKEN", &anna);
+    let shown = show.output().unwrap();
+    let words = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.status.success() && words.contains("Archive 41 branches"), "{shown:?}");
+    assert!(words.contains(&format!("decide {id} OPTION")), "{words}");
+    let run = asked["run"].as_str().unwrap();
+    let looks = team.server.events_of(run, "interrupt_viewed").await;
+    assert!(looks.is_empty(), "a pipe is nobody: {looks:#?}");
+}

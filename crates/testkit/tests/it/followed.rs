@@ -94,6 +94,12 @@ async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page
     visitor.get(&back).await
 }
 
+/// The version that the form of a page is for.
+fn version(page: &str) -> &str {
+    let field = page.split("name=\"version\" value=\"").nth(1).unwrap_or_else(|| panic!("{page}"));
+    field.split('"').next().unwrap()
+}
+
 /// The path of the page that somebody is let onto.
 async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     let page = through(server, &mut Visitor::new(person), card).await;
@@ -159,9 +165,10 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         assert!(status == 200 && shown.contains("Mrs Roe"), "{told:?}: {status} {shown}");
         assert_eq!(server.interrupt(&asked.id).await["status"], "open", "to be let in decides nothing");
         // The second step: the number of the page, or the sign-in that came before it.
+        let version = ("version", version(&shown));
         let form = match told {
-            Told::Mail => vec![("option", "approve"), ("number", number(&shown))],
-            Told::Teams => vec![("option", "approve")],
+            Told::Mail => vec![("option", "approve"), version, ("number", number(&shown))],
+            Told::Teams => vec![("option", "approve"), version],
         };
         let (status, decided) = page(server, &at, Some(&form)).await;
         assert_eq!(status, 200, "{told:?}: {decided}");
@@ -173,8 +180,13 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         );
         let events = server.get(&format!("/v1/runs/{}/events", asked.run)).await.ok();
         let mut events = events["items"].as_array().unwrap().iter();
-        let made = events.find(|event| event["type"] == "decision_made").expect("it is there");
-        assert_eq!(made["actor"], json!({"id": "anna", "role": "reviewer", "via": via}), "{told:?}");
+        // What they decided on was shown to them, and its digest stands in the record.
+        for kind in ["interrupt_viewed", "decision_made"] {
+            let event = events.find(|event| event["type"] == kind).expect(kind);
+            assert_eq!(event["actor"], json!({"id": "anna", "role": "reviewer", "via": via}), "{told:?}");
+            let digest = event.pointer("/data/content/data/digest");
+            assert_eq!(digest.is_some(), kind == "interrupt_viewed", "{event:#}");
+        }
     }
 }
 

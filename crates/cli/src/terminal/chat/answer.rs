@@ -68,7 +68,9 @@ impl Chat<'_> {
 
     /// Sends a decision. What comes back is said, and the person is asked again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
-        let id = self.asking.as_ref()?.prompt.interrupt.id.clone();
+        let prompt = &self.asking.as_ref()?.prompt;
+        let id = prompt.interrupt.id.clone();
+        let decision = if self.keyboard.is_live() { prompt.timed(decision) } else { decision };
         match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
             Ok(interrupt) => {
                 if let Some(known) = self.runs.get_mut(&interrupt.run) {

@@ -434,6 +434,9 @@ impl Chat<'_> {
             };
             if interrupt.status == InterruptStatus::Open {
                 self.ask(interrupt);
+                if self.keyboard.is_live() {
+                    self.client.looked(&id).await;
+                }
                 return Ok(());
             }
             self.open.pop_front();

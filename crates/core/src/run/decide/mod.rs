@@ -61,6 +61,10 @@ impl Draft<'_> {
         // Whoever left meanwhile has no say in what this vote settles. What is settled stays as it was.
         if interrupt.is_open() {
             self.unseat(id)?;
+            if decision.from_page {
+                // One that can not be noted keeps nobody from deciding: what does is said below.
+                let _ = self.view(id);
+            }
         }
         let interrupt = self.interrupt(id)?;
         let (offer, seat) = match interrupt::check(&interrupt, &self.voter(), decision, self.run.seq + 1)? {

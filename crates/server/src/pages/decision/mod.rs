@@ -82,7 +82,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
     // What is decided is told as to anybody: the same decision again is no other.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
-    match decide::decide_once(&app, &asked, actor, decision, once).await {
+    match decide::decide_on_page(&app, &asked, actor, decision, once).await {
         Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),
         Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
             Ok(draw(&interrupt, model, number, News::Wrong(&typed, &refused)))

@@ -2,12 +2,15 @@
 
 use std::process::Command;
 
+use holdshort_testkit::mailbox::{Mailbox, PASSWORD, Speaks, tls};
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{Setup, TestServer, eventually};
 use holdshort_testkit::sink::{Received, WebhookSink};
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
+
+use crate::mails::channel;
 
 use super::{BASE, Issuer, ask, get, model, paused, post, setup, wait_state};
 
@@ -262,6 +265,37 @@ async fn slack_and_teams_are_told_in_their_words_and_upstreams_encoding_is_a_set
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_is_registered_and_told_over_the_server_of_mails() {
+    let mailbox = Mailbox::start(Speaks::Starttls, true);
+    let model = model().await;
+    let setup = told(setup(&model))
+        .channels(&channel(&mailbox, ", kinds: [question], user: holdshort, password_env: MAIL_PASSWORD"))
+        .env("MAIL_PASSWORD", PASSWORD)
+        .env("SSL_CERT_FILE", &tls("authority.pem"));
+    let mut server = setup.start().await;
+    let hook = json!({"name": "legal", "type": "email", "url": "mailto:legal@example.org"});
+    for url in ["mailto:", "mailto:a@example.org,b@example.org", "mailto:a@example.org?bcc=b@example.org"] {
+        let mut wrong = hook.clone();
+        wrong["url"] = url.into();
+        let (status, told) = post(&server, "/webhooks/register", &wrong).await;
+        assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/url")), "{url}: {told}");
+    }
+    let (status, made) = post(&server, "/webhooks/register", &hook).await;
+    assert_eq!((status, &made["url"]), (201, &json!("mailto:…@example.org")), "{made}");
+    server.restart().await;
+    let (_, review) = paused(&server).await;
+    let mail = mailbox.wait_for(1).await.remove(0);
+    assert_eq!(mail["to"], json!(["legal@example.org"]), "{mail:#}");
+    let text = mail["text"].as_str().unwrap();
+    assert!(text.contains("/inbox/") && !text.contains("/d/"), "whoever reads it signs in: {text}");
+    assert!(!text.contains("14,000"), "no content of the run: {text}");
+    let delivered = deliveries(&server, &review, "DELIVERED").await.remove(0);
+    assert_eq!(delivered["webhook_id"], made["id"], "{delivered}");
+    let events = server.get("/v1/audit/events?stream=sys&limit=200").await.ok().to_string();
+    assert!(events.contains("webhook_registered") && !events.contains("legal@"), "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     let (sink, server, _model) = server().await;
     register(&server, &sink, json!({})).await;
@@ -274,7 +308,13 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         (json!({"name": "", "type": "custom_url", "url": url}), "/name"),
         (json!({"name": "aml", "type": "custom_url", "url": url}), "/name"),
         (json!({"name": "a", "type": "carrier_pigeon", "url": url}), "/type"),
-        (json!({"name": "a", "type": "email", "url": url}), "/type"),
+        (json!({"name": "a", "type": "email", "url": url}), "/url"),
+        // No server of mails is configured.
+        (json!({"name": "a", "type": "email", "url": "mailto:a@example.org"}), "/type"),
+        (
+            json!({"name": "a", "type": "email", "url": "mailto:a@example.org", "headers": {"X": "x"}}),
+            "/headers",
+        ),
         (json!({"name": "a", "type": "slack", "url": url, "secret": "x"}), "/secret"),
         (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"Host": "x"}}), "/headers/Host"),
         (
