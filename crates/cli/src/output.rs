@@ -45,6 +45,12 @@ pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// What stands before the cursor where a person types.
+pub(crate) fn prompt(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = write!(err, "{text}").and_then(|()| err.flush());
+}
+
 /// Lines of a message.
 pub(crate) fn tell_all(lines: &[impl AsRef<str>]) {
     for line in lines {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::interrupt::{Interrupt, Kind, Offer};
+use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::trial::TrialCard;
 
 /// How far definitions are followed for what an editor begins with; a type that holds itself ends there.
@@ -76,6 +76,18 @@ impl Interrupt {
             }
             _ => self.unseen.clone(),
         }
+    }
+
+    /// What is at stake where an option lets go on what is risky: a slip of the hand must not. `None` of every other.
+    pub fn stakes(&self, offer: &Offer) -> Option<String> {
+        if offer.holds() || !self.risk.level.is_risky() {
+            return None;
+        }
+        let level = if self.risk.level == Level::Critical { "CRITICAL" } else { "high" };
+        let reasons: Vec<&str> =
+            self.risk.reasons.iter().map(|reason| reason.text.trim_end_matches('.')).collect();
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        Some(format!("the risk is {level}{why}"))
     }
 
     /// Whether an edit is written as plain text, and not as JSON.

@@ -23,7 +23,7 @@ use super::{earlier, edit, halt, help, quote, team};
 use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{say, say_all, tell, tell_all};
+use crate::output::{self, say, say_all, tell, tell_all};
 use crate::stream::{Events, Item, Watched};
 
 /// Of a long run that is attached to, only this many events are told again.
@@ -348,10 +348,8 @@ impl Follower<'_> {
 
     /// The place where the person types.
     fn cursor(&self) {
-        use std::io::Write;
         if let Some(prompt) = &self.asking {
-            let mut err = std::io::stderr().lock();
-            let _ = write!(err, "{}", prompt.label()).and_then(|()| err.flush());
+            output::prompt(prompt.label());
         }
     }
 

@@ -16,7 +16,7 @@ mod flaw;
 pub(crate) mod follow;
 mod halt;
 mod help;
-mod input;
+pub(crate) mod input;
 mod naming;
 pub(crate) mod paint;
 pub(crate) mod plan;

@@ -28,6 +28,8 @@ pub(crate) struct Prompt {
     hinted: bool,
     /// Since when it is on the screen.
     shown: Instant,
+    /// Its lines were written before: nobody is there to be asked once more.
+    in_script: bool,
 }
 
 #[derive(Debug)]
@@ -37,7 +39,7 @@ enum Stage {
     Words(String),
     /// An answer of data, part by part.
     Fill(Filling),
-    /// Shown back; Enter or a yes sends it, a no drops it.
+    /// Shown back; Enter or a yes sends it, a no drops it. What is risky takes a yes.
     Confirm(Decision),
     /// Everything is to be frozen: why is asked for.
     Freeze,
@@ -90,7 +92,7 @@ impl Form {
 impl Prompt {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
-        Self { interrupt, stage, filled: None, hinted: false, shown: Instant::now() }
+        Self { interrupt, stage, filled: None, hinted: false, shown: Instant::now(), in_script: false }
     }
 
     /// The decision, with how long the card has been on the screen of whoever makes it.
@@ -106,6 +108,9 @@ impl Prompt {
             Stage::Words(_) => "your words> ",
             Stage::Freeze => "why everything is to be frozen> ",
             Stage::Fill(_) => "your answer> ",
+            Stage::Confirm(decision) if self.wants_a_yes(decision) => {
+                "y sends it, n drops it, or type something else> "
+            }
             Stage::Confirm(_) => "Enter sends it, n drops it, or type something else> ",
         }
     }
@@ -173,6 +178,7 @@ impl Prompt {
     /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed. In a
     /// script so are all words that release nothing: its next line was written before anybody could see them shown back.
     pub(crate) fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
+        self.in_script = in_script;
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
@@ -189,6 +195,12 @@ impl Prompt {
             return Reaction::Decide(decision.clone());
         }
         reaction
+    }
+
+    /// Whether Enter alone does not send it: it lets go on what is risky.
+    fn wants_a_yes(&self, decision: &Decision) -> bool {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        offer.and_then(|offer| self.interrupt.stakes(offer)).is_some_and(|_| !self.in_script)
     }
 
     fn releases_nothing(&self, decision: &Decision) -> bool {
@@ -271,6 +283,10 @@ impl Prompt {
     fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
+            "" if self.wants_a_yes(&decision) => {
+                self.stage = Stage::Confirm(decision);
+                return Reaction::Ask(vec!["  Nothing is sent yet.".to_owned()]);
+            }
             "" | "y" | "yes" | "ok" => return Reaction::Decide(decision),
             "n" | "no" => {
                 let mut shown = vec!["  Not sent.".to_owned()];
@@ -293,10 +309,10 @@ impl Prompt {
         // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
+            let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
             self.stage = Stage::Confirm(decision);
-            let rule =
-                "Enter sends what is shown, n drops it; an option by its number or name takes its place.";
-            return Reaction::Ask(vec![format!("  “{}”: {rule}", plain::line(line))]);
+            let rule = "sends what is shown, n drops it; an option by its number or name takes its place.";
+            return Reaction::Ask(vec![format!("  “{}”: {key} {rule}", plain::line(line))]);
         }
         self.filled = None;
         self.choose(line, paint)
@@ -488,8 +504,8 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// Why an option is shown back before it is sent: nobody can take it back, or the card has not shown all that it
-    /// lets go on.
+    /// Why an option is shown back before it is sent: nobody can take it back, it lets go on what is risky, or the card
+    /// has not shown all that it lets go on.
     fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }
@@ -502,8 +518,11 @@ impl Prompt {
         if offer.id == "skip" && self.takes_json() {
             return Some("the agent goes on without an answer".to_owned());
         }
-        let unseen = self.interrupt.unseen_by(offer, edit)?;
-        Some(plain::line(unseen.trim_end_matches('.')).into_owned())
+        let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
+        let unseen = self.interrupt.unseen_by(offer, edit);
+        let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
+        let why: Vec<String> = stakes.into_iter().chain(unseen).collect();
+        (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
     /// Shows the words back before they are sent.
@@ -594,5 +613,7 @@ fn has_blanks(editing: &Editing) -> bool {
 
 #[cfg(test)]
 mod number_tests;
+#[cfg(test)]
+mod risk_tests;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use holdshort_protocol::{Decision, Interrupt, InterruptStatus, plain};
 use serde_json::Value;
 
@@ -11,15 +12,17 @@ use crate::args::Decide;
 use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, tell};
+use crate::output::{document, prompt, say, tell, tell_all};
+use crate::terminal::input::{Input, Line};
 use crate::terminal::paint::Paint;
 use crate::terminal::{card, earlier};
 
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let interrupt = id_of(&args.interrupt, "int")?;
+    let mut input = Input::open().filter(|_| !scene.json);
     let mut now: Option<Interrupt> = None;
-    if args.edit.is_some() || args.from.is_some() || !args.unseen {
+    if args.edit.is_some() || args.from.is_some() || !args.unseen || input.is_some() {
         now = Some(client.get(&format!("/v1/interrupts/{interrupt}")).await?);
     }
     let edit = match (&args.edit, &now) {
@@ -28,6 +31,12 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     };
     if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
         refuse_unseen(now, &args.option, &edit)?;
+    }
+    if let (Some(now), Some(input)) = (&now, &mut input)
+        && !agrees(now, &args.option, input).await?
+    {
+        tell("Nothing is decided.");
+        return Ok(Exit::Waiting);
     }
     let mut decision =
         Decision { option: args.option, text: args.text, edit, version: args.version, ..Decision::default() };
@@ -67,6 +76,23 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
         ))),
         None => Ok(()),
     }
+}
+
+/// What is risky goes on only once whoever is at the terminal has said yes to it. A script's line was written before.
+async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<bool> {
+    let offer = interrupt.options.iter().find(|offer| offer.id == option);
+    let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
+    let Some((offer, stakes)) = asked.filter(|_| interrupt.status == InterruptStatus::Open) else {
+        return Ok(true);
+    };
+    let paint = Paint::stderr();
+    for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
+        tell_all(&paint.message(&plain::line(&text), 2));
+    }
+    prompt("y sends it, anything else does not> ");
+    input.forget();
+    let line = input.line().await.context("the terminal can not be read")?;
+    Ok(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes")))
 }
 
 /// The decision that takes an answer which is suggested from history.

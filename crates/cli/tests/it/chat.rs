@@ -173,6 +173,9 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert!(card.contains("1 file deleted") && card.contains("hello.txt"), "{card}");
     terminal.expect(PROMPT);
     terminal.type_raw("approve\r");
+    // It deletes a file.
+    terminal.expect("y sends it");
+    terminal.type_raw("y\r");
     terminal.expect("✓ Undo the changes");
     terminal.expect("✓ Done.");
     assert_eq!(scene.text("hello.txt"), None);

@@ -80,6 +80,8 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     assert!(card.contains("a review before release") && card.contains("Release the report"), "{card}");
     assert!(card.contains("F3 structuring: customer 1, 12850.00 EUR"), "{card}");
     terminal.type_line("1");
+    terminal.expect("y sends it");
+    terminal.type_line("y");
     terminal.expect("✓ Completed.");
     let (code, rest) = terminal.end();
     assert_eq!(code, 0, "{rest}");
@@ -126,6 +128,39 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
             assert!(!all.contains(&name), "{name}");
         }
     }
+}
+
+/// `decide` asks whoever is at a terminal once more, and a script never.
+#[test]
+fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
+    let stage = Stage::new();
+    AGENTS.map(|agent| stage.model.push(agent, Scripted::text("Once more.")));
+    let serving = stage.home.serve(&stage.with_model(&[]));
+    for at_terminal in [true, false] {
+        let ran = stage.home.run(&["run", "compliance", "--case", &stage.case, "--detach"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let run = ran.out.trim();
+        assert_eq!(stage.home.run(&["attach", run]).code, 4);
+        let held = stage.home.open_interrupt();
+        assert_eq!(held["risk"]["level"], "critical");
+        let decide = ["decide", held["id"].as_str().unwrap(), "approve"];
+        if at_terminal {
+            for (typed, code) in [("", 4), ("n", 4), ("y", 0)] {
+                let mut terminal = Terminal::open(&stage.home, &decide, &[]);
+                let shown = terminal.expect("y sends it, anything else does not> ");
+                assert!(shown.contains("Release the report"), "{shown}");
+                assert!(shown.contains("the risk is CRITICAL: "), "{shown}");
+                terminal.type_line(typed);
+                let (ended, rest) = terminal.end();
+                assert_eq!(ended, code, "{typed}: {rest}");
+                assert_eq!(rest.contains("Nothing is decided."), code == 4, "{typed}: {rest}");
+            }
+        } else {
+            assert_eq!(stage.home.run(&decide).code, 0);
+        }
+        assert_eq!(stage.home.run(&["attach", run]).code, 0);
+    }
+    serving.stop();
 }
 
 #[test]
@@ -210,6 +245,13 @@ fn the_demo_ends_with_the_report_that_was_released() {
     assert!(card.contains("a review before release") && card.contains("F9 sanctions: customer 8"), "{card}");
     assert!(card.contains("findings │ - amount_with_indicators: "), "a line each: {card}");
     terminal.type_line("1");
+    // It is critical: no key alone releases it.
+    let shown = terminal.expect("y sends it");
+    assert!(shown.contains("the risk is CRITICAL: "), "{shown}");
+    terminal.type_line("");
+    terminal.expect("Nothing is sent yet.");
+    terminal.expect("y sends it");
+    terminal.type_line("y");
     let end = terminal.expect("✓ Completed.");
     // Whoever's words these are is at work by then, and nobody else.
     let (_, writes) = end.split_once("The report answers").expect("the writer is heard");

@@ -452,7 +452,9 @@ impl Chat<'_> {
         lines.extend(card::options(&interrupt, self.paint));
         let prompt = Prompt::new(interrupt);
         if prompt.digits() > 0 && self.keyboard.is_live() {
-            lines.push(self.paint.dim("  a digit decides at once"));
+            // What is risky is asked about once more.
+            let does = if prompt.interrupt.risk.level.is_risky() { "chooses" } else { "decides" };
+            lines.push(self.paint.dim(&format!("  a digit {does} at once")));
         }
         lines.extend(prompt.keys(self.paint));
         self.keyboard.forget();
