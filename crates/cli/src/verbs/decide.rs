@@ -89,8 +89,9 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
         tell_all(&paint.message(&plain::line(&text), 2));
     }
-    prompt("y sends it, anything else does not> ");
+    // What was typed before it was shown is no answer to it.
     input.forget();
+    prompt("y sends it, anything else does not> ");
     let line = input.line().await.context("the terminal can not be read")?;
     Ok(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes")))
 }

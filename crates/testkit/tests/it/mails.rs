@@ -95,7 +95,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(ben, "/text").starts_with("Waiting for a decision: review in external"), "{ben:#}");
     assert!(text(ben, "/text").contains("An answer to this mail decides nothing"), "{ben:#}");
     assert!(text(ben, "/text").contains("\n“Pay Bcc: "), "{ben:#}");
-    assert!(text(ben, "/text").contains(" UTC. Do not pass it on."), "who has no time zone: {ben:#}");
+    assert!(text(ben, "/text").contains(" UTC\n"), "who has no time zone: {ben:#}");
     let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();
     let message_id = text(anna, "/headers/message-id");
     assert!(ids.iter().any(|id| message_id == format!("<{}@example.org>", id.trim_matches('"'))), "{ids:?}");
