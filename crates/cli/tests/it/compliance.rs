@@ -134,7 +134,9 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
 #[test]
 fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
     let stage = Stage::new();
-    AGENTS.map(|agent| stage.model.push(agent, Scripted::text("Once more.")));
+    for agent in AGENTS {
+        stage.model.push(agent, Scripted::text("Once more."));
+    }
     let serving = stage.home.serve(&stage.with_model(&[]));
     for at_terminal in [true, false] {
         let ran = stage.home.run(&["run", "compliance", "--case", &stage.case, "--detach"]);
