@@ -179,12 +179,12 @@ async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
         let heads = receipt["events"].as_array().unwrap().iter().map(|each| each["head"].as_str().unwrap());
         heads.filter(|head| head.contains("interrupt_viewed") || head.contains("viewed_ms")).count()
     };
-    let asked = ask(&serving, json!({"kind": "tool_approval", "title": "Delete it"})).await;
+    let asked = ask(&serving, json!({"kind": "tool_approval", "title": "Post it"})).await;
     let (id, run) = (asked["id"].as_str().unwrap(), asked["run"].as_str().unwrap());
     assert_eq!(home.run(&["show", id]).code, 0);
     assert_eq!(kinds(&home.json(&["receipt", id])), 0, "nobody sits at a pipe");
     let mut terminal = Terminal::open(&home, &["show", id], &[]);
-    terminal.expect("Delete it");
+    terminal.expect("Post it");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(kinds(&home.json(&["receipt", id])), 1);
     let mut terminal = Terminal::open(&home, &["attach", run], &[]);
