@@ -158,7 +158,7 @@ pub(super) async fn decide_as(
     };
     let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await?;
     let (word, message) = match (review::status(&interrupt), status) {
-        ("PENDING", _) => ("paused", "the decision is noted; others have to decide as well"),
+        ("pending", _) => ("paused", "the decision is noted; others have to decide as well"),
         (_, Status::Approved) => ("resuming", "the task goes on with its next step"),
         (_, Status::Rejected) => ("rejected", "the task has failed"),
     };

@@ -59,14 +59,14 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
-/// Where a review stands.
+/// Where a review stands, in lower case: the form and the dashboard compare it with `pending` (contract D9).
 pub(super) fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
-        None => "PENDING",
-        Some(wire::Outcome::Approved | wire::Outcome::Answered) => "APPROVED",
-        Some(wire::Outcome::Rejected) => "REJECTED",
-        Some(wire::Outcome::Expired) => "EXPIRED",
-        Some(wire::Outcome::Cancelled | wire::Outcome::Superseded) => "CANCELLED",
+        None => "pending",
+        Some(wire::Outcome::Approved | wire::Outcome::Answered) => "approved",
+        Some(wire::Outcome::Rejected) => "rejected",
+        Some(wire::Outcome::Expired) => "expired",
+        Some(wire::Outcome::Cancelled | wire::Outcome::Superseded) => "cancelled",
     }
 }
 
@@ -78,7 +78,6 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let implications = payload.get("regulatory_implications").filter(|list| list.is_array()).cloned();
     let implications = implications.unwrap_or_else(|| json!([]));
     let id = interrupt.id.parse().map(|id| ReviewId(id).to_string()).unwrap_or_default();
-    let status = status(interrupt);
     json!({
         "id": id,
         "review_id": id,
@@ -89,8 +88,7 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
         "implications": implications,
         "regulatory_implications": implications,
         "details": details(interrupt, payload),
-        "status": status,
-        "state": status.to_ascii_lowercase(),
+        "status": status(interrupt),
         "agent": interrupt.agent,
         "created_at": interrupt.created_at,
         "expires_at": interrupt.expires_at,
@@ -143,10 +141,9 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
             said
         };
     if let Some(resolution) = &interrupt.resolution {
-        let status = status(interrupt).to_ascii_lowercase();
         let one = |by: &String| {
             let named = resolution.on_behalf_of.get(by);
-            response(&status, by, named, resolution.text.as_deref(), &resolution.at)
+            response(status(interrupt), by, named, resolution.text.as_deref(), &resolution.at)
         };
         return resolution.by.iter().map(one).collect();
     }
@@ -175,8 +172,8 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
     let limit = holdshort_web::query::limit(query.limit)?;
-    let wanted = query.status.map(|status| status.to_ascii_uppercase()).filter(|status| !status.is_empty());
-    let known = ["PENDING", "APPROVED", "REJECTED", "EXPIRED", "CANCELLED"];
+    let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
+    let known = ["pending", "approved", "rejected", "expired", "cancelled"];
     if wanted.as_deref().is_some_and(|wanted| !known.contains(&wanted)) {
         let rule = "status: is none of pending, approved, rejected, expired, cancelled";
         return Err(Refused::new(Code::InvalidQuery, rule));
@@ -186,7 +183,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
         caller.reaches_assigned().then(|| mark::of_person(&caller.actor.id, &system.people, app.now()));
     let filter = InterruptFilter {
         marks: marks.map(|marks| marks.into_iter().collect()),
-        open: wanted.as_deref().map(|wanted| wanted == "PENDING"),
+        open: wanted.as_deref().map(|wanted| wanted == "pending"),
         kind: Some(Kind::Review),
         ..InterruptFilter::default()
     };

@@ -19,7 +19,7 @@ async fn switched_off_nothing_pauses_and_the_journal_says_so() {
     assert!(resolved.to_string().contains("unasked"), "{resolved}");
     assert_eq!(resolved["actor"]["role"], "engine");
     let review = get(&server, &format!("/crew/review/{task}")).await;
-    assert_eq!((&review["status"], &review["responses"]), (&json!("APPROVED"), &json!([])));
+    assert_eq!((&review["status"], &review["responses"]), (&json!("approved"), &json!([])));
 
     // A service that would pause is told, and its findings are kept.
     model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);

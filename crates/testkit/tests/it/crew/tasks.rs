@@ -77,7 +77,7 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
         review,
         review,
         task,
-        "PENDING",
+        "pending",
         "structuring\nvelocity",
         "high",
         [],
@@ -104,7 +104,7 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let response = &shown["responses"][0];
     let told = json!([shown["status"], response["status"], response["reviewer"], response["comments"]]);
-    assert_eq!(told, json!(["APPROVED", "approved", "operator", "Looks good, proceed"]));
+    assert_eq!(told, json!(["approved", "approved", "operator", "Looks good, proceed"]));
     assert!(response["timestamp"].is_string());
 }
 
@@ -118,7 +118,7 @@ async fn case_39_a_rejection_fails_the_task_with_the_comment() {
     let shown = wait_state(&server, &task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("names are in it"), "{shown}");
     assert_eq!(asked(&model)[4], 0, "no report");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "REJECTED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "rejected");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -322,7 +322,7 @@ async fn nobody_in_time_fails_the_task_and_the_review_is_expired() {
     let task = run["task_id"].as_str().unwrap();
     let shown = wait_state(&server, task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("in time"), "{shown}");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "EXPIRED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "expired");
     let (status, told) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!(status, 409, "{told}");
     let review = shown["review_id"].as_str().unwrap();
@@ -338,7 +338,7 @@ async fn a_cancelled_run_is_a_failed_task() {
     server.post(&format!("/v1/runs/{task}/cancel"), &json!({})).await.ok();
     let shown = wait_state(&server, &task, "FAILED").await;
     assert_eq!(shown["error"], "cancelled", "contract E30");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "CANCELLED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
