@@ -70,6 +70,9 @@ pub(super) fn status(interrupt: &wire::Interrupt) -> &'static str {
     }
 }
 
+/// The cause of what is let through because reviews are switched off: nobody looked at it (contract E20).
+const UNASKED: &str = "unasked";
+
 /// A flat review whose lists are never null (contract D9).
 pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let empty = Map::new();
@@ -78,7 +81,7 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let implications = payload.get("regulatory_implications").filter(|list| list.is_array()).cloned();
     let implications = implications.unwrap_or_else(|| json!([]));
     let id = interrupt.id.parse().map(|id| ReviewId(id).to_string()).unwrap_or_default();
-    json!({
+    let mut shown = json!({
         "id": id,
         "review_id": id,
         "task_id": interrupt.run,
@@ -94,7 +97,14 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
         "expires_at": interrupt.expires_at,
         "resolved_at": interrupt.resolution.as_ref().map(|resolution| resolution.at.clone()),
         "responses": responses(interrupt),
-    })
+    });
+    if interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == UNASKED) {
+        shown["bypassed"] = true.into();
+    }
+    if let Some(erased) = &interrupt.erased {
+        shown["erased"] = json!(erased);
+    }
+    shown
 }
 
 /// In words: a list of findings is its lines.

@@ -377,15 +377,31 @@ async fn one_base_serves_both_forms_of_the_paths() {
 async fn the_same_request_under_one_key_starts_one_crew() {
     let (_model, server) = server().await;
     let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
-    let mut tasks = Vec::new();
-    for _ in 0..2 {
+    let run = async || {
         let request = server
             .request(reqwest::Method::POST, &format!("{BASE}/crew/run"))
             .header("idempotency-key", "T123")
             .json(&body);
-        tasks.push(server.send(request).await.ok()["task_id"].clone());
+        server.send(request).await.ok()
+    };
+    let first = run().await;
+    assert_eq!(run().await["task_id"], first["task_id"]);
+    assert!(first.get("erased").is_none() && first.get("bypassed").is_none(), "{first}");
+
+    // Also after it was erased; then it says so wherever it is told.
+    let task = first["task_id"].as_str().unwrap();
+    wait_state(&server, task, "PAUSED").await;
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    wait_state(&server, task, "COMPLETED").await;
+    server.post("/v1/erasures", &json!({"run": task})).await.ok();
+    let again = run().await;
+    assert_eq!((&again["task_id"], &again["result"]), (&first["task_id"], &Value::Null), "{again}");
+    let status = get(&server, &format!("/crew/status/{task}")).await;
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    for told in [again, status, review] {
+        let erased = &told["erased"];
+        assert_eq!((&erased["by"], &erased["because"]), (&json!("operator"), &json!("request")), "{told}");
     }
-    assert_eq!(tasks[0], tasks[1]);
 }
 
 /// Who starts a crew may be in a trace already: its run is a part of it.
