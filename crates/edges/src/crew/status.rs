@@ -23,10 +23,15 @@ pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     let caller = guest.through(CHANNEL)?;
     let id = task::known(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
-    if !caller.reaches_all() && !reviews(&caller, &run).await? {
+    seen(&caller, &run).await.map(Json)
+}
+
+/// A task as somebody may see it; refused where it is not theirs.
+pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
+    if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(Refused::of(Code::ForbiddenRole));
     }
-    Ok(Json(task::shown(&run, caller.reaches_all())))
+    Ok(task::shown(run, caller.reaches_all()))
 }
 
 /// Whether somebody takes part in a review of the run.

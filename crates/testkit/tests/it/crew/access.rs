@@ -4,6 +4,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
+use super::socket::{connected, frames};
 use super::{BASE, Issuer, ask, get, key, model, paused, post, server, setup};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,6 +88,10 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let listed = ask(&server, &carl, Method::GET, "/crew/reviews", None).await.1;
     assert_eq!(listed["reviews"][0]["review_id"], json!(review), "{listed}");
     assert_eq!(ask(&server, &carl, Method::GET, &format!("/crew/review/{task}"), None).await.0, 200);
+    let mut socket = connected(&server, &carl, &task).await.unwrap();
+    let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);
+    assert_eq!((&frame["status"], &frame["inputs"]), (&json!("PAUSED"), &Value::Null), "{frame}");
+    assert_eq!(connected(&server, &dora, &task).await.err(), Some(403));
     for path in [format!("/crew/status/{task}"), format!("/crew/review/{task}")] {
         assert_eq!(ask(&server, &dora, Method::GET, &path, None).await.0, 403, "{path}");
     }
