@@ -17,6 +17,7 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
         ("/crew/run", json!({"crew_name": "fraud", "asynch": true}), 422),
         ("/crew/run", json!({"crew_name": "external"}), 404),
         ("/crew/run", json!({"crew_name": ""}), 404),
+        ("/crew/run", json!({"crew_name": "ä".repeat(10_000)}), 404),
         (&resume, json!({"status": "maybe"}), 422),
         (&resume, json!({"status": "Approved"}), 422),
         (&resume, json!({"status": true}), 422),
@@ -31,12 +32,14 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
     for (path, body, expected) in table {
         let (status, told) = post(&server, path, &body).await;
         assert_eq!(status, expected, "{path} {body}: {told}");
-        assert!(told["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{told}");
+        let detail = told["detail"].as_str().unwrap_or_default();
+        assert!((1..2_000).contains(&detail.len()), "{told}");
     }
     for path in [
         "/crew/tasks?state=odd",
         "/crew/tasks?stat=paused",
         "/crew/reviews?status=odd",
+        "/crew/agents?crew=fraud",
         "/crew/tasks?limit=0",
     ] {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 400, "{path}");

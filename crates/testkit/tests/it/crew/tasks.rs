@@ -363,11 +363,17 @@ async fn one_base_serves_both_forms_of_the_paths() {
         );
         let agents = server.get(&format!("{base}/crew/agents")).await.ok();
         assert!(agents["agents"].as_array().unwrap().iter().any(|agent| agent["id"] == "graph_analyst"));
+        let of_crew = server.get(&format!("{base}/crew/agents?crew_name=fraud")).await.ok();
+        let ids: Vec<_> = of_crew["agents"].as_array().unwrap().iter().map(|agent| &agent["id"]).collect();
+        assert_eq!(json!(ids), crew["agents"], "{of_crew}");
         let agent = server.get(&format!("{base}/crew/agents/compliance_checker")).await.ok();
+        assert!(agent["goal"].is_string() && crew["process_type"] == "sequential", "{agent} {crew}");
         // There is one of this name in the shipped crew, too.
         assert_eq!(agent["tools"], json!(["case_findings", "case_query", "request_review"]));
         assert_eq!(agent["crews"], json!(["compliance", "fraud"]));
-        for path in ["/crew/crews/none", "/crew/agents/none", "/crew/crews/external"] {
+        for path in
+            ["/crew/crews/none", "/crew/agents/none", "/crew/crews/external", "/crew/agents?crew_name=none"]
+        {
             assert_eq!(server.get(&format!("{base}{path}")).await.status, 404, "{path}");
         }
     }
