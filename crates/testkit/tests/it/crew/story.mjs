@@ -28,7 +28,7 @@ for (const prefix of ["/api/v1", ""]) {
   const { agents } = await client.listAgents()
   assert.ok(agents.length >= 5)
   assert.equal((await client.listAgents("fraud")).agents.length, 5)
-  assert.ok(agents.every((agent) => agent.id && agent.role && agent.goal && Array.isArray(agent.tools)))
+  assert.ok(agents.every((agent) => agent.id && agent.role && typeof agent.goal === "string" && Array.isArray(agent.tools)))
   assert.ok(crews.crews.every((crew) => crew.process_type && Array.isArray(crew.agents)))
   assert.deepEqual(await client.call("GET", `/crew/agents/${agents[0].id}`), agents[0])
 
