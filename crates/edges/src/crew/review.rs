@@ -107,16 +107,14 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// In words: a list of findings is its lines.
-fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
+/// In words, as the form shows them: a list of findings is its lines, and what is no text is written as JSON.
+fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
+    let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {
-        Some(Value::Array(lines)) if lines.iter().all(Value::is_string) && !lines.is_empty() => {
-            let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-            lines.join("\n").into()
-        }
-        Some(Value::Null) | None => interrupt.title.as_str().into(),
-        Some(Value::Array(list)) if list.is_empty() => interrupt.title.as_str().into(),
-        Some(found) => found.clone(),
+        Some(Value::Null) | None => interrupt.title.clone(),
+        Some(Value::Array(list)) if list.is_empty() => interrupt.title.clone(),
+        Some(Value::Array(lines)) => lines.iter().map(in_words).collect::<Vec<_>>().join("\n"),
+        Some(found) => in_words(found),
     }
 }
 

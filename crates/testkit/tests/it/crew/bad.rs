@@ -55,7 +55,7 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
 async fn case_42_a_task_in_the_wrong_state() {
     let (model, server) = server().await;
     let service = key(&server, "watcher", "agent").await;
-    let findings = json!({"findings": "x", "risk_level": "low"});
+    let findings = json!({"findings": ["x", {"rule": "S-1"}], "risk_level": "low"});
     let pause = async |task: &str, body: &serde_json::Value| {
         ask(&server, &service, Method::POST, &format!("/crew/pause/{task}"), Some(body)).await
     };
@@ -70,6 +70,11 @@ async fn case_42_a_task_in_the_wrong_state() {
     for (body, expected) in [
         (json!({"findings": "x", "risk_level": "odd"}), 422),
         (json!({"findings": "", "risk_level": "low"}), 422),
+        (json!({"findings": {}, "risk_level": "low"}), 422),
+        (json!({"findings": [], "risk_level": "low"}), 422),
+        (json!({"findings": [""], "risk_level": "low"}), 422),
+        (json!({"findings": 0, "risk_level": "low"}), 422),
+        (json!({"findings": false, "risk_level": "low"}), 422),
         (json!({"risk_level": "low"}), 422),
         (json!({"findings": "x", "risk_level": "low", "more": 1}), 422),
     ] {
@@ -80,6 +85,11 @@ async fn case_42_a_task_in_the_wrong_state() {
     let (status, again) = pause(task, &findings).await;
     assert_eq!((status, &again["success"]), (200, &json!(false)));
     assert_eq!(again["review_id"], first["review_id"]);
+    let shown = get(&server, &format!("/crew/review/{task}")).await;
+    assert_eq!(
+        shown["findings"], "x\n{\"rule\":\"S-1\"}",
+        "a text, whatever was sent: its form draws nothing else"
+    );
     // Ended.
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "rejected"})).await;
     let (status, told) = pause(task, &findings).await;
