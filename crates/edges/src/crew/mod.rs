@@ -76,6 +76,7 @@ fn routes() -> Router<AuthState> {
         .route("/crew/agents/{id}", READ.on(get(crews::agent)))
         .route("/ws/tasks/{task_id}", READ.on(get(socket::open)))
         .route("/webhooks", READ_ALL.on(get(webhooks::list)))
+        .route("/webhooks/list", READ_ALL.on(get(webhooks::list)))
         .route("/webhooks/register", ADMINISTER.on(post(webhooks::register)))
         .route(
             "/webhooks/{webhook_id}",

@@ -51,13 +51,20 @@ struct Asked {
 pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
     let caller = guest.through(CHANNEL)?;
     let asked: Asked = body.json().await?;
+    let sent_secret = asked.secret.as_ref().is_some_and(|secret| !secret.is_empty());
     let new = checked(asked)?;
+    let is_dropped = sent_secret && new.secret.is_none();
     let id = Webhooks::register(&caller.app, new, caller.actor.clone()).await?;
     let system = caller.app.driver.system().await?;
     let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
     let mut made = shown(&caller.app, &id, registered).await?;
     made["success"] = true.into();
-    made["message"] = "reviews are told to it from here on".into();
+    made["message"] = if is_dropped {
+        "reviews are told to it from here on; the secret signs what a custom_url is sent, and is not kept"
+            .into()
+    } else {
+        "reviews are told to it from here on".into()
+    };
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -79,16 +86,18 @@ fn checked(asked: Asked) -> Answer<New> {
     };
     let host = host.ok_or_else(|| Refused::invalid_at("/url", such_as))?;
     let secret = secret.filter(|secret| !secret.is_empty());
-    if let Some(secret) = &secret {
-        if kind != WebhookKind::CustomUrl {
-            let why = "signs what a `custom_url` is sent, and nothing else";
-            return Err(Refused::invalid_at("/secret", why));
-        }
-        if secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control) {
-            return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
-        }
+    if let Some(secret) = &secret
+        && (secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control))
+    {
+        return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
     }
-    let headers = headers.unwrap_or_default();
+    // It signs what a `custom_url` is sent, and nothing else: of others it is not kept, and the answer says so.
+    let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
+    let mut headers = headers.unwrap_or_default();
+    // Clients of the source system name what is said anyway.
+    headers.retain(|name, value| {
+        !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
+    });
     if kind == WebhookKind::Email && !headers.is_empty() {
         return Err(Refused::invalid_at("/headers", "go along with a request, and not with a mail"));
     }
@@ -160,7 +169,7 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
     }))
 }
 
-/// `GET /webhooks`.
+/// `GET /webhooks`, `GET /webhooks/list`.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let system = app.driver.system().await?;

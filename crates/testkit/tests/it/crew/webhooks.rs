@@ -323,11 +323,14 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
             json!({"name": "a", "type": "email", "url": "mailto:a@example.org", "headers": {"X": "x"}}),
             "/headers",
         ),
-        (json!({"name": "a", "type": "slack", "url": url, "secret": "x"}), "/secret"),
         (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"Host": "x"}}), "/headers/Host"),
         (
             json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X-Event-ID": "x"}}),
             "/headers/X-Event-ID",
+        ),
+        (
+            json!({"name": "a", "type": "custom_url", "url": url, "headers": {"Content-Type": "text/plain"}}),
+            "/headers/Content-Type",
         ),
         (json!({"name": "a", "type": "custom_url", "url": url, "headers": {"X": "ü"}}), "/headers/X"),
         (json!({"name": "a", "type": "custom_url", "url": url, "more": 1}), "/more"),
@@ -400,8 +403,16 @@ async fn a_delivery_of_a_checkpoint_names_no_review() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_a_url_scheme_and_host_are_shown_as_they_are() {
+async fn what_is_registered_is_shown_as_it_is_kept() {
     let (sink, server, _model) = server().await;
+    // The example of the source system: a secret that signs nothing, and a header that is sent anyway.
+    let theirs = json!({
+        "name": "compliance-review-slack", "type": "slack", "headers": {"Content-Type": "application/json"},
+    });
+    let made = register(&server, &sink, theirs).await;
+    assert_eq!((&made["has_secret"], &made["headers"]), (&json!(false), &json!([])), "{made}");
+    assert!(made["message"].as_str().unwrap().contains("is not kept"), "{made}");
+    assert_eq!(get(&server, "/webhooks/list").await, get(&server, "/webhooks").await);
     let host = sink.url("").replacen("http://", "", 1);
     let plain = register(&server, &sink, json!({})).await;
     assert_eq!(plain["url"], json!(format!("http://{host}/…")));
