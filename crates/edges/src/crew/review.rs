@@ -171,11 +171,12 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
 pub(super) struct Query {
     status: Option<String>,
     limit: Option<u16>,
+    cursor: Option<String>,
     #[expect(dead_code, reason = "read where the caller is let in")]
     token: Option<String>,
 }
 
-/// `GET /crew/reviews?status=`: those that wait first. A reviewer is shown those that are theirs.
+/// `GET /crew/reviews?status=`: those that wait first; `next_cursor` is the place of the next ones. A reviewer is shown those that are theirs.
 pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
@@ -196,12 +197,15 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
         ..InterruptFilter::default()
     };
     let reader = caller.reader().await?;
-    let (mut reviews, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    let (mut reviews, mut cursor, mut scanned) = (Vec::new(), query.cursor, 0);
     loop {
         let page = app.journal().interrupts(&filter, cursor.as_ref(), CREW_LIST).await?;
+        let mut next = page.next;
         scanned += page.items.len();
-        for row in &page.items {
+        for (at, row) in page.items.iter().enumerate() {
             if reviews.len() == limit {
+                // The place of the first that is not told.
+                next = app.journal().interrupts(&filter, cursor.as_ref(), at).await?.next;
                 break;
             }
             let run = app.run_row(&row.run).await?;
@@ -215,9 +219,11 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
                 reviews.push(shown(&interrupt, &run.workflow));
             }
         }
-        cursor = page.next;
+        cursor = next;
         if cursor.is_none() || reviews.len() == limit || scanned >= CREW_LISTED {
-            return Ok(Json(json!({ "success": true, "count": reviews.len(), "reviews": reviews })));
+            let count = reviews.len();
+            let list = json!({ "success": true, "count": count, "reviews": reviews, "next_cursor": cursor });
+            return Ok(Json(list));
         }
     }
 }

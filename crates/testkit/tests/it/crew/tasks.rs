@@ -54,6 +54,16 @@ async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
     assert_eq!(tasks["count"], 2, "{tasks}");
     assert_eq!(get(&server, "/crew/tasks?state=completed").await["count"], 0);
     assert_eq!(get(&server, "/crew/tasks?crew_name=pair").await["count"], 0);
+    for (path, member) in
+        [("/crew/tasks?state=paused&limit=1", "tasks"), ("/crew/reviews?status=pending&limit=1", "reviews")]
+    {
+        let all = get(&server, path.strip_suffix("&limit=1").unwrap()).await;
+        let first = get(&server, path).await;
+        let cursor = first["next_cursor"].as_str().unwrap_or_else(|| panic!("{first}"));
+        let second = get(&server, &format!("{path}&cursor={cursor}")).await;
+        assert_eq!(json!([first[member][0], second[member][0]]), all[member]);
+        assert_eq!((&second["next_cursor"], &all["next_cursor"]), (&Value::Null, &Value::Null));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
