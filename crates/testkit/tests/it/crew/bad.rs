@@ -35,6 +35,10 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
         let detail = told["detail"].as_str().unwrap_or_default();
         assert!((1..2_000).contains(&detail.len()), "{told}");
     }
+    let body = json!({"status": "approved", "comments": "x".repeat(70_000)});
+    let (status, told) = post(&server, &resume, &body).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/comments")), "{told}");
+    assert!(told["detail"].as_str().unwrap().starts_with("/comments is longer than"), "{told}");
     for path in [
         "/crew/tasks?state=odd",
         "/crew/tasks?stat=paused",
