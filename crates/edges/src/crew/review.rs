@@ -176,7 +176,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/reviews?status=`: those that wait first; `next_cursor` is the place of the next ones. A reviewer is shown those that are theirs.
+/// `GET /crew/reviews?status=`: those that wait first; `next_cursor` is the place of the next ones. A reviewer is shown those
+/// that are theirs.
 pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;

@@ -1,5 +1,6 @@
 //! `/ws/tasks/{task_id}`: how a task goes on, as it goes on (lesson 60). Each frame is the task as `/crew/status` tells it to
-//! the same caller, and what has just happened; the first one says how it stands. What a client says is not read, but for signs of life.
+//! the same caller, and what has just happened; the first one says how it stands. What a client says is not read, but for
+//! signs of life.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -178,6 +178,11 @@ async fn pages_of_named_origins_may_call_the_edge_and_nothing_else() {
     let (ours, other) = ("https://reviews.example.org", "https://evil.example.org");
     let run = format!("{BASE}/crew/run");
     assert_eq!(call(Method::OPTIONS, &run, ours).await, (204, Some(ours.to_owned())));
+    // Its client sends what guards its own cookie along.
+    let asks = server.request(Method::OPTIONS, &run).header("origin", ours);
+    let asks = asks.header("access-control-request-method", "POST").send().await.unwrap();
+    let allowed = asks.headers()["access-control-allow-headers"].to_str().unwrap().to_ascii_lowercase();
+    assert!(allowed.split(", ").any(|name| name == "x-csrf-token"), "{allowed}");
     assert_eq!(call(Method::POST, &run, ours).await, (404, Some(ours.to_owned())));
     assert_eq!(call(Method::POST, &run, other).await, (403, None));
     assert_eq!(call(Method::OPTIONS, &run, other).await.1, None);

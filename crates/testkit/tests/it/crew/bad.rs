@@ -13,6 +13,8 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
     let table = [
         ("/crew/run", json!({}), 422),
         ("/crew/run", json!({"crew_name": 5}), 422),
+        // No document of addresses has this one: `Allow` says more.
+        ("/crew/agents", json!({}), 405),
         ("/crew/run", json!({"crew_name": "fraud", "inputs": []}), 422),
         ("/crew/run", json!({"crew_name": "fraud", "asynch": true}), 422),
         ("/crew/run", json!({"crew_name": "external"}), 404),
@@ -33,7 +35,7 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
         let (status, told) = post(&server, path, &body).await;
         assert_eq!(status, expected, "{path} {body}: {told}");
         let detail = told["detail"].as_str().unwrap_or_default();
-        assert!((1..2_000).contains(&detail.len()), "{told}");
+        assert!((1..2_000).contains(&detail.len()) && !detail.contains("openapi"), "{told}");
     }
     let body = json!({"status": "approved", "comments": "x".repeat(70_000)});
     let (status, told) = post(&server, &resume, &body).await;
