@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, RunId, WebhookId};
+use holdshort_core::interrupt::Kind;
 use holdshort_core::json;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::notice::Notice;
@@ -209,7 +210,8 @@ fn status(row: &Delivery) -> &'static str {
 /// What a `custom_url` is sent (contract D7), made again from what is kept of it: `None` once that is old. Of what is no review
 /// the notice.
 fn payload(app: &App, row: &Delivery) -> Option<Value> {
-    let Ok(notice) = json::from_slice::<Notice>(row.notice.as_bytes()) else {
+    let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
+    let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
         return serde_json::from_str(&row.notice).ok();
     };
     Some(crew_body(&Message {
