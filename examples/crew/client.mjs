@@ -82,8 +82,8 @@ export class CrewClient {
     return this.call("GET", `/crew/crews/${name}`)
   }
 
-  listAgents() {
-    return this.call("GET", "/crew/agents")
+  listAgents(crew_name) {
+    return this.call("GET", `/crew/agents${crew_name ? `?crew_name=${encodeURIComponent(crew_name)}` : ""}`)
   }
 
   registerWebhook(webhook) {

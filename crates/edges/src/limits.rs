@@ -44,7 +44,7 @@ pub(crate) const CREW_SYNC_TIME: Duration = Duration::from_mins(10);
 /// Rows that a list of tasks, reviews or deliveries reads at once, and looks at in all.
 pub(crate) const CREW_LIST: usize = 200;
 pub(crate) const CREW_LISTED: usize = 10_000;
-/// The title of a review that a service wants: the first line of its findings.
+/// The title of a review that a service wants: the first line of its findings. The name of a crew that there is not.
 pub(crate) const CREW_TITLE_CHARS: usize = 200;
 /// A variable of the environment in a file.
 pub(crate) const CREW_SETTING_BYTES: u64 = 8 * 1024;

@@ -21,6 +21,7 @@ mod vapid;
 mod words;
 
 pub use channel::{Channel, Channels, Encoding, Error, Secrets};
+pub use format::crew_body;
 pub use message::{Button, Message, Reader, Tone, Way, title};
 pub use push::{BadBrowser, Browser};
 pub use retry_after::retry_after;

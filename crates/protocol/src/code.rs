@@ -87,7 +87,7 @@ codes! {
     NotFound = "not_found", 404, "There is nothing under this address",
         "Check the path and the id.";
     MethodNotAllowed = "method_not_allowed", 405, "This address does not take this method",
-        "See /v1/openapi.json for the methods of each address.";
+        "The header Allow names those that it takes.";
     RequestTimeout = "request_timeout", 408, "The body did not arrive in time",
         "Send the request again, all of it at once.";
     AlreadyResolved = "already_resolved", 409, "The interrupt is resolved already",

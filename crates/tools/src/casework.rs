@@ -107,7 +107,15 @@ pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Res
     if said.is_empty() {
         said.insert("task".to_owned(), QUESTION.into());
     }
-    let mut input = redact_members(&loaded.case, said);
+    // These say what is asked, and nobody's name, whoever in the case is called so.
+    let mut input = Map::new();
+    for member in ["task", "query", "question", "description"] {
+        if let Some(text) = said.get(member).and_then(Value::as_str) {
+            input.insert(member.to_owned(), redact(&loaded.case, text).into());
+            said.remove(member);
+        }
+    }
+    input.append(&mut redact_members(&loaded.case, said));
     input.insert(CASE.to_owned(), redact(&loaded.case, named).into());
     input.insert(AS_OF.to_owned(), as_of.to_string().into());
     Ok(Beginning { loaded, input })

@@ -10,7 +10,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 const METHODS: &str = "GET, POST, DELETE, OPTIONS";
-const HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, X-Internal-Auth, X-Requested-With";
+const HEADERS: &str =
+    "Authorization, Content-Type, Idempotency-Key, X-CSRF-Token, X-Internal-Auth, X-Requested-With";
 const EXPOSED: &str =
     "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed";
 

@@ -53,12 +53,14 @@ impl Refused {
         refused
     }
 
-    /// The same refusal for another wire: renames fields and messages, also in the detail.
+    /// The same refusal for another wire: renames fields and messages, also in the detail, which is all that clients of other
+    /// systems show.
     #[must_use]
     pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
-        if let Some(detail) = one(&self.0.errors) {
-            self.0.detail = detail;
+        if !self.0.errors.is_empty() {
+            let places: Vec<String> = self.0.errors.iter().map(place).collect();
+            self.0.detail = places.join("; ");
         }
         self
     }
@@ -86,10 +88,14 @@ impl Refused {
 
 /// What is wrong, where it is one thing.
 fn one(errors: &[FieldError]) -> Option<String> {
-    match errors {
-        [only] if only.pointer.is_empty() => Some(only.message.clone()),
-        [only] => Some(format!("{} {}", only.pointer, only.message)),
-        _ => None,
+    if let [only] = errors { Some(place(only)) } else { None }
+}
+
+fn place(error: &FieldError) -> String {
+    if error.pointer.is_empty() {
+        error.message.clone()
+    } else {
+        format!("{} {}", error.pointer, error.message)
     }
 }
 
@@ -337,6 +343,18 @@ impl From<holdshort_store::Error> for Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_other_words_each_place_is_in_the_detail() {
+        let problems = [("/text", "is missing"), ("", "is too long")];
+        let problems = problems.map(|(pointer, message)| schema::Problem::new(pointer, message));
+        let refused = Refused::invalid(problems.into()).in_words(|error| {
+            if error.pointer == "/text" {
+                "/comments".clone_into(&mut error.pointer);
+            }
+        });
+        assert_eq!(refused.0.detail, "/comments is missing; is too long");
+    }
 
     #[test]
     fn what_a_failing_store_wrote_is_not_known() {

@@ -21,7 +21,7 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use holdshort_web::view;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::rate::Counted;
@@ -86,9 +86,7 @@ pub(super) async fn decide(
         let answer = async {
             let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
             let said = resume::read(body).await?;
-            if said.review_id.as_ref().is_some_and(|named| *named != id) {
-                return Err(Refused::invalid_at("/review_id", "is not the review that the callback is for"));
-            }
+            same(said.review_id.as_ref(), &id)?;
             told(resume::decide(&caller, &run, &id.0, &said).await, &run.id, &id)
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
@@ -99,13 +97,17 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
 }
 
+/// What receivers of the source system send beside these is taken, and changes nothing: the link says who decides.
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct WithLink {
     #[serde(default)]
     status: Option<Status>,
     #[serde(default)]
     comments: Option<String>,
+    #[serde(default, alias = "reviewId")]
+    review_id: Option<ReviewId>,
+    #[serde(flatten)]
+    _more: Map<String, Value>,
 }
 
 /// `bound`: the decision of the link.
@@ -121,7 +123,7 @@ async fn by_link(
         .get(axum::http::header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-    let WithLink { status, comments } = if is_form {
+    let WithLink { status, comments, review_id, .. } = if is_form {
         body.form().await?
     } else {
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default()
@@ -129,9 +131,20 @@ async fn by_link(
     if status.is_some_and(|said| said != bound) {
         return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
     }
+    same(review_id.as_ref(), id)?;
     let run = app.run_now(&asked.run).await?;
     let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), None).await;
     told(answer, &run.id, id)
+}
+
+/// A body that names another review than the address does is of another message.
+fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
+    match named {
+        Some(named) if named != id => {
+            Err(Refused::invalid_at("/review_id", "is not the review that the callback is for"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Too late is no error of the one who answers (contract D7).

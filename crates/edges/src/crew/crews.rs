@@ -10,10 +10,12 @@ use holdshort_core::schema;
 use holdshort_tools::{AS_OF, CASE};
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::query::Id;
+use holdshort_web::query::{Id, Params};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{CHANNEL, Settings};
+use crate::limits::CREW_TITLE_CHARS;
 use crate::who::Guest;
 
 /// The member of a run's input that holds what a client sent, where the workflow wants a task in words.
@@ -41,8 +43,11 @@ pub(super) fn find(app: &App, name: &str) -> Answer<Arc<Definition>> {
     let found = workflow_of(app, name).and_then(|workflow| app.library.get(workflow));
     found.ok_or_else(|| {
         let known: Vec<&str> = names(app).collect();
+        // Of a long one the beginning says which it was.
+        let begins: String = name.chars().take(CREW_TITLE_CHARS).collect();
+        let cut = if begins.len() < name.len() { "…" } else { "" };
         let mut refused = Refused::not_found("crew");
-        refused.0.detail = format!("there is no crew `{name}`; there are: {}", known.join(", "));
+        refused.0.detail = format!("there is no crew `{begins}{cut}`; there are: {}", known.join(", "));
         refused
     })
 }
@@ -121,7 +126,7 @@ fn crew(definition: &Definition) -> Value {
         "name": definition.name,
         "crew_name": definition.name,
         "description": definition.description,
-        "process": "sequential",
+        "process_type": "sequential",
         "agents": in_order(definition),
         "tasks": definition.phases.iter().map(|phase| phase.id.as_str()).collect::<Vec<_>>(),
         "aliases": aliases.collect::<Vec<_>>(),
@@ -143,7 +148,8 @@ pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value
     Ok(Json(crew(&*find(&app, &name)?)))
 }
 
-/// Every agent by its name, and the crews that it works in.
+/// Every agent by its name, and the crews that it works in. What the first of these is for is its goal: what an agent is
+/// instructed to do is told to nobody here.
 fn by_name(app: &App) -> BTreeMap<String, Value> {
     let mut agents: BTreeMap<String, Value> = BTreeMap::new();
     for definition in names(app).filter_map(|name| app.library.get(name)) {
@@ -151,6 +157,7 @@ fn by_name(app: &App) -> BTreeMap<String, Value> {
             let known = agents.entry(name.clone()).or_insert_with(|| {
                 json!({
                     "id": name, "agent_id": name, "name": name, "role": name.replace('_', " "),
+                    "goal": definition.description,
                     "tools": agent.tools, "crews": [],
                 })
             });
@@ -162,10 +169,24 @@ fn by_name(app: &App) -> BTreeMap<String, Value> {
     agents
 }
 
-/// `GET /crew/agents`.
-pub(super) async fn agents(guest: Guest) -> Answer<Json<Value>> {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    crew_name: Option<String>,
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+}
+
+/// `GET /crew/agents?crew_name=`: those of one crew in the order of their tasks.
+pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
-    let agents: Vec<Value> = by_name(&app).into_values().collect();
+    let mut known = by_name(&app);
+    let agents: Vec<Value> = match query.crew_name.filter(|name| !name.is_empty()) {
+        Some(name) => {
+            in_order(&*find(&app, &name)?).into_iter().filter_map(|agent| known.remove(agent)).collect()
+        }
+        None => known.into_values().collect(),
+    };
     Ok(Json(json!({ "success": true, "count": agents.len(), "agents": agents })))
 }
 

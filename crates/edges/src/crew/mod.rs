@@ -74,8 +74,9 @@ fn routes() -> Router<AuthState> {
         .route("/crew/crews/{name}", READ.on(get(crews::one)))
         .route("/crew/agents", READ.on(get(crews::agents)))
         .route("/crew/agents/{id}", READ.on(get(crews::agent)))
-        .route("/ws/tasks/{task_id}", READ_ALL.on(get(socket::open)))
+        .route("/ws/tasks/{task_id}", READ.on(get(socket::open)))
         .route("/webhooks", READ_ALL.on(get(webhooks::list)))
+        .route("/webhooks/list", READ_ALL.on(get(webhooks::list)))
         .route("/webhooks/register", ADMINISTER.on(post(webhooks::register)))
         .route(
             "/webhooks/{webhook_id}",

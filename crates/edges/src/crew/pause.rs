@@ -116,7 +116,11 @@ fn service(guest: Guest) -> Answer<Caller> {
 
 fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     let Asked { findings, risk_level, regulatory_implications, details } = asked;
-    if findings.as_str().is_some_and(|text| text.trim().is_empty()) || findings.is_null() {
+    if findings.is_boolean() || findings.is_number() {
+        let rule = "is neither a text nor a list nor an object: what shall be looked at?";
+        return Err(Refused::invalid_at("/findings", rule));
+    }
+    if !says_something(&findings) {
         return Err(Refused::invalid_at("/findings", "is empty: what shall be looked at?"));
     }
     let risk = match risk_level.to_ascii_lowercase().as_str() {
@@ -144,4 +148,15 @@ fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     }
     let expires = u64::try_from(crew.settings.review_expiry.as_millis()).unwrap_or(u64::MAX);
     Ok(Hold { title, message: String::new(), payload, risk, expires_in_ms: Some(expires) })
+}
+
+/// Whether there is anything in it to look at.
+fn says_something(found: &Value) -> bool {
+    match found {
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(says_something),
+        Value::Object(members) => members.values().any(says_something),
+    }
 }

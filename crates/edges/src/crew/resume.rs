@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use axum::{Extension, Json};
 use holdshort_core::actor::Actor;
-use holdshort_core::id::InterruptId;
+use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::limits;
 use holdshort_core::run::Run;
 use holdshort_identity::{How, Principal};
@@ -156,11 +156,11 @@ pub(super) async fn decide_as(
         text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),
         ..wire::Decision::default()
     };
-    let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await?;
+    let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(in_words)?;
     let (word, message) = match (review::status(&interrupt), status) {
-        ("PENDING", _) => ("paused", "the decision is noted; others have to decide as well"),
-        (_, Status::Approved) => ("resuming", "the task goes on with its next step"),
-        (_, Status::Rejected) => ("rejected", "the task has failed"),
+        ("pending", _) => ("paused", "the decision is noted; others have to decide as well".to_owned()),
+        (_, Status::Approved) => ("resuming", goes_on(app, &run.id).await?),
+        (_, Status::Rejected) => ("rejected", "the task has failed".to_owned()),
     };
     Ok(json!({
         "success": true,
@@ -169,6 +169,29 @@ pub(super) async fn decide_as(
         "status": word,
         "message": message,
     }))
+}
+
+/// How a task that was approved goes on: what else holds it is said.
+async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
+    let run = app.run_now(id).await?;
+    let system = app.driver.glance_system().await?;
+    let is_frozen = system.freezes.holding(id, &run.definition.name, None).is_some();
+    Ok(match task::State::of_run(&run) {
+        task::State::Paused => format!("the decision counts. {}", task::waits_for(&run)),
+        task::State::Pending | task::State::Running if is_frozen => {
+            "the decision counts. A person has frozen the work: the task goes on when that is lifted in Holdshort".to_owned()
+        }
+        _ => "the task goes on with its next step".to_owned(),
+    })
+}
+
+/// What is refused of a decision, where the client wrote it.
+fn in_words(refused: Refused) -> Refused {
+    refused.in_words(|error| {
+        if error.pointer == "/text" {
+            "/comments".clone_into(&mut error.pointer);
+        }
+    })
 }
 
 /// Who decides is whoever is signed in (contract E29). A service may decide for somebody whom it names, and that is

@@ -59,16 +59,19 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
-/// Where a review stands.
+/// Where a review stands, in lower case: the form and the dashboard compare it with `pending` (contract D9).
 pub(super) fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
-        None => "PENDING",
-        Some(wire::Outcome::Approved | wire::Outcome::Answered) => "APPROVED",
-        Some(wire::Outcome::Rejected) => "REJECTED",
-        Some(wire::Outcome::Expired) => "EXPIRED",
-        Some(wire::Outcome::Cancelled | wire::Outcome::Superseded) => "CANCELLED",
+        None => "pending",
+        Some(wire::Outcome::Approved | wire::Outcome::Answered) => "approved",
+        Some(wire::Outcome::Rejected) => "rejected",
+        Some(wire::Outcome::Expired) => "expired",
+        Some(wire::Outcome::Cancelled | wire::Outcome::Superseded) => "cancelled",
     }
 }
+
+/// The cause of what is let through because reviews are switched off: nobody looked at it (contract E20).
+const UNASKED: &str = "unasked";
 
 /// A flat review whose lists are never null (contract D9).
 pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
@@ -78,8 +81,7 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let implications = payload.get("regulatory_implications").filter(|list| list.is_array()).cloned();
     let implications = implications.unwrap_or_else(|| json!([]));
     let id = interrupt.id.parse().map(|id| ReviewId(id).to_string()).unwrap_or_default();
-    let status = status(interrupt);
-    json!({
+    let mut shown = json!({
         "id": id,
         "review_id": id,
         "task_id": interrupt.run,
@@ -89,26 +91,30 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
         "implications": implications,
         "regulatory_implications": implications,
         "details": details(interrupt, payload),
-        "status": status,
-        "state": status.to_ascii_lowercase(),
+        "status": status(interrupt),
         "agent": interrupt.agent,
         "created_at": interrupt.created_at,
         "expires_at": interrupt.expires_at,
         "resolved_at": interrupt.resolution.as_ref().map(|resolution| resolution.at.clone()),
         "responses": responses(interrupt),
-    })
+    });
+    if interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == UNASKED) {
+        shown["bypassed"] = true.into();
+    }
+    if let Some(erased) = &interrupt.erased {
+        shown["erased"] = json!(erased);
+    }
+    shown
 }
 
-/// In words: a list of findings is its lines.
-fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
+/// In words, as the form shows them: a list of findings is its lines, and what is no text is written as JSON.
+fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
+    let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {
-        Some(Value::Array(lines)) if lines.iter().all(Value::is_string) && !lines.is_empty() => {
-            let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-            lines.join("\n").into()
-        }
-        Some(Value::Null) | None => interrupt.title.as_str().into(),
-        Some(Value::Array(list)) if list.is_empty() => interrupt.title.as_str().into(),
-        Some(found) => found.clone(),
+        Some(Value::Null) | None => interrupt.title.clone(),
+        Some(Value::Array(list)) if list.is_empty() => interrupt.title.clone(),
+        Some(Value::Array(lines)) => lines.iter().map(in_words).collect::<Vec<_>>().join("\n"),
+        Some(found) => in_words(found),
     }
 }
 
@@ -143,10 +149,9 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
             said
         };
     if let Some(resolution) = &interrupt.resolution {
-        let status = status(interrupt).to_ascii_lowercase();
         let one = |by: &String| {
             let named = resolution.on_behalf_of.get(by);
-            response(&status, by, named, resolution.text.as_deref(), &resolution.at)
+            response(status(interrupt), by, named, resolution.text.as_deref(), &resolution.at)
         };
         return resolution.by.iter().map(one).collect();
     }
@@ -166,17 +171,19 @@ fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
 pub(super) struct Query {
     status: Option<String>,
     limit: Option<u16>,
+    cursor: Option<String>,
     #[expect(dead_code, reason = "read where the caller is let in")]
     token: Option<String>,
 }
 
-/// `GET /crew/reviews?status=`: those that wait first. A reviewer is shown those that are theirs.
+/// `GET /crew/reviews?status=`: those that wait first; `next_cursor` is the place of the next ones. A reviewer is shown those
+/// that are theirs.
 pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
     let limit = holdshort_web::query::limit(query.limit)?;
-    let wanted = query.status.map(|status| status.to_ascii_uppercase()).filter(|status| !status.is_empty());
-    let known = ["PENDING", "APPROVED", "REJECTED", "EXPIRED", "CANCELLED"];
+    let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
+    let known = ["pending", "approved", "rejected", "expired", "cancelled"];
     if wanted.as_deref().is_some_and(|wanted| !known.contains(&wanted)) {
         let rule = "status: is none of pending, approved, rejected, expired, cancelled";
         return Err(Refused::new(Code::InvalidQuery, rule));
@@ -186,17 +193,20 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
         caller.reaches_assigned().then(|| mark::of_person(&caller.actor.id, &system.people, app.now()));
     let filter = InterruptFilter {
         marks: marks.map(|marks| marks.into_iter().collect()),
-        open: wanted.as_deref().map(|wanted| wanted == "PENDING"),
+        open: wanted.as_deref().map(|wanted| wanted == "pending"),
         kind: Some(Kind::Review),
         ..InterruptFilter::default()
     };
     let reader = caller.reader().await?;
-    let (mut reviews, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    let (mut reviews, mut cursor, mut scanned) = (Vec::new(), query.cursor, 0);
     loop {
         let page = app.journal().interrupts(&filter, cursor.as_ref(), CREW_LIST).await?;
+        let mut next = page.next;
         scanned += page.items.len();
-        for row in &page.items {
+        for (at, row) in page.items.iter().enumerate() {
             if reviews.len() == limit {
+                // The place of the first that is not told.
+                next = app.journal().interrupts(&filter, cursor.as_ref(), at).await?.next;
                 break;
             }
             let run = app.run_row(&row.run).await?;
@@ -210,9 +220,11 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
                 reviews.push(shown(&interrupt, &run.workflow));
             }
         }
-        cursor = page.next;
+        cursor = next;
         if cursor.is_none() || reviews.len() == limit || scanned >= CREW_LISTED {
-            return Ok(Json(json!({ "success": true, "count": reviews.len(), "reviews": reviews })));
+            let count = reviews.len();
+            let list = json!({ "success": true, "count": count, "reviews": reviews, "next_cursor": cursor });
+            return Ok(Json(list));
         }
     }
 }

@@ -192,6 +192,6 @@ fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
         "result": result,
         "error": task::error(run),
     });
-    task::tell_rehearsal(run, &mut told);
+    task::tell_unusual(run, &mut told);
     told
 }

@@ -1,7 +1,9 @@
-//! `/ws/tasks/{task_id}`: how a task goes on, as it goes on (lesson 60). Each frame is the task as `/crew/status` tells it, and
-//! what has just happened; the first one says how it stands. What a client says is not read, but for signs of life.
+//! `/ws/tasks/{task_id}`: how a task goes on, as it goes on (lesson 60). Each frame is the task as `/crew/status` tells it to
+//! the same caller, and what has just happened; the first one says how it stands. What a client says is not read, but for
+//! signs of life.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -21,7 +23,8 @@ use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
-use super::{CHANNEL, task};
+use super::task::{self, State};
+use super::{CHANNEL, status};
 use crate::follow::{self, News};
 use crate::who::Guest;
 
@@ -33,6 +36,7 @@ pub(super) async fn open(
 ) -> Answer<Response> {
     let caller = guest.through(CHANNEL)?;
     let id = task::known(&caller.app, &id).await?;
+    status::seen(&caller, &*caller.app.run_now(&id).await?).await?;
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
@@ -73,61 +77,126 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
     let mut run = (*run).clone();
-    if let Err(unsent) = outbox.put(frame("status", &run)).await {
-        return unsent.into();
-    }
+    let stands = stands(&run);
+    let mut is_told_running = stands == STARTED;
     let mut news = follow::run(app.clone(), id.clone(), run.seq);
-    while let Some(news) = news.next().await {
-        let event = match news {
-            News::Event { event, .. } => event,
-            News::Preview(_) => continue,
-            News::Problem(_) => return End::Unreadable,
-        };
-        run.apply(&event);
-        let Some(kind) = kind(&run, &event) else { continue };
-        if let Err(unsent) = outbox.put(frame(kind, &run)).await {
-            return unsent.into();
+    let mut said = vec![Said { kind: stands, event: "status", agent: None }];
+    loop {
+        for said in said {
+            // Of a task that is a reviewer's no more nothing is told.
+            let shown = match status::seen(caller, &run).await {
+                Ok(shown) => shown,
+                Err(refused) => return End::AccessEnded(refused),
+            };
+            if let Err(unsent) = outbox.put(frame(said, &run, shown)).await {
+                return unsent.into();
+            }
         }
+        said = match news.next().await {
+            Some(News::Event { event, .. }) => {
+                run.apply(&event);
+                heard(&run, &event, &mut is_told_running)
+            }
+            Some(News::Preview(_)) => Vec::new(),
+            Some(News::Problem(_)) => return End::Unreadable,
+            None => return std::future::pending().await,
+        };
     }
-    std::future::pending().await
 }
 
-fn frame(kind: &str, run: &Run) -> Utf8Bytes {
-    let mut frame: Value =
-        json!({ "type": kind, "event": kind, "timestamp": run.last_at.to_string(), "seq": run.seq });
-    if let (Some(frame), Value::Object(shown)) = (frame.as_object_mut(), task::shown(run, true)) {
+/// The types after which clients of the source system take a task for running, and for paused.
+const STARTED: &str = "task_started";
+const REQUESTED: &str = "hitl_review_requested";
+const PAUSED: &str = "task_paused";
+
+/// What has happened.
+struct Said {
+    /// In the words of the source system, by which its clients tell how the task stands.
+    kind: &'static str,
+    /// In those of this edge.
+    event: &'static str,
+    /// Whose work it is about; `None`: whoever is at it.
+    agent: Option<String>,
+}
+
+/// How a task stands, as the type of an event that leads there.
+fn stands(run: &Run) -> &'static str {
+    match State::of_run(run) {
+        State::Pending => "connected",
+        State::Running => STARTED,
+        State::Paused if run.open_review().is_some() => REQUESTED,
+        State::Paused => PAUSED,
+        State::Completed => "task_completed",
+        State::Failed => "task_failed",
+    }
+}
+
+fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Bytes {
+    let agent = agent.as_deref().or_else(|| task::current_agent(run));
+    // Seconds, as the source system counts.
+    let since_1970 = Duration::from_millis(u64::try_from(run.last_at.as_millis()).unwrap_or_default());
+    let mut frame = json!({
+        "id": format!("{}/{}/{event}", run.id, run.seq),
+        "type": kind,
+        "event": event,
+        "timestamp": since_1970.as_secs_f64(),
+        "timestamp_iso": run.last_at.to_string(),
+        "seq": run.seq,
+        "agent_id": agent,
+    });
+    if let (Some(frame), Value::Object(shown)) = (frame.as_object_mut(), shown) {
         frame.extend(shown);
     }
     frame.to_string().into()
 }
 
-/// What an event is to whoever watches a crew; `None`: nothing.
-fn kind(run: &Run, event: &Event) -> Option<&'static str> {
-    let event::Fact::Run(fact) = &event.fact else { return None };
+/// What an event is to whoever watches a crew, and that the task runs again where its client took it for paused.
+fn heard(run: &Run, event: &Event, is_told_running: &mut bool) -> Vec<Said> {
+    let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
+    let mut said = Vec::new();
+    if let Some(happened) = happened(run, fact) {
+        *is_told_running &= ![REQUESTED, PAUSED].contains(&happened.kind);
+        said.push(happened);
+    }
+    let goes_on = matches!(
+        fact,
+        Fact::StepStarted { .. }
+            | Fact::RunResumed
+            | Fact::InterruptResolved { outcome: Outcome::Approved | Outcome::Answered, .. }
+    );
+    if goes_on && !*is_told_running && State::of_run(run) == State::Running {
+        *is_told_running = true;
+        said.push(Said { kind: STARTED, event: "task_resumed", agent: None });
+    }
+    said
+}
+
+/// `None`: nothing.
+fn happened(run: &Run, fact: &Fact) -> Option<Said> {
     let is_review = |id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::Review);
-    if let Fact::StepStarted { .. } = fact {
-        return Some("agent_started");
-    }
-    if let Fact::StepEnded { .. } = fact {
-        return Some("agent_completed");
-    }
-    if let Fact::InterruptOpened(opened) = fact {
-        return (opened.kind == Kind::Review).then_some("review_requested");
-    }
-    if let Fact::InterruptResolved { interrupt, outcome, .. } = fact {
-        let kind = match outcome {
-            Outcome::Approved | Outcome::Answered => "review_approved",
-            Outcome::Rejected => "review_rejected",
-            Outcome::Expired => "review_expired",
-            Outcome::Cancelled | Outcome::Superseded => "review_cancelled",
-        };
-        return is_review(interrupt).then_some(kind);
-    }
-    match fact {
-        Fact::RunPaused => Some("task_paused"),
-        Fact::RunResumed => Some("task_resumed"),
-        Fact::RunCompleted { .. } => Some("task_completed"),
-        Fact::RunFailed { .. } | Fact::RunCancelled { .. } => Some("task_failed"),
-        _ => None,
-    }
+    let (kind, event, agent) = match fact {
+        Fact::StepStarted { agent, .. } => ("agent_started", "agent_started", Some(agent.clone())),
+        Fact::StepEnded { step, .. } => {
+            let agent = run.steps.get(step).map(|step| step.agent.clone());
+            ("agent_completed", "agent_completed", agent)
+        }
+        Fact::InterruptOpened(opened) if opened.kind == Kind::Review => {
+            (REQUESTED, "review_requested", opened.agent.clone())
+        }
+        Fact::InterruptResolved { interrupt, outcome, .. } if is_review(interrupt) => {
+            let (kind, event) = match outcome {
+                Outcome::Approved | Outcome::Answered => ("hitl_review_approved", "review_approved"),
+                Outcome::Rejected => ("hitl_review_rejected", "review_rejected"),
+                // The source system has no words for these.
+                Outcome::Expired => ("review_expired", "review_expired"),
+                Outcome::Cancelled | Outcome::Superseded => ("review_cancelled", "review_cancelled"),
+            };
+            (kind, event, None)
+        }
+        Fact::RunPaused => (PAUSED, PAUSED, None),
+        Fact::RunCompleted { .. } => ("task_completed", "task_completed", None),
+        Fact::RunFailed { .. } | Fact::RunCancelled { .. } => ("task_failed", "task_failed", None),
+        _ => return None,
+    };
+    Some(Said { kind, event, agent })
 }

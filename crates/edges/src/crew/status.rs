@@ -23,10 +23,15 @@ pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     let caller = guest.through(CHANNEL)?;
     let id = task::known(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
-    if !caller.reaches_all() && !reviews(&caller, &run).await? {
+    seen(&caller, &run).await.map(Json)
+}
+
+/// A task as somebody may see it; refused where it is not theirs.
+pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
+    if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(Refused::of(Code::ForbiddenRole));
     }
-    Ok(Json(task::shown(&run, caller.reaches_all())))
+    Ok(task::shown(run, caller.reaches_all()))
 }
 
 /// Whether somebody takes part in a review of the run.
@@ -45,11 +50,12 @@ pub(super) struct Query {
     status: Option<String>,
     crew_name: Option<String>,
     limit: Option<u16>,
+    cursor: Option<String>,
     #[expect(dead_code, reason = "read where the caller is let in")]
     token: Option<String>,
 }
 
-/// `GET /crew/tasks?state=&crew_name=`: newest first.
+/// `GET /crew/tasks?state=&crew_name=`: newest first; `next_cursor` is the place of the next ones.
 pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let limit = holdshort_web::query::limit(query.limit)?;
@@ -63,13 +69,16 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
     let named = query.crew_name.filter(|name| !name.is_empty());
     let workflow = named.as_deref().map(|name| crews::workflow_of(&app, name).unwrap_or(name).to_owned());
     let filter = RunFilter { workflow, ..RunFilter::default() };
-    let (mut tasks, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    let (mut tasks, mut cursor, mut scanned) = (Vec::new(), query.cursor, 0);
     let mut glance = Glance::new(&app)?;
     loop {
         let page = app.journal().runs(&filter, cursor.as_ref(), CREW_LIST).await?;
+        let mut next = page.next;
         scanned += page.items.len();
-        for row in page.items.iter().filter(|row| task::is_task(row)) {
+        for (at, row) in page.items.iter().enumerate().filter(|(_, row)| task::is_task(row)) {
             if tasks.len() == limit {
+                // The place of the first that is not told.
+                next = app.journal().runs(&filter, cursor.as_ref(), at).await?.next;
                 break;
             }
             let run = glance.run(&app, row).await?;
@@ -89,9 +98,11 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
                 "review_id": review,
             }));
         }
-        cursor = page.next;
+        cursor = next;
         if cursor.is_none() || tasks.len() == limit || scanned >= CREW_LISTED {
-            return Ok(Json(json!({ "success": true, "count": tasks.len(), "tasks": tasks })));
+            let count = tasks.len();
+            let list = json!({ "success": true, "count": count, "tasks": tasks, "next_cursor": cursor });
+            return Ok(Json(list));
         }
     }
 }

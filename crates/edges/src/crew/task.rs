@@ -1,12 +1,13 @@
 //! A run in the words of a crew's task.
 
 use holdshort_core::id::RunId;
-use holdshort_core::interrupt::{Interrupt, Kind};
+use holdshort_core::interrupt::{Cause, Interrupt, Kind};
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::Run;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view;
 use serde_json::{Value, json};
 
 use super::crews;
@@ -168,14 +169,23 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
         "result": if in_full { result(run) } else { Value::Null },
         "error": error(run),
     });
-    tell_rehearsal(run, &mut shown);
+    tell_unusual(run, &mut shown);
     shown
 }
 
-/// Scripted words are never told as those of a model.
-pub(super) fn tell_rehearsal(run: &Run, told: &mut Value) {
+/// What nobody is to take for the usual: scripted words for those of a model, a review that was let through unseen for an
+/// approval (contract E20), and what was erased for nothing that was said.
+pub(super) fn tell_unusual(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();
+    }
+    let is_unseen =
+        |review: &Interrupt| review.resolution.as_ref().is_some_and(|ended| ended.cause == Cause::Unasked);
+    if reviews(run).any(is_unseen) {
+        told["bypassed"] = true.into();
+    }
+    if let Some(erasure) = &run.erased {
+        told["erased"] = json!(view::erased::of(erasure));
     }
 }
 

@@ -9,8 +9,12 @@ use axum::http::StatusCode;
 use holdshort_core::channel::is_own_header;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, RunId, WebhookId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::json;
 use holdshort_core::limits::URL_CHARS;
+use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
+use holdshort_notify::{Message, Way, crew_body};
 use holdshort_protocol::pointer::escape;
 use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
@@ -23,8 +27,8 @@ use holdshort_web::webhooks::{About, New, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::CHANNEL;
 use super::ids::ReviewId;
+use super::{CHANNEL, review};
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
 use crate::who::Guest;
 
@@ -48,13 +52,20 @@ struct Asked {
 pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
     let caller = guest.through(CHANNEL)?;
     let asked: Asked = body.json().await?;
+    let sent_secret = asked.secret.as_ref().is_some_and(|secret| !secret.is_empty());
     let new = checked(asked)?;
+    let is_dropped = sent_secret && new.secret.is_none();
     let id = Webhooks::register(&caller.app, new, caller.actor.clone()).await?;
     let system = caller.app.driver.system().await?;
     let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
     let mut made = shown(&caller.app, &id, registered).await?;
     made["success"] = true.into();
-    made["message"] = "reviews are told to it from here on".into();
+    made["message"] = if is_dropped {
+        "reviews are told to it from here on; the secret signs what a custom_url is sent, and is not kept"
+            .into()
+    } else {
+        "reviews are told to it from here on".into()
+    };
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -76,16 +87,18 @@ fn checked(asked: Asked) -> Answer<New> {
     };
     let host = host.ok_or_else(|| Refused::invalid_at("/url", such_as))?;
     let secret = secret.filter(|secret| !secret.is_empty());
-    if let Some(secret) = &secret {
-        if kind != WebhookKind::CustomUrl {
-            let why = "signs what a `custom_url` is sent, and nothing else";
-            return Err(Refused::invalid_at("/secret", why));
-        }
-        if secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control) {
-            return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
-        }
+    if let Some(secret) = &secret
+        && (secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control))
+    {
+        return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
     }
-    let headers = headers.unwrap_or_default();
+    // It signs what a `custom_url` is sent, and nothing else: of others it is not kept, and the answer says so.
+    let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
+    let mut headers = headers.unwrap_or_default();
+    // Clients of the source system name what is said anyway.
+    headers.retain(|name, value| {
+        !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
+    });
     if kind == WebhookKind::Email && !headers.is_empty() {
         return Err(Refused::invalid_at("/headers", "go along with a request, and not with a mail"));
     }
@@ -157,7 +170,7 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
     }))
 }
 
-/// `GET /webhooks`.
+/// `GET /webhooks`, `GET /webhooks/list`.
 pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let system = app.driver.system().await?;
@@ -194,12 +207,33 @@ fn status(row: &Delivery) -> &'static str {
     }
 }
 
-fn delivery_shown(row: &Delivery, tried: &[Attempt]) -> Value {
+/// What a `custom_url` is sent (contract D7), made again from what is kept of it: `None` once that is old. Of what is no review
+/// the notice.
+fn payload(app: &App, row: &Delivery) -> Option<Value> {
+    let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
+    let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
+        return serde_json::from_str(&row.notice).ok();
+    };
+    Some(crew_body(&Message {
+        id: row.delivery.to_string(),
+        link: format!("{}/inbox/{}", app.base, row.interrupt),
+        notice,
+        title: None,
+        plain: None,
+        way: Way::SignIn,
+        reader: None,
+        buttons: Vec::new(),
+        posted: Vec::new(),
+        resolution: None,
+    }))
+}
+
+async fn delivery_shown(app: &App, row: &Delivery) -> Answer<Value> {
+    let tried = app.journal().attempts(&row.delivery).await?;
     let last = tried.last();
-    let payload: Option<Value> = serde_json::from_str(&row.notice).ok();
     // A checkpoint is about neither.
     let (task, review) = row.about().unzip();
-    json!({
+    Ok(json!({
         "delivery_id": row.delivery.as_str(),
         "id": row.delivery.as_str(),
         "webhook_id": row.channel,
@@ -208,7 +242,7 @@ fn delivery_shown(row: &Delivery, tried: &[Attempt]) -> Value {
         "event": row.occasion.as_str(),
         "event_id": row.delivery.as_str(),
         "status": status(row),
-        "payload": payload,
+        "payload": payload(app, row),
         "attempts": row.attempts,
         "last_attempt": last.map(|attempt| attempt.at.to_string()),
         "next_attempt": row.next_at.map(|at| at.to_string()),
@@ -217,7 +251,7 @@ fn delivery_shown(row: &Delivery, tried: &[Attempt]) -> Value {
         "error": row.error,
         "created_at": row.created_at.to_string(),
         "history": tried.iter().map(attempt).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 fn attempt(attempt: &Attempt) -> Value {
@@ -231,23 +265,24 @@ fn attempt(attempt: &Attempt) -> Value {
     })
 }
 
-/// `GET /webhooks/status/{review_id}`: whoever was told of a review, and how that went.
+/// `GET /webhooks/status/{review_id}`: the review, whoever was told of it, and how that went.
 pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
-    app.interrupt_row(&id.0).await.map_err(|_| Refused::not_found("review"))?;
+    let caller = guest.through(CHANNEL)?;
+    let app = &caller.app;
+    let row = app.interrupt_row(&id.0).await.map_err(|_| Refused::not_found("review"))?;
+    let mut shown = review::seen(&caller, &*app.run_now(&row.run).await?, &id.0).await?;
     let filter = DeliveryFilter { interrupt: Some(id.0.clone()), ..DeliveryFilter::default() };
     let (mut deliveries, mut cursor) = (Vec::new(), None);
     loop {
         let page = app.journal().deliveries(&filter, cursor.as_ref(), CREW_LIST).await?;
         for row in &page.items {
-            deliveries.push(delivery_shown(row, &app.journal().attempts(&row.delivery).await?));
+            deliveries.push(delivery_shown(app, row).await?);
         }
         cursor = page.next;
         if cursor.is_none() || deliveries.len() >= CREW_LISTED {
-            let count = deliveries.len();
-            return Ok(Json(
-                json!({ "review_id": id.to_string(), "count": count, "deliveries": deliveries }),
-            ));
+            shown["count"] = deliveries.len().into();
+            shown["deliveries"] = deliveries.into();
+            return Ok(Json(shown));
         }
     }
 }
@@ -256,15 +291,14 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json
 pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let row = known(&app, &id).await?;
-    Ok(Json(delivery_shown(&row, &app.journal().attempts(&id).await?)))
+    delivery_shown(&app, &row).await.map(Json)
 }
 
 /// `POST /webhooks/retry/{delivery_id}`: it is sent once more, now, under the same id.
 pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
-    let app = &caller.app;
     let row = retry_delivery(&caller, &id).await?;
-    let mut told = delivery_shown(&row, &app.journal().attempts(&id).await?);
+    let mut told = delivery_shown(&caller.app, &row).await?;
     told["success"] = true.into();
     Ok(Json(told))
 }

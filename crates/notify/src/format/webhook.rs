@@ -93,12 +93,13 @@ pub(super) fn signed(
     let mut headers = vec![
         ("webhook-id", told.id.to_owned()),
         ("webhook-timestamp", timestamp.to_string()),
-        ("webhook-signature", signatures.join(" ")),
         ("X-Webhook-ID", told.id.to_owned()),
         ("X-Webhook-Timestamp", timestamp.to_string()),
         ("X-Event-Type", told.kind.to_owned()),
         ("X-Event-ID", told.event.to_owned()),
     ];
+    // Without a secret nothing is signed, and no empty signature says that something was.
+    headers.extend((!signatures.is_empty()).then(|| ("webhook-signature", signatures.join(" "))));
     headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -61,6 +61,20 @@ async fn sums_and_findings_are_told() {
     assert!(failed(&bench, "case_review", json!({ "force": true })).await.starts_with("bad_arguments"));
 }
 
+/// Somebody in the case may be called as a member of what is said: the question stays one.
+#[test]
+fn what_is_asked_stays_what_is_asked_whoever_is_called_so() {
+    let bench = bench(input());
+    let rows = String::from_utf8(sample("transactions.csv")).unwrap();
+    bench.put("transactions.csv", rows.replace("Thistle Payroll", "query"));
+    let said = json!({ "query": "Who is query?", "Rowan Elder": 1, "as_of": "2026-03-31" });
+    let said = said.as_object().unwrap().clone();
+    let begun = holdshort_tools::begin_on(&bench.at(""), "T123", said).unwrap().input;
+    let asked = begun["query"].as_str().unwrap();
+    assert!(asked.starts_with("Who is party "), "{asked}");
+    assert_eq!(begun["customer 2"], 1, "{begun:?}");
+}
+
 #[tokio::test]
 async fn a_report_is_held_where_a_rule_says_so() {
     let bench = bench(input());

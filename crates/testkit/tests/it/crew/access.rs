@@ -4,6 +4,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
+use super::socket::{connected, frames};
 use super::{BASE, Issuer, ask, get, key, model, paused, post, server, setup};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,6 +88,10 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let listed = ask(&server, &carl, Method::GET, "/crew/reviews", None).await.1;
     assert_eq!(listed["reviews"][0]["review_id"], json!(review), "{listed}");
     assert_eq!(ask(&server, &carl, Method::GET, &format!("/crew/review/{task}"), None).await.0, 200);
+    let mut socket = connected(&server, &carl, &task).await.unwrap();
+    let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);
+    assert_eq!((&frame["status"], &frame["inputs"]), (&json!("PAUSED"), &Value::Null), "{frame}");
+    assert_eq!(connected(&server, &dora, &task).await.err(), Some(403));
     for path in [format!("/crew/status/{task}"), format!("/crew/review/{task}")] {
         assert_eq!(ask(&server, &dora, Method::GET, &path, None).await.0, 403, "{path}");
     }
@@ -173,6 +178,11 @@ async fn pages_of_named_origins_may_call_the_edge_and_nothing_else() {
     let (ours, other) = ("https://reviews.example.org", "https://evil.example.org");
     let run = format!("{BASE}/crew/run");
     assert_eq!(call(Method::OPTIONS, &run, ours).await, (204, Some(ours.to_owned())));
+    // Its client sends what guards its own cookie along.
+    let asks = server.request(Method::OPTIONS, &run).header("origin", ours);
+    let asks = asks.header("access-control-request-method", "POST").send().await.unwrap();
+    let allowed = asks.headers()["access-control-allow-headers"].to_str().unwrap().to_ascii_lowercase();
+    assert!(allowed.split(", ").any(|name| name == "x-csrf-token"), "{allowed}");
     assert_eq!(call(Method::POST, &run, ours).await, (404, Some(ours.to_owned())));
     assert_eq!(call(Method::POST, &run, other).await, (403, None));
     assert_eq!(call(Method::OPTIONS, &run, other).await.1, None);

@@ -63,7 +63,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let report = shown["details"]["content"].clone();
     assert!(report.as_str().unwrap().contains("F3 structuring: customer 1, 12850.00 EUR"), "{shown}");
-    assert_eq!((&shown["review_id"], &shown["status"]), (&review, &json!("PENDING")));
+    assert_eq!((&shown["review_id"], &shown["status"]), (&review, &json!("pending")));
     let decision = json!({"status": "approved", "comments": "to the officer", "review_id": review});
     let (status, told) = post(&server, &format!("/crew/resume/{task}"), &decision).await;
     assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{told}");

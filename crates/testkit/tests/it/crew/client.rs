@@ -111,7 +111,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     assert_eq!((&run["success"], &run["result"]["status"]), (&json!(true), &json!("paused")), "{run}");
     let task = run["task_id"].as_str().unwrap();
     let review = python.ok(&["review", task]).await;
-    assert_eq!((&review["risk_level"], &review["status"]), (&json!("high"), &json!("PENDING")), "{review}");
+    assert_eq!((&review["risk_level"], &review["status"]), (&json!("high"), &json!("pending")), "{review}");
     assert!(python.ok(&["reviews"]).await.to_string().contains(review["review_id"].as_str().unwrap()));
 
     // What the webhook was sent is checked over the very bytes, by nothing else than the secret.

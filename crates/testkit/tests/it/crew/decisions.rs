@@ -27,6 +27,24 @@ async fn a_decision_that_names_another_review_decides_nothing() {
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &of(&review)).await.0, 200);
 }
 
+/// What else holds a task is told to whoever approves it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approval_says_what_the_task_still_waits_for() {
+    let (_model, server) = server().await;
+    let ((one, _), (other, _)) = (paused(&server).await, paused(&server).await);
+    let approved = json!({"status": "approved"});
+    server.post(&format!("/v1/runs/{one}/pause"), &json!({})).await.ok();
+    let (status, told) = post(&server, &format!("/crew/resume/{one}"), &approved).await;
+    assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("Paused by a person"), "{told}");
+    assert_eq!(get(&server, &format!("/crew/status/{one}")).await["status"], "PAUSED");
+
+    server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
+    let (status, told) = post(&server, &format!("/crew/resume/{other}"), &approved).await;
+    assert_eq!(status, 200, "{told}");
+    assert!(told["message"].as_str().unwrap().contains("frozen"), "{told}");
+}
+
 /// A form that knows no review leaves it out; one that names none that could be is mistaken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_that_is_none_is_refused_where_it_stands() {

@@ -49,6 +49,8 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     let (status, told) = send(Method::POST, url, Some(&json!({"status": "rejected"}))).await;
     assert_eq!(status, 422, "{told}");
     let (_, other) = paused(&server).await;
+    let (status, told) = send(Method::POST, url, Some(&json!({"review_id": other}))).await;
+    assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/review_id")), "{told}");
     assert_eq!(send(Method::POST, &url.replace(&review, &other), None).await.0, 404);
     assert_eq!(send(Method::POST, &url[..url.len() - 2], None).await.0, 404);
     assert_eq!(
@@ -56,7 +58,12 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
-    let (status, told) = send(Method::POST, url, Some(&json!({"comments": "by link"}))).await;
+    // As receivers of the source system send it.
+    let body = json!({
+        "review_id": review, "status": "approved", "reviewer": "carl", "comments": "by link",
+        "timestamp": "2026-11-27T22:00:00",
+    });
+    let (status, told) = send(Method::POST, url, Some(&body)).await;
     assert_eq!(
         (status, &told["status"], &told["task_id"]),
         (200, &json!("resuming"), &json!(task)),

@@ -1,15 +1,27 @@
 //! The progress of a task as it happens (lesson 60).
 
 use futures::StreamExt;
+use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
-use tokio_tungstenite::connect_async;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::{paused, post, server};
 
-async fn frames(server: &holdshort_testkit::server::TestServer, task: &str, until: &str) -> Vec<Value> {
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+pub(super) async fn connected(server: &TestServer, token: &str, task: &str) -> Result<Socket, u16> {
     let base = server.base().replacen("http", "ws", 1);
-    let url = format!("{base}/edges/crew/ws/tasks/{task}?token={}", server.token());
-    let (mut socket, _) = connect_async(url).await.unwrap();
+    match connect_async(format!("{base}/edges/crew/ws/tasks/{task}?token={token}")).await {
+        Ok((socket, _)) => Ok(socket),
+        Err(Error::Http(answer)) => Err(answer.status().as_u16()),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// What is told of a task up to a frame of this type.
+pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
     let mut frames: Vec<Value> = Vec::new();
     while let Some(message) = socket.next().await {
         let message = message.unwrap();
@@ -28,36 +40,42 @@ async fn frames(server: &holdshort_testkit::server::TestServer, task: &str, unti
 async fn a_socket_tells_a_task_to_its_end() {
     let (_model, server) = server().await;
     let (task, review) = paused(&server).await;
-    let following = frames(&server, &task, "task_completed");
-    let deciding = async {
-        post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
-    };
-    let (told, ()) = tokio::join!(following, deciding);
+    let mut socket = connected(&server, server.token(), &task).await.unwrap();
+    let mut told = frames(&mut socket, "hitl_review_requested").await;
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    told.extend(frames(&mut socket, "task_completed").await);
     let kinds: Vec<&str> = told.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
+    // By these a client of the source system tells where the task stands.
     let expected = [
-        "status",
-        "review_approved",
+        "hitl_review_requested",
+        "hitl_review_approved",
+        "task_started",
         "agent_completed",
         "agent_started",
         "agent_completed",
         "task_completed",
     ];
-    // The decision may come before the socket is there.
-    assert!(expected.ends_with(&kinds[1..]), "{kinds:?}");
+    assert_eq!(kinds, expected);
+    let events: Vec<&str> = told.iter().map(|frame| frame["event"].as_str().unwrap()).collect();
+    assert_eq!(events[..3], ["status", "review_approved", "task_resumed"]);
+    for frame in &told {
+        assert!(frame["timestamp"].is_f64() && frame["timestamp_iso"].is_string(), "{frame}");
+        assert!(frame["id"].is_string(), "{frame}");
+    }
+    assert_eq!(
+        (&told[4]["agent_id"], &told[5]["agent_id"]),
+        (&json!("report_writer"), &json!("report_writer"))
+    );
     let last = told.last().unwrap();
     let words =
         json!([last["task_id"], last["status"], last["state"], last["review_id"], last["result"]["report"]]);
     assert_eq!(words, json!([task, "COMPLETED", "completed", review, "done"]));
-    assert_eq!(frames(&server, &task, "status").await[0]["status"], "COMPLETED", "also long after");
+    let mut later = connected(&server, server.token(), &task).await.unwrap();
+    assert_eq!(frames(&mut later, "task_completed").await[0]["status"], "COMPLETED", "also long after");
 
-    let base = server.base().replacen("http", "ws", 1);
-    for (url, status) in [
-        (format!("{base}/edges/crew/ws/tasks/none?token={}", server.token()), 404),
-        (format!("{base}/edges/crew/ws/tasks/{task}?token=x"), 401),
-        (format!("{base}/edges/crew/ws/tasks/{task}?token={}", server.agent_token()), 403),
-    ] {
-        let refused = connect_async(&url).await.unwrap_err();
-        let tokio_tungstenite::tungstenite::Error::Http(answer) = refused else { panic!("{refused}") };
-        assert_eq!(answer.status(), status, "{url}");
+    for (task, token, status) in
+        [("none", server.token(), 404), (&*task, "x", 401), (&*task, server.agent_token(), 403)]
+    {
+        assert_eq!(connected(&server, token, task).await.err(), Some(status), "{task} {token}");
     }
 }

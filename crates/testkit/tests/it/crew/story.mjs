@@ -27,6 +27,9 @@ for (const prefix of ["/api/v1", ""]) {
   assert.deepEqual((await client.call("GET", "/crew")).crews, crews.crews)
   const { agents } = await client.listAgents()
   assert.ok(agents.length >= 5)
+  assert.equal((await client.listAgents("fraud")).agents.length, 5)
+  assert.ok(agents.every((agent) => agent.id && agent.role && typeof agent.goal === "string" && Array.isArray(agent.tools)))
+  assert.ok(crews.crews.every((crew) => crew.process_type && Array.isArray(crew.agents)))
   assert.deepEqual(await client.call("GET", `/crew/agents/${agents[0].id}`), agents[0])
 
   // A webhook, whose secret never comes back.
@@ -58,8 +61,11 @@ for (const prefix of ["/api/v1", ""]) {
   assert.ok(Array.isArray(review.regulatory_implications) && Array.isArray(review.responses))
   assert.equal(typeof review.findings, "string")
   assert.equal(review.risk_level, "high")
-  assert.equal(review.status, "PENDING")
+  assert.equal(review.status, "pending")
   assert.ok((await client.listReviews("pending")).reviews.some((each) => each.review_id === review.review_id))
+  // The dashboard asks for all, and draws those that wait.
+  const drawn = (await client.listReviews()).reviews.filter((each) => each.status === "pending")
+  assert.ok(drawn.some((each) => each.review_id === review.review_id))
   await refused(client.resumeTask(run.task_id, "maybe", "", ""), 422)
   await refused(client.resumeTask(run.task_id, "approved", "somebody@else.example", ""), 403)
 

@@ -12,14 +12,17 @@ async fn switched_off_nothing_pauses_and_the_journal_says_so() {
     let server = setup(&model).env("HITL_ENABLED", "false").start().await;
     let (status, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
     assert_eq!((status, &run["status"]), (200, &json!("completed")), "{run}");
+    assert_eq!(run["bypassed"], true, "{run}");
     let task = run["task_id"].as_str().unwrap();
+    assert_eq!(get(&server, &format!("/crew/status/{task}")).await["bypassed"], true);
     let started = &server.events_of(task, "run_started").await[0];
     assert!(started.to_string().contains("\"unreviewed\":true"), "{started}");
     let resolved = &server.events_of(task, "interrupt_resolved").await[0];
     assert!(resolved.to_string().contains("unasked"), "{resolved}");
     assert_eq!(resolved["actor"]["role"], "engine");
     let review = get(&server, &format!("/crew/review/{task}")).await;
-    assert_eq!((&review["status"], &review["responses"]), (&json!("APPROVED"), &json!([])));
+    let told = json!([review["status"], review["responses"], review["bypassed"]]);
+    assert_eq!(told, json!(["approved", [], true]), "nobody looked: {review}");
 
     // A service that would pause is told, and its findings are kept.
     model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);

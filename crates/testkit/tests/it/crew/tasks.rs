@@ -54,6 +54,16 @@ async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
     assert_eq!(tasks["count"], 2, "{tasks}");
     assert_eq!(get(&server, "/crew/tasks?state=completed").await["count"], 0);
     assert_eq!(get(&server, "/crew/tasks?crew_name=pair").await["count"], 0);
+    for (path, member) in
+        [("/crew/tasks?state=paused&limit=1", "tasks"), ("/crew/reviews?status=pending&limit=1", "reviews")]
+    {
+        let all = get(&server, path.strip_suffix("&limit=1").unwrap()).await;
+        let first = get(&server, path).await;
+        let cursor = first["next_cursor"].as_str().unwrap_or_else(|| panic!("{first}"));
+        let second = get(&server, &format!("{path}&cursor={cursor}")).await;
+        assert_eq!(json!([first[member][0], second[member][0]]), all[member]);
+        assert_eq!((&second["next_cursor"], &all["next_cursor"]), (&Value::Null, &Value::Null));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -77,7 +87,7 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
         review,
         review,
         task,
-        "PENDING",
+        "pending",
         "structuring\nvelocity",
         "high",
         [],
@@ -104,7 +114,7 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let response = &shown["responses"][0];
     let told = json!([shown["status"], response["status"], response["reviewer"], response["comments"]]);
-    assert_eq!(told, json!(["APPROVED", "approved", "operator", "Looks good, proceed"]));
+    assert_eq!(told, json!(["approved", "approved", "operator", "Looks good, proceed"]));
     assert!(response["timestamp"].is_string());
 }
 
@@ -118,7 +128,7 @@ async fn case_39_a_rejection_fails_the_task_with_the_comment() {
     let shown = wait_state(&server, &task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("names are in it"), "{shown}");
     assert_eq!(asked(&model)[4], 0, "no report");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "REJECTED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "rejected");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -322,7 +332,7 @@ async fn nobody_in_time_fails_the_task_and_the_review_is_expired() {
     let task = run["task_id"].as_str().unwrap();
     let shown = wait_state(&server, task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("in time"), "{shown}");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "EXPIRED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "expired");
     let (status, told) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!(status, 409, "{told}");
     let review = shown["review_id"].as_str().unwrap();
@@ -338,7 +348,7 @@ async fn a_cancelled_run_is_a_failed_task() {
     server.post(&format!("/v1/runs/{task}/cancel"), &json!({})).await.ok();
     let shown = wait_state(&server, &task, "FAILED").await;
     assert_eq!(shown["error"], "cancelled", "contract E30");
-    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "CANCELLED");
+    assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -363,11 +373,17 @@ async fn one_base_serves_both_forms_of_the_paths() {
         );
         let agents = server.get(&format!("{base}/crew/agents")).await.ok();
         assert!(agents["agents"].as_array().unwrap().iter().any(|agent| agent["id"] == "graph_analyst"));
+        let of_crew = server.get(&format!("{base}/crew/agents?crew_name=fraud")).await.ok();
+        let ids: Vec<_> = of_crew["agents"].as_array().unwrap().iter().map(|agent| &agent["id"]).collect();
+        assert_eq!(json!(ids), crew["agents"], "{of_crew}");
         let agent = server.get(&format!("{base}/crew/agents/compliance_checker")).await.ok();
+        assert!(agent["goal"].is_string() && crew["process_type"] == "sequential", "{agent} {crew}");
         // There is one of this name in the shipped crew, too.
         assert_eq!(agent["tools"], json!(["case_findings", "case_query", "request_review"]));
         assert_eq!(agent["crews"], json!(["compliance", "fraud"]));
-        for path in ["/crew/crews/none", "/crew/agents/none", "/crew/crews/external"] {
+        for path in
+            ["/crew/crews/none", "/crew/agents/none", "/crew/crews/external", "/crew/agents?crew_name=none"]
+        {
             assert_eq!(server.get(&format!("{base}{path}")).await.status, 404, "{path}");
         }
     }
@@ -377,15 +393,31 @@ async fn one_base_serves_both_forms_of_the_paths() {
 async fn the_same_request_under_one_key_starts_one_crew() {
     let (_model, server) = server().await;
     let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
-    let mut tasks = Vec::new();
-    for _ in 0..2 {
+    let run = async || {
         let request = server
             .request(reqwest::Method::POST, &format!("{BASE}/crew/run"))
             .header("idempotency-key", "T123")
             .json(&body);
-        tasks.push(server.send(request).await.ok()["task_id"].clone());
+        server.send(request).await.ok()
+    };
+    let first = run().await;
+    assert_eq!(run().await["task_id"], first["task_id"]);
+    assert!(first.get("erased").is_none() && first.get("bypassed").is_none(), "{first}");
+
+    // Also after it was erased; then it says so wherever it is told.
+    let task = first["task_id"].as_str().unwrap();
+    wait_state(&server, task, "PAUSED").await;
+    post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
+    wait_state(&server, task, "COMPLETED").await;
+    server.post("/v1/erasures", &json!({"run": task})).await.ok();
+    let again = run().await;
+    assert_eq!((&again["task_id"], &again["result"]), (&first["task_id"], &Value::Null), "{again}");
+    let status = get(&server, &format!("/crew/status/{task}")).await;
+    let review = get(&server, &format!("/crew/review/{task}")).await;
+    for told in [again, status, review] {
+        let erased = &told["erased"];
+        assert_eq!((&erased["by"], &erased["because"]), (&json!("operator"), &json!("request")), "{told}");
     }
-    assert_eq!(tasks[0], tasks[1]);
 }
 
 /// Who starts a crew may be in a trace already: its run is a part of it.
