@@ -159,7 +159,14 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     let (model, cases) = (crew().await, cases());
-    let names = ["Ash Hawthorn", "2026 ASH HAWTHORN", "C-1001", "of DE02500105170137075030"];
+    let names = [
+        "Ash Hawthorn",
+        "2026 ASH HAWTHORN",
+        "Ash  Hawthorn",
+        "Ash\u{a0}Hawthorn",
+        "C-1001",
+        "of DE02500105170137075030",
+    ];
     for name in names {
         let folder = cases.path().join(name);
         fs::create_dir(&folder).unwrap();
