@@ -127,8 +127,12 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
         (&told["hold"]["by"], &told["hold"]["reason"]),
         (&json!("operator"), &json!("Case 114 is open."))
     );
-    let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
-    assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
+    let again = server.post(&path, &json!({"reason": "Case 114 is open."})).await.ok();
+    assert_eq!(again, told, "the same reason again is the same hold");
+    let another = server.post(&path, &json!({"reason": "Another."})).await;
+    assert_eq!(another.refusal(), (409, "legal_hold"), "who lifts the first would lift both");
+    let detail = another.body["detail"].as_str().unwrap();
+    assert!(detail.contains("by operator (Case 114 is open.)"), "{detail}");
     let held_now = server.run(&held).await;
     for what in ["updated_at", "duration_ms"] {
         assert_eq!(held_now[what], ended[what], "it ended where it ended");
@@ -209,8 +213,11 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     let (code, said) = called(&["erase", "--subject", "customer 7"]);
     assert_eq!(code, Some(1), "something is left");
     assert!(said.contains("is held"), "{said}");
+    assert_eq!(called(&["hold", &run, "--reason", "Case 115 is open."]).0, Some(1), "nothing holds it twice");
     let (code, said) = called(&["hold", &run, "--lift"]);
-    assert!(code == Some(0) && said.contains("Nobody holds it"), "{said}");
+    assert!(code == Some(0) && said.contains("Lifted what operator held"), "{said}");
+    assert!(said.contains("Case 114 is open. Nobody holds it."), "{said}");
+    assert!(!called(&["hold", &run, "--lift"]).1.contains("Lifted"), "there was nothing to lift");
     let (code, said) = called(&["erase", &run]);
     assert!(code == Some(0) && said.contains("erased"), "{said}");
     let (code, said) = called(&["hold", &run]);
