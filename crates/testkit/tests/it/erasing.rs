@@ -5,10 +5,12 @@ use std::process::Command;
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
+use holdshort_testkit::sink::WebhookSink;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::play::{ask, done, one};
+use crate::telling;
 
 const SOLO: &str = "
 name: solo
@@ -196,6 +198,31 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
         listed["items"].as_array().unwrap().iter().all(|run| run["erased"]["by"] == "operator"),
         "{listed}"
     );
+}
+
+/// A title that a channel told, and its receiver repeated, is in no event.
+#[tokio::test]
+async fn what_a_receiver_repeated_is_erased_with_the_run() {
+    let sink = WebhookSink::start().await;
+    sink.repeat();
+    let server = telling::told(&sink, ", title: true").start().await;
+    let id = telling::ask(&server, json!({"title": format!("Pay {SECRET}")})).await;
+    telling::resolve(&server, &id).await;
+    let told = telling::wait_state(&server, "delivered", 2).await;
+    let repeated = async || {
+        let mut texts = Vec::new();
+        for delivery in &told {
+            let path = format!("/v1/deliveries/{}", delivery["id"].as_str().unwrap());
+            texts.push(server.get(&path).await.ok().to_string());
+        }
+        texts.iter().filter(|text| text.contains(SECRET)).count()
+    };
+    assert_eq!(repeated().await, 2);
+    let run = server.interrupt(&id).await["run"].clone();
+    server.post("/v1/erasures", &json!({ "run": run })).await.ok();
+    assert_eq!(repeated().await, 0);
+    let [one, _] = &telling::wait_state(&server, "delivered", 2).await[..] else { panic!("both") };
+    assert_eq!(one["status"], 200, "that it arrived stays");
 }
 
 #[tokio::test]
