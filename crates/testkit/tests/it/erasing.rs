@@ -206,7 +206,7 @@ async fn what_a_receiver_repeated_is_erased_with_the_run() {
     let sink = WebhookSink::start().await;
     sink.repeat();
     let server = telling::told(&sink, ", title: true").start().await;
-    let id = telling::ask(&server, json!({"title": format!("Pay {SECRET}")})).await;
+    let id = telling::ask(&server, json!({"title": format!("Pay {SECRET}"), "subject": "customer 9"})).await;
     telling::resolve(&server, &id).await;
     let told = telling::wait_state(&server, "delivered", 2).await;
     let repeated = async || {
@@ -219,7 +219,18 @@ async fn what_a_receiver_repeated_is_erased_with_the_run() {
     };
     assert_eq!(repeated().await, 2);
     let run = server.interrupt(&id).await["run"].clone();
-    server.post("/v1/erasures", &json!({ "run": run })).await.ok();
+    for wrong in [json!({"subject": " "}), json!({"subject": "a\nb"}), json!({"subject": "x", "run": run})] {
+        let mut body = json!({"kind": "question", "title": "Which?"});
+        body.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        let refused = server.post("/v1/interrupts", &body).await;
+        assert_eq!(
+            (refused.status, &refused.body["errors"][0]["pointer"]),
+            (422, &json!("/subject")),
+            "{wrong}"
+        );
+    }
+    let told_of = server.post("/v1/erasures", &json!({ "subject": "customer 9" })).await.ok();
+    assert_eq!(told_of["erased"], json!([run]), "of what an agent that runs elsewhere asked, too: {told_of}");
     assert_eq!(repeated().await, 0);
     let [one, _] = &telling::wait_state(&server, "delivered", 2).await[..] else { panic!("both") };
     assert_eq!(one["status"], 200, "that it arrived stays");
