@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::assignment;
 
-/// The question without where it belongs, and where its asker is told: `run`, `session`, `subject` and `callback` are the handler's.
+/// The question without where it belongs, and where its asker is told: `run`, `session`, `subject` and `callback` are the
+/// handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
