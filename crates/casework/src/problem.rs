@@ -22,7 +22,7 @@ named! {
     Empty "empty" ("Give the first line the names of the columns.")
     MissingColumn "missing_column" ("Add the column; the guide has all of them.")
     ColumnTwice "column_twice" ("Keep one of the columns.")
-    Cells "cells" ("Give the row as many cells as the header has names; a cell with separators or quotes stands in quotes.")
+    Cells "cells" ("Give the row as many cells as the header has names, on one line; a cell with separators or quotes stands in quotes, each quote of it twice.")
     CellTooLong "cell_too_long" ("Shorten the cell: no value is so long.")
     MissingValue "missing_value" ("Fill the cell.")
     BadAmount "bad_amount" ("Write a number above zero with at most two decimals, as 1234.50, 1234,50 or 1.234,50.")

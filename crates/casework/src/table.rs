@@ -1,7 +1,5 @@
 //! A table: the cells of the columns that are read, row by row. Separated by `,`, `;` or tabs.
 
-use csv_core::ReadFieldResult;
-
 use crate::limits;
 use crate::problem::{Code, Problem, Problems};
 
@@ -137,57 +135,79 @@ impl Table {
 }
 
 /// The one that the header has most of; a comma where it has none.
-fn separator(header: &str) -> u8 {
-    let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
-    [b';', b'\t', b','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(b',')
+fn separator(header: &str) -> char {
+    let count = |separator: char| header.matches(separator).count();
+    [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Row by row and cell by cell: what goes beyond a limit is not held.
+/// Row by row and cell by cell: what goes beyond a limit is not held. A row is a line, whatever its quotes: no value has a
+/// line break, and a quote that is not closed would take the rows below it with it.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
-    let delimiter = separator(text.lines().next().unwrap_or_default());
-    let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
-    let mut left = text.as_bytes();
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
+    let separator = separator(lines.peek().copied().unwrap_or_default());
     let mut rows: Vec<Row> = Vec::new();
-    let (mut cells, mut cell, mut line) = (Vec::new(), Vec::new(), 1);
-    let mut buffer = [0; 1_024];
-    loop {
-        // Before the first cell of a row: where it begins, below empty lines.
-        if cells.is_empty() && cell.is_empty() {
-            while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
-                reader.set_line(reader.line() + u64::from(*end == b'\n'));
-                left = rest;
+    for (line, text) in (1..).zip(lines) {
+        let cells = match cells(text, separator) {
+            Ok(cells) => cells,
+            Err((code, message)) => {
+                problems.push(Problem { file, line, column: None, code, message });
+                continue;
             }
-            line = reader.line();
-        }
-        let (found, read, written) = reader.read_field(left, &mut buffer);
-        left = &left[read..];
-        cell.extend_from_slice(&buffer[..written]);
-        if cell.len() > limits::CELL_BYTES {
-            let message = format!("at most {} bytes", limits::CELL_BYTES);
-            problems.push(Problem { file, line, column: None, code: Code::CellTooLong, message });
-            return None;
-        }
-        let ends_row = match found {
-            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => continue,
-            ReadFieldResult::Field { record_end } => record_end,
-            ReadFieldResult::End => return Some(rows),
         };
-        cells.push(String::from_utf8_lossy(&std::mem::take(&mut cell)).into_owned());
-        if cells.len() > limits::COLUMNS {
-            let message = format!("at most {} columns", limits::COLUMNS);
-            problems.push(Problem { file, line, column: None, code: Code::Cells, message });
+        if cells.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        // The header, and the rows below it.
+        if rows.len() > most {
+            problems.of_file(file, Code::TooManyRows, format!("at most {most}"));
             return None;
         }
-        if ends_row {
-            // The header, and the rows below it.
-            if rows.len() > most {
-                problems.of_file(file, Code::TooManyRows, format!("at most {most}"));
-                return None;
+        rows.push(Row { line, cells });
+    }
+    Some(rows)
+}
+
+/// The cells of a line, or what is wrong with it. A quote that could be meant in two ways is refused.
+fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
+    let wrong = |message: &str| (Code::Cells, message.to_owned());
+    let (mut cells, mut left) = (Vec::new(), line);
+    loop {
+        let (cell, rest) = match left.strip_prefix('"') {
+            None => {
+                let (cell, rest) = left.split_at(left.find(separator).unwrap_or(left.len()));
+                if cell.contains('"') {
+                    return Err(wrong("a quote stands within a cell that does not begin with one"));
+                }
+                (cell.to_owned(), rest)
             }
-            let row = Row { line, cells: std::mem::take(&mut cells) };
-            if row.cells.iter().any(|cell| !cell.trim().is_empty()) {
-                rows.push(row);
-            }
+            Some(quoted) => unquoted(quoted).ok_or_else(|| wrong("a quote is not closed in its line"))?,
+        };
+        if cell.contains('\r') {
+            return Err(wrong("a cell has a line break"));
         }
+        if cell.len() > limits::CELL_BYTES {
+            return Err((Code::CellTooLong, format!("at most {} bytes", limits::CELL_BYTES)));
+        }
+        cells.push(cell);
+        if cells.len() > limits::COLUMNS {
+            return Err((Code::Cells, format!("at most {} columns", limits::COLUMNS)));
+        }
+        if rest.is_empty() {
+            return Ok(cells);
+        }
+        left = rest.strip_prefix(separator).ok_or_else(|| wrong("text stands behind a closing quote"))?;
+    }
+}
+
+/// What stands in quotes, and what follows them; two quotes are one of the cell's.
+fn unquoted(quoted: &str) -> Option<(String, &str)> {
+    let (mut cell, mut left) = (String::new(), quoted);
+    loop {
+        let (text, rest) = left.split_once('"')?;
+        cell.push_str(text);
+        let Some(more) = rest.strip_prefix('"') else { return Some((cell, rest)) };
+        cell.push('"');
+        left = more;
     }
 }

@@ -372,6 +372,11 @@ pub struct Ask {
     /// Where a run is started: the session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Where a run is started: whom it is about, for whoever erases what was said of them. It is the `subject` of the run's
+    /// input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 256)]
+    pub subject: Option<String>,
     /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]

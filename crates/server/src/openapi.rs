@@ -274,7 +274,7 @@ refuses! {
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer, Code::LegalHold];
-    Holds: ANY, BODY, CHANGE, OF_A_RUN;
+    Holds: ANY, BODY, CHANGE, OF_A_RUN, &[Code::LegalHold];
     Unholds: ANY, CHANGE, OF_A_RUN;
     /// Of what is to be kept no longer.
     Erases: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunNotEnded, Code::LegalHold];

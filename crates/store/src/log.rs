@@ -34,7 +34,8 @@ pub struct Append {
     pub drives: bool,
     /// Earlier events of streams that it writes: their content goes with it. What they are chained by stays.
     pub erased: Vec<(StreamId, u64)>,
-    /// A run of which no answer is kept any more: their rows name whom they are about.
+    /// A run of which no answer is kept any more: the rows of what people answered name whom they are about, and what
+    /// receivers answered to what they were told of it may repeat that.
     pub forgets: Option<RunId>,
     /// What channels are told of its events. New ones, that nobody sends so far.
     pub deliveries: Vec<Delivery>,

@@ -1,6 +1,7 @@
 //! A receiver of webhooks on loopback: it answers what a test says, and keeps what it was sent.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -46,6 +47,8 @@ struct Kept {
     received: Mutex<Vec<Received>>,
     /// For the next requests; afterwards 200.
     answers: Mutex<VecDeque<Scripted>>,
+    /// Whether an answer holds what was sent.
+    repeats: AtomicBool,
     gate: Semaphore,
 }
 
@@ -60,6 +63,7 @@ impl WebhookSink {
         let state = Arc::new(Kept {
             received: Mutex::default(),
             answers: Mutex::default(),
+            repeats: AtomicBool::new(false),
             gate: Semaphore::new(OPEN),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -81,6 +85,11 @@ impl WebhookSink {
     /// The next one is answered with this, and this header.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
         lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
+    }
+
+    /// From now on answers hold what was sent.
+    pub fn repeat(&self) {
+        self.state.repeats.store(true, Ordering::Relaxed);
     }
 
     /// Requests are taken and not answered, until [`release`](Self::release).
@@ -118,6 +127,9 @@ async fn receive(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, bo
     let _open = kept.gate.acquire().await;
     let (status, more) = lock(&kept.answers).pop_front().unwrap_or((200, None));
     let mut response = StatusCode::from_u16(status).expect("a status").into_response();
+    if kept.repeats.load(Ordering::Relaxed) {
+        *response.body_mut() = body.into();
+    }
     if let Some((name, value)) = more {
         response.headers_mut().insert(name, value.parse().expect("a value"));
     }

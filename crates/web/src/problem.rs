@@ -203,7 +203,7 @@ impl From<Rejection> for Refused {
             Rejection::Ended(_) => Self::new(Code::RunEnded, said),
             Rejection::UnknownInterrupt => Self::not_found("interrupt"),
             Rejection::NotEnded => Self::new(Code::RunNotEnded, said),
-            Rejection::Held => Self::new(Code::LegalHold, said),
+            Rejection::Held | Rejection::HeldAlready(_) => Self::new(Code::LegalHold, said),
             Rejection::UnknownCall => Self::not_found("call"),
             Rejection::NoAnswer(_) => Self::new(Code::NoAnswer, said),
             Rejection::NotStoppable(_) => Self::new(Code::NotStoppable, said),

@@ -60,6 +60,31 @@ fn a_question_loses_the_names_of_the_case() {
 }
 
 #[test]
+fn a_name_is_the_same_however_it_is_written() {
+    let customers = "id,name,country,pep\nC1,José Ángel  Núñez,DE,no\nC2,Mun\u{303}oz Griffin,DE,no\n\
+                     C3,가나다 Kim,KR,no\nC4,Rosa Weiß,DE,no\n";
+    let case = case("", customers, NOBODY).unwrap();
+    for (written, told) in [
+        ("José Ángel Núñez?", "customer 1?"),
+        ("(Jose\u{301} A\u{301}ngel Nu\u{301}n\u{303}ez)", "(customer 1)"),
+        ("of JOSÉ\u{a0}ÁNGEL \n\t núñez, and", "of customer 1, and"),
+        ("José\u{2003}Ángel\u{202f}Núñez José Ángel Núñez", "customer 1 customer 1"),
+        ("MUÑOZ Gri\u{fb03}n's", "customer 2's"),
+        ("Ｍｕñｏｚ　Ｇｒｉｆｆｉｎ", "customer 2"),
+        ("\u{1100}\u{1161}\u{1102}\u{1161}\u{1103}\u{1161} Kim", "customer 3"),
+        ("rosa weiß", "customer 4"),
+        // Other letters are another name, and what is of nobody stays as it is written.
+        ("Rosa Weis\u{30c}", "Rosa Weis\u{30c}"),
+        ("Jose Angel Nunez", "Jose Angel Nunez"),
+        ("José Ángel Núñez\u{323}", "José Ángel Núñez\u{323}"),
+        ("A\u{30a}  \u{a0}B \u{fb01}", "A\u{30a}  \u{a0}B \u{fb01}"),
+        ("", ""),
+    ] {
+        assert_eq!(redact(&case, written), told, "{written}");
+    }
+}
+
+#[test]
 fn members_lose_the_names_of_the_case_wherever_they_stand() {
     let (case, _) = sample::examined();
     let sent = json!({

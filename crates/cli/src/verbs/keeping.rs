@@ -1,6 +1,6 @@
 //! `hold`, `erase`: how long what runs said is kept.
 
-use holdshort_protocol::{Erase, Erasure, Keeping, PlaceHold, plain};
+use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold, plain};
 
 use super::Scene;
 use crate::client::id_of;
@@ -16,25 +16,23 @@ pub(super) async fn hold(
 ) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/hold", id_of(run, "run")?);
     let client = scene.client()?;
+    let mut lifted = None;
     let kept: Keeping = match reason {
         Some(reason) => client.post(&path, &PlaceHold { reason }).await?,
-        None if lift => serde_json::from_value(client.delete(&path).await?)?,
+        None if lift => {
+            lifted = client.get::<Keeping>(&path).await?.hold;
+            serde_json::from_value(client.delete(&path).await?)?
+        }
         None => client.get(&path).await?,
     };
     if scene.json {
         document(&kept)?;
         return Ok(Exit::Ok);
     }
-    let by_whom = match &kept.hold {
-        Some(hold) => {
-            let why = hold
-                .reason
-                .as_deref()
-                .map(|why| format!(": {}", plain::line(why).trim_end_matches('.')))
-                .unwrap_or_default();
-            format!("Held by {}, {}{why}.", plain::line(&hold.by), time::ago(&hold.at))
-        }
-        None => "Nobody holds it.".to_owned(),
+    let by_whom = match (&kept.hold, &lifted) {
+        (Some(hold), _) => format!("Held by {}.", whose(hold, "")),
+        (None, Some(hold)) => format!("Lifted what {}. Nobody holds it.", whose(hold, " held")),
+        (None, None) => "Nobody holds it.".to_owned(),
     };
     let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
         (None, ..) => "",
@@ -50,6 +48,12 @@ pub(super) async fn hold(
         say(&format!("What its events up to {} said is erased.", kept.erased_to));
     }
     Ok(Exit::Ok)
+}
+
+/// Who, when and why, as the rest of a sentence.
+fn whose(hold: &Hold, did: &str) -> String {
+    let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
+    format!("{}{did}, {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
 }
 
 pub(super) async fn erase(

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::action::ActionId;
 use super::client::ClientOutcome;
 use super::config::{Config, Origin};
-use super::keeping::Erased;
+use super::keeping::{Erased, LegalHold};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
@@ -366,6 +366,9 @@ pub enum Rejection {
     NotEnded,
     #[error("what the run said is held from being erased until somebody lifts that")]
     Held,
+    /// Another reason would be lost, and whoever lifts the first hold would lift both.
+    #[error("it is held already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
+    HeldAlready(LegalHold),
     #[error("the run has no such call")]
     UnknownCall,
     /// In words that end a sentence.

@@ -37,6 +37,13 @@ pub struct LegalHold {
     pub reason: Option<String>,
 }
 
+impl LegalHold {
+    /// The reason, as the rest of a sentence that says who and when.
+    pub(super) fn why(&self) -> String {
+        self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    }
+}
+
 impl Draft<'_> {
     /// Erases the next part of what a run that has ended said: its answers, which are kept per subject, too, then the content
     /// of its events; nothing where nothing is left. The driver erases what the fact names, all of which is written by then.
@@ -70,14 +77,18 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// A second hold changes nothing: the first one stands.
+    /// The hold that stands stays as it was said first: the same reason again changes nothing, another one is refused.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        if self.run.held.is_none() {
-            self.emit(Fact::LegalHoldPlaced, Content::text(reason));
+        match &self.run.held {
+            Some(stands) if stands.reason.as_deref() != Some(&*reason) => {
+                return Err(Rejection::HeldAlready(stands.clone()));
+            }
+            Some(_) => {}
+            None => self.emit(Fact::LegalHoldPlaced, Content::text(reason)),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Erased, Erasure, Input, Run};
+use holdshort_core::run::{Erased, Erasure, Input, Rejection, Run};
 use serde_json::Value;
 
 use crate::world::{World, definition, says};
@@ -33,6 +33,22 @@ fn a_run_ends_where_it_ended_whatever_comes_after() {
         assert_eq!(world.run.session_row(true), session, "its session is as idle as before");
         assert!(world.run.last_at > ended.updated_at);
     }
+}
+
+/// Whoever lifts the hold that stands would lift the other one, too.
+#[test]
+fn a_run_is_held_for_one_reason() {
+    let mut world = World::started(definition(), vec![says("Done.")]);
+    world.work();
+    let mut hold = |reason: &str| world.try_send(&anna(), Input::LegalHold { reason: reason.to_owned() });
+    assert_eq!(hold("Case 114 is open.").unwrap(), ["legal_hold_placed"]);
+    assert!(hold("Case 114 is open.").unwrap().is_empty());
+    let refused = hold("Case 115 is open.").unwrap_err();
+    assert!(matches!(&refused, Rejection::HeldAlready(stands) if stands.by == "anna"), "{refused}");
+    assert!(refused.to_string().contains("by anna (Case 114 is open.); lift that"), "{refused}");
+    world.try_send(&anna(), Input::LiftLegalHold).unwrap();
+    let next = Input::LegalHold { reason: "Case 115 is open.".to_owned() };
+    assert_eq!(world.try_send(&anna(), next).unwrap(), ["legal_hold_placed"]);
 }
 
 #[test]

@@ -21,6 +21,9 @@ use crate::who::Guest;
 /// The member of a run's input that holds what a client sent, where the workflow wants a task in words.
 pub(super) const INPUTS: &str = "inputs";
 
+/// The member of a run's input that says whom it is about.
+pub(super) const SUBJECT: &str = "subject";
+
 /// Names of crews in the documents of the source system, and the workflow that each of them is here.
 const ALIASES: [(&str, &str); 2] = [("fraud_analysis", "compliance"), ("fraud_investigation", "compliance")];
 
@@ -94,6 +97,19 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
         }
     }
     input
+}
+
+/// Says whom the task is about where erasing looks for it, and as it was sent: who erases knows no number of a case. Where
+/// the inputs hold a task in words agents read that alone.
+pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
+    let Some(subject) = subject.filter(|subject| input[SUBJECT] != *subject) else { return Ok(()) };
+    if !input["task"].is_string() {
+        let rule = "names somebody in the case, and agents of this crew read it: name whom the task is about by a number of \
+                    yours";
+        return Err(Refused::invalid_at("/inputs/subject", rule));
+    }
+    input[SUBJECT] = subject;
+    Ok(())
 }
 
 fn pretty(value: &Value) -> String {

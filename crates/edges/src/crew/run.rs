@@ -95,6 +95,7 @@ async fn start(
             "no channel tells reviewers: register a webhook, or look at /crew/reviews"
         );
     }
+    let subject = inputs.get(crews::SUBJECT).cloned();
     let (workspace, inputs) = if found.works_on_files() {
         let Case { folder, inputs } = case::open(&crew.settings, inputs).await?;
         (Some(folder), inputs)
@@ -102,7 +103,8 @@ async fn start(
         (None, inputs)
     };
     let mut definition = crews::as_crew(&found, &crew.settings);
-    let input = crews::input(&mut definition, inputs);
+    let mut input = crews::input(&mut definition, inputs);
+    crews::about(&mut input, subject)?;
     let start = StartRun {
         config: Config {
             workspace,

@@ -46,16 +46,16 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
         Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
         Ok(Err(Failed::Smtp(error))) => {
-            let status = error.status().map(u16::from);
-            of(Verdict::Again(None), status, Some(why(&error)), None)
+            let (status, why, said) = refused(&error);
+            of(Verdict::Again(None), status, Some(why), said)
         }
         Ok(Err(Failed::Mail(error))) => {
-            let status = error.status().map(u16::from);
+            let (status, why, said) = refused(&error);
             let verdict = match status {
                 Some(500..) => Verdict::Refused,
                 _ => Verdict::Again(None),
             };
-            of(verdict, status, Some(why(&error)), None)
+            of(verdict, status, Some(why), said)
         }
         Ok(Ok((response, mut server))) => {
             // It has it: how it takes the farewell changes nothing.
@@ -99,7 +99,19 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Why it did not work, without what the server repeats of a password.
+/// With what code the server refused it, why it did not work, and what the server said. Its words may repeat an address or
+/// a title: they are an answer, which is forgotten before the reason is, and no part of that.
+fn refused(error: &SmtpError) -> (Option<u16>, String, Option<String>) {
+    let status = error.status().map(u16::from);
+    let said = || std::error::Error::source(error).map(|said| words(&said.to_string(), ANSWER_BYTES));
+    match status {
+        Some(code) => (status, format!("answered {code}"), said()),
+        None if error.is_response() => (None, "what it answered can not be read".to_owned(), said()),
+        None => (None, why(error), None),
+    }
+}
+
+/// Why it did not work, where the server said nothing of it.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,22 +1,33 @@
 //! What an agent of another framework asks.
 
 use holdshort_core::gate::foreign::ForeignCall;
+use holdshort_core::history::{self, SUBJECT_BYTES};
 use holdshort_core::interrupt::{Escalation, Reminders, Timing, Withhold};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::{self as wire, Ask, AskEscalation, AskReminders};
 use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::assignment;
 
-/// The question without where it belongs, and where its asker is told: `run`, `session` and `callback` are the handler's.
+/// The question without where it belongs, and where its asker is told: `run`, `session`, `subject` and `callback` are the
+/// handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
     if ask.run.is_some() && ask.session.is_some() {
         problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
+    }
+    if let Some(subject) = &ask.subject {
+        if ask.run.is_some() {
+            let rule = "is said in the input of the run that `run` names: leave one out";
+            problems.push(Problem::new("/subject", rule));
+        } else if history::subject(&json!({ "subject": subject })).is_none() {
+            let rule = format!("is 1 to {SUBJECT_BYTES} bytes without control characters");
+            problems.push(Problem::new("/subject", rule));
+        }
     }
     for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
         if ms.is_some_and(|ms| ms > EXPIRY_MS) {

@@ -62,6 +62,7 @@ pub(crate) async fn ask(
         None => None,
     };
     let session = caller.session(ask.session.as_deref()).await?;
+    let subject = ask.subject.clone();
     let ask = convert::ask(ask)?;
     if let Some(run) = &run {
         caller.run(run).await?;
@@ -79,11 +80,15 @@ pub(crate) async fn ask(
     let Caller { app, actor, principal, .. } = caller;
     let asked_with = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
     let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
+    let mut input = json!({ "task": ask.title });
+    if let Some(subject) = subject {
+        input["subject"] = subject.into();
+    }
     let start = move |ask: run::Ask, key| StartRun {
         definition,
         session,
         config: Config::default(),
-        input: json!({ "task": ask.title }),
+        input,
         origin: Origin::ExternalOnce,
         ask: Some(ask),
         key,

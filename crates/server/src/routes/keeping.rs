@@ -29,7 +29,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 /// Hold a run: nothing of what it said is erased until that is lifted.
 ///
-/// A second hold changes nothing: the first one stands.
+/// What is held already keeps its reason: another one is refused, with 409 `legal_hold`. Whoever needs it held for both says
+/// so in one reason.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
-use holdshort_core::id::DeliveryId;
+use holdshort_core::id::{DeliveryId, RunId};
 use holdshort_core::time::Timestamp;
 
 use super::Memory;
@@ -25,6 +25,15 @@ pub(super) struct Deliveries {
 impl Deliveries {
     pub(super) fn add(&mut self, new: Vec<Delivery>) {
         self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
+    }
+
+    /// Of receivers, to what they were told of a run.
+    pub(super) fn forget_answers(&mut self, run: &RunId) {
+        for ((id, _), attempt) in &mut self.attempts {
+            if self.all.get(id).is_some_and(|delivery| delivery.run == *run) {
+                attempt.answer = None;
+            }
+        }
     }
 
     fn is_disabled(&self, channel: &str) -> bool {

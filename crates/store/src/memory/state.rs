@@ -96,6 +96,7 @@ impl State {
         self.tables.put(append.rows);
         if let Some(run) = &append.forgets {
             self.tables.answers.retain(|_, row| row.run != *run);
+            self.outbox.forget_answers(run);
         }
         self.outbox.add(append.deliveries);
         let position = self.last();

@@ -62,7 +62,13 @@ pub(super) fn function() -> String {
          BEGIN
              {puts}
              {erase}
-             DELETE FROM answers WHERE run = p_rows ->> 'forgets';
+             IF p_rows ? 'forgets' THEN
+                 DELETE FROM answers WHERE run = p_rows ->> 'forgets';
+                 -- Its deliveries are found by its interrupts: there is no index by run.
+                 UPDATE attempts a SET answer = NULL
+                 FROM interrupts i JOIN deliveries d ON d.interrupt = i.interrupt
+                 WHERE i.run = p_rows ->> 'forgets' AND a.delivery = d.delivery AND a.answer IS NOT NULL;
+             END IF;
          END
          $$",
         erase = erase::PUT,

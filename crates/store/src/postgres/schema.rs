@@ -27,7 +27,7 @@ use Step::{Breaks, Expands};
 
 /// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
 /// node tells a run that a newer one wrote from a damaged one.
-const MIGRATIONS: [(Step, &str); 12] = [
+const MIGRATIONS: [(Step, &str); 13] = [
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
     (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
@@ -40,6 +40,7 @@ const MIGRATIONS: [(Step, &str); 12] = [
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
     (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
+    (Expands, include_str!("../../migrations/postgres/0013_forgotten.sql")),
 ];
 /// From this version on nodes say what they know.
 const TELLS: u32 = 10;

@@ -42,7 +42,7 @@ pub(super) fn append(
     }
     rows::put(connection, &append.rows)?;
     if let Some(run) = &append.forgets {
-        rows::forget_answers(connection, run)?;
+        rows::forget(connection, run)?;
     }
     for delivery in &append.deliveries {
         rows::put_one(connection, delivery)?;

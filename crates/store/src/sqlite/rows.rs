@@ -23,9 +23,15 @@ pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Re
     Writing(connection).put(row)
 }
 
-/// Deletes the rows of the answers to the questions of a run.
-pub(super) fn forget_answers(connection: &Connection, run: &RunId) -> Result<(), Error> {
+/// Deletes the rows of the answers to the questions of a run, and what receivers answered to what they were told of it.
+pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> {
     connection.prepare_cached("DELETE FROM answers WHERE run = ?1")?.execute([Key(run.as_str())])?;
+    // Its deliveries are found by its interrupts: there is no index by run.
+    let sql = "UPDATE attempts SET answer = NULL
+               WHERE answer IS NOT NULL AND delivery IN (
+                   SELECT d.delivery FROM interrupts i JOIN deliveries d ON d.interrupt = i.interrupt
+                   WHERE i.run = ?1)";
+    connection.prepare_cached(sql)?.execute([Key(run.as_str())])?;
     Ok(())
 }
 

@@ -8,11 +8,11 @@ use holdshort_core::id::{DeliveryId, InterruptId, RunId};
 use holdshort_core::notice::Occasion;
 use holdshort_store::{
     Append, AppendError, CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Journal, Log, Outbox,
-    Settled, Tables, Told,
+    Rows, Settled, Tables, Told,
 };
 
 use crate::conformance::{on_every_store, on_stores};
-use crate::fixture::{at, id, run_stream, to};
+use crate::fixture::{at, id, interrupt_row, run_stream, to};
 use crate::subject::{Cluster, InPostgres, InSqlite, Subject};
 
 on_every_store! {
@@ -23,6 +23,7 @@ on_every_store! {
     a_pause_counts_in_part_of_how_long_a_channel_fails,
     one_that_is_retried_waits_from_then_on,
     what_waits_too_long_fails_and_what_is_old_is_forgotten,
+    what_receivers_answered_goes_with_the_run,
     deliveries_are_listed_newest_first,
     what_is_rebuilt_leaves_them_alone,
     a_long_queue_is_claimed_in_parts_and_each_once,
@@ -273,6 +274,24 @@ async fn what_waits_too_long_fails_and_what_is_old_is_forgotten<S: Subject>() {
     assert_eq!(journal.change_deliveries(drop_all).await.unwrap(), 3);
     assert_eq!(claimed(&**journal, "odd", 100).await, []);
     assert_eq!(journal.delivery(&id(6)).await.unwrap().unwrap().state, DeliveryState::Dropped);
+}
+
+async fn what_receivers_answered_goes_with_the_run<S: Subject>() {
+    let store = S::open().await;
+    let journal = store.journal();
+    // Of the interrupts 1 and 2, which are of the runs 1 and 2.
+    let other = Delivery { run: id::<RunId>(2), ..delivery(5) };
+    let rows = Rows { interrupts: vec![interrupt_row(1), interrupt_row(2)], ..Rows::default() };
+    journal.append(Append { rows, ..telling(0, vec![delivery(1), other]) }).await.unwrap();
+    for one in claimed(&**journal, "odd", 10).await {
+        journal.settle_delivery(tried(&one, DeliveryState::Delivered, 10)).await.unwrap();
+    }
+    let forgets = Some(id::<RunId>(1));
+    journal.append(Append { forgets, ..to(&run_stream(1), 1, 1) }).await.unwrap();
+    for (n, answer) in [(1, None), (5, Some("later"))] {
+        let [attempt] = &journal.attempts(&id(n)).await.unwrap()[..] else { panic!("one attempt") };
+        assert_eq!((attempt.answer.as_deref(), attempt.status), (answer, Some(503)), "{n}");
+    }
 }
 
 async fn deliveries_are_listed_newest_first<S: Subject>() {

@@ -5,10 +5,12 @@ use std::process::Command;
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
+use holdshort_testkit::sink::WebhookSink;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::play::{ask, done, one};
+use crate::telling;
 
 const SOLO: &str = "
 name: solo
@@ -127,8 +129,12 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
         (&told["hold"]["by"], &told["hold"]["reason"]),
         (&json!("operator"), &json!("Case 114 is open."))
     );
-    let again = server.post(&path, &json!({"reason": "Another."})).await.ok();
-    assert_eq!(again["hold"]["reason"], "Case 114 is open.", "the first one stands");
+    let again = server.post(&path, &json!({"reason": "Case 114 is open."})).await.ok();
+    assert_eq!(again, told, "the same reason again is the same hold");
+    let another = server.post(&path, &json!({"reason": "Another."})).await;
+    assert_eq!(another.refusal(), (409, "legal_hold"), "who lifts the first would lift both");
+    let detail = another.body["detail"].as_str().unwrap();
+    assert!(detail.contains("by operator (Case 114 is open.)"), "{detail}");
     let held_now = server.run(&held).await;
     for what in ["updated_at", "duration_ms"] {
         assert_eq!(held_now[what], ended[what], "it ended where it ended");
@@ -194,6 +200,42 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     );
 }
 
+/// A title that a channel told, and its receiver repeated, is in no event.
+#[tokio::test]
+async fn what_a_receiver_repeated_is_erased_with_the_run() {
+    let sink = WebhookSink::start().await;
+    sink.repeat();
+    let server = telling::told(&sink, ", title: true").start().await;
+    let id = telling::ask(&server, json!({"title": format!("Pay {SECRET}"), "subject": "customer 9"})).await;
+    telling::resolve(&server, &id).await;
+    let told = telling::wait_state(&server, "delivered", 2).await;
+    let repeated = async || {
+        let mut texts = Vec::new();
+        for delivery in &told {
+            let path = format!("/v1/deliveries/{}", delivery["id"].as_str().unwrap());
+            texts.push(server.get(&path).await.ok().to_string());
+        }
+        texts.iter().filter(|text| text.contains(SECRET)).count()
+    };
+    assert_eq!(repeated().await, 2);
+    let run = server.interrupt(&id).await["run"].clone();
+    for wrong in [json!({"subject": " "}), json!({"subject": "a\nb"}), json!({"subject": "x", "run": run})] {
+        let mut body = json!({"kind": "question", "title": "Which?"});
+        body.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        let refused = server.post("/v1/interrupts", &body).await;
+        assert_eq!(
+            (refused.status, &refused.body["errors"][0]["pointer"]),
+            (422, &json!("/subject")),
+            "{wrong}"
+        );
+    }
+    let told_of = server.post("/v1/erasures", &json!({ "subject": "customer 9" })).await.ok();
+    assert_eq!(told_of["erased"], json!([run]), "of what an agent that runs elsewhere asked, too: {told_of}");
+    assert_eq!(repeated().await, 0);
+    let [one, _] = &telling::wait_state(&server, "delivered", 2).await[..] else { panic!("both") };
+    assert_eq!(one["status"], 200, "that it arrived stays");
+}
+
 #[tokio::test]
 async fn runs_are_held_and_erased_in_a_terminal() {
     let model = ScriptedModel::start().await;
@@ -209,8 +251,11 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     let (code, said) = called(&["erase", "--subject", "customer 7"]);
     assert_eq!(code, Some(1), "something is left");
     assert!(said.contains("is held"), "{said}");
+    assert_eq!(called(&["hold", &run, "--reason", "Case 115 is open."]).0, Some(1), "nothing holds it twice");
     let (code, said) = called(&["hold", &run, "--lift"]);
-    assert!(code == Some(0) && said.contains("Nobody holds it"), "{said}");
+    assert!(code == Some(0) && said.contains("Lifted what operator held"), "{said}");
+    assert!(said.contains("Case 114 is open. Nobody holds it."), "{said}");
+    assert!(!called(&["hold", &run, "--lift"]).1.contains("Lifted"), "there was nothing to lift");
     let (code, said) = called(&["erase", &run]);
     assert!(code == Some(0) && said.contains("erased"), "{said}");
     let (code, said) = called(&["hold", &run]);

@@ -1,0 +1,1 @@
+-- A run that is erased takes with it what receivers answered to what they were told of it: `holdshort_put` is made anew.
