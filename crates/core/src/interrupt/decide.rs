@@ -52,7 +52,7 @@ pub enum Refusal {
     Role,
     #[error("this interrupt is for others to decide")]
     NotAnApprover,
-    #[error("whoever started the run or wrote the edit does not release it: somebody else has to")]
+    #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
     OwnWork,
     #[error("it is at stage {stage} now, which is for others to decide")]
     NotYourStage { stage: usize },

@@ -209,6 +209,8 @@ pub struct Interrupt {
     pub version: u64,
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
+    /// Who wrote what is asked about, where a person did: a plan that they wrote anew.
+    pub written_by: Option<String>,
     /// Who wrote each edit, by the sequence of the decision that brought it.
     pub authors: BTreeMap<u64, String>,
     pub claim: Option<Claim>,
@@ -268,9 +270,12 @@ pub struct Resolution {
 }
 
 impl Interrupt {
-    /// As its `interrupt_opened` of this sequence says.
-    pub fn new(opened: Opened, content: Value, at: Timestamp, seq: u64) -> Self {
+    /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
+    pub fn new(opened: Opened, content: Value, by: &str, at: Timestamp, seq: u64) -> Self {
+        // Of a plan that no step made.
+        let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
+            written_by: is_written.then(|| by.to_owned()),
             assignment: opened.assignment.clone(),
             delegations: Vec::new(),
             due: opened.due(),

@@ -103,9 +103,14 @@ impl Interrupt {
         agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Whether somebody wrote this edit.
+    /// Whether somebody wrote this edit; without one, what is asked about.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        edit_of.and_then(|seq| self.authors.get(&seq)).is_some_and(|author| author == who)
+        self.author(edit_of) == Some(who)
+    }
+
+    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&str> {
+        let author = edit_of.map_or(self.written_by.as_ref(), |seq| self.authors.get(&seq));
+        author.map(String::as_str)
     }
 }
 

@@ -185,6 +185,40 @@ fn nobody_releases_their_own_work_through_somebody_else() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
+/// Nor does somebody whom they chose: a delegation goes through nobody who may not release it.
+#[test]
+fn nobody_chooses_who_releases_their_own_work() {
+    let own = Err(Rejection::Refused(Refusal::OwnWork));
+    for is_away in [false, true] {
+        let (mut world, id) =
+            gated(Assignment { self_approval: false, ..stages(vec![of_people(&["anna"], 1)]) });
+        world.run.started.as_mut().expect("it is started").by.id = "ben".to_owned();
+        for (from, to) in [("anna", "ben"), ("ben", "cleo")] {
+            if is_away {
+                let away = Away { until: None, delegate: Some(to.to_owned()) };
+                world.system.apply(&of_system(Fact::AwaySet { person: from.to_owned(), away: Some(away) }));
+            } else {
+                delegate(&mut world, &id, from, to).expect("it is taken");
+            }
+        }
+        let told = decide(&mut world, &id, "cleo", choose("approve"));
+        assert_eq!(told, own, "ben started it, away: {is_away}");
+        delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+        decide(&mut world, &id, "cleo", choose("approve")).expect("anna chose her");
+        assert!(!world.run.interrupts[&id].is_open());
+    }
+
+    let four = Assignment { self_approval: false, ..stages(vec![of_people(&["anna", "dirk"], 1)]) };
+    let (mut world, id) = gated(four);
+    let change = || edit(json!({ "command": "make y" }));
+    decide(&mut world, &id, "anna", change()).expect("anna wrote it");
+    delegate(&mut world, &id, "dirk", "anna").expect("it is taken");
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    assert_eq!(decide(&mut world, &id, "cleo", change()), own);
+    decide(&mut world, &id, "cleo", choose("reject")).expect("no is no release");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
 #[test]
 fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));

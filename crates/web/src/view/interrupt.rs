@@ -173,7 +173,8 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
         return Ok(((**found).clone(), run.starter().map(str::to_owned)));
     }
-    let mut interrupt = Interrupt::new(*opened, event.content.data, event.at, row.opened_seq);
+    let mut interrupt =
+        Interrupt::new(*opened, event.content.data, &event.actor.id, event.at, row.opened_seq);
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
