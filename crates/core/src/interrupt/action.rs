@@ -54,6 +54,8 @@ pub struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
+    /// In which role they came.
+    pub role: Role,
     pub text: Option<String>,
     pub at: Timestamp,
     pub seq: u64,

@@ -6,8 +6,9 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
-use holdshort_core::interrupt::{Assignment, Interrupt, Kind, Refusal, Stage, Withhold};
+use holdshort_core::interrupt::{Assignment, Decision, Interrupt, Kind, Refusal, Stage, Withhold};
 use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use holdshort_core::system::Fact;
 use serde_json::{Value, json};
 
 use crate::assignments::{actor, decide, of_groups, people, stages};
@@ -37,7 +38,9 @@ fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, 
 
 fn seen(world: &World, id: &InterruptId, sees: Role) -> Interrupt {
     let interrupt = &world.run.interrupts[id];
-    interrupt.covered(sees).map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
+    interrupt
+        .covered(sees, &world.system.people)
+        .map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
 }
 
 fn shown(payload: Value, fields: &[&str]) -> Value {
@@ -64,7 +67,7 @@ fn a_pointer_names_places() {
     ];
     for (field, expected) in table {
         let (world, id) = asked(Kind::ToolApproval, payload.clone(), &[field], 1);
-        let covered = world.run.interrupts[&id].covered(Role::Reviewer);
+        let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
         let places: Vec<String> = covered.map(|it| it.cover.places.into_iter().collect()).unwrap_or_default();
         assert_eq!(json!(places), expected, "{field}");
     }
@@ -116,7 +119,7 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     let payload = json!({"arguments": {"to": "ann@example.org"}});
     let (world, id) = asked(Kind::ToolApproval, payload.clone(), &["/arguments/to"], 1);
     for role in [Role::Admin, Role::Operator, Role::Agent, Role::Auditor] {
-        assert!(world.run.interrupts[&id].covered(role).is_none(), "{role:?}");
+        assert!(world.run.interrupts[&id].covered(role, &world.system.people).is_none(), "{role:?}");
     }
     assert_eq!(shown(payload.clone(), &["/arguments/from"]), payload);
 }
@@ -142,7 +145,7 @@ fn a_look_has_the_digest_of_what_was_shown() {
         assert_eq!(event.content.data, shown, "{who}");
         for (reader, expected) in [(Role::Operator, &shown), (Role::Reviewer, &Value::Null)] {
             let mut told = event.clone();
-            interrupt.cover_event(reader, &mut told, 9);
+            interrupt.cover_event(reader, &world.system.people, &mut told, 9);
             assert_eq!(told.content.data, *expected, "{who} looked, {reader:?} reads");
         }
     }
@@ -270,6 +273,52 @@ fn words_of_others_hold_none_of_it() {
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
 }
 
+/// A mark where somebody guessed right would tell them so.
+#[test]
+fn nobody_learns_from_their_own_words_what_is_withheld() {
+    let guessed = "ann@example.org bob@example.org DE11 1111";
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    world.system.apply(&world::of_system(Fact::PersonSet {
+        person: "dirk".to_owned(),
+        is: world::person(&[Role::Auditor, Role::Reviewer], &["legal"]),
+    }));
+    let [anna, ben] = ["anna", "ben"].map(|who| actor(&world.system, who));
+    let dirk = Actor { role: Role::Reviewer, ..actor(&world.system, "dirk") };
+    for who in [&anna, &dirk] {
+        let comment = Input::Comment { interrupt: id.clone(), text: guessed.to_owned() };
+        world.try_send(who, comment).expect("it is taken");
+    }
+    let theirs = Decision { text: Some(guessed.to_owned()), ..edit(sent(|it| it["guess"] = json!(guessed))) };
+    decide(&mut world, &id, "anna", theirs).expect("she changes what she sees");
+
+    let interrupt = seen(&world, &id, Role::Reviewer);
+    let said: Vec<&str> = interrupt.comments.iter().filter_map(|comment| comment.text.as_deref()).collect();
+    assert_eq!(said, [guessed, "[withheld] bob@example.org [withheld]"], "who is an auditor, too, saw it");
+    let vote = &interrupt.votes[0];
+    assert_eq!((vote.text.as_deref(), &vote.edit["guess"]), (Some(guessed), &json!(guessed)));
+    assert!(vote.edit["to"]["withheld"].is_string(), "what she was sent a mark for has one: {}", vote.edit);
+    let mut event =
+        world.log.iter().rev().find(|event| event.actor.id == "anna").expect("it is there").clone();
+    let whole = &world.run.interrupts[&id];
+    whole.cover_event(Role::Reviewer, &world.system.people, &mut event, vote.seq);
+    assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(guessed), &vote.edit));
+    // Ben agrees as he is shown it.
+    let agreed = edit(vote.edit.clone());
+    world
+        .try_send(&ben, Input::Decide { interrupt: id.clone(), decision: agreed, holder: None })
+        .expect("as shown");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Of an edit that somebody wrote who sees it, all that holds the words.
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 3);
+    let mut whole = payload()["arguments"].take();
+    whole["note"] = json!("for ann@example.org");
+    decide(&mut world, &id, "olga", edit(whole)).expect("she sees all of it");
+    let theirs = seen(&world, &id, Role::Reviewer).votes[0].edit.clone();
+    decide(&mut world, &id, "anna", edit(theirs.clone())).expect("she agrees");
+    assert_eq!(seen(&world, &id, Role::Reviewer).votes[1].edit, theirs);
+}
+
 /// Of a workflow's own call: what is made of its arguments is not shown, and nothing is granted that is not seen.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
@@ -283,7 +332,7 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let id = world.open(Kind::ToolApproval);
     let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
     interrupt.assignment = stages(vec![of_groups(&["legal"], 1)]);
-    let covered = interrupt.covered(Role::Reviewer).expect("it is covered").interrupt;
+    let covered = interrupt.covered(Role::Reviewer, &world.system.people).expect("it is covered").interrupt;
     assert_eq!(covered.content["title"], "run_command");
     let all = format!("{:?} {}", covered.opened, covered.content);
     assert!(!all.contains("secret-target"), "{all}");

@@ -67,7 +67,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert_eq!(card["payload"].get("diff"), None);
     sent.push(card.to_string());
     let said = json!({"text": format!("{SECRET} is known")});
-    ok(ben.post(&format!("{path}/comments"), &said).await);
+    ok(audrey.post(&format!("{path}/comments"), &said).await);
     for way in [
         path.clone(),
         format!("{path}?wait=0"),
@@ -136,6 +136,10 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert!(card["payload"].to_string().contains(SECRET) && card.get("withheld").is_none());
     assert!(bytes(&audrey, &path).await.contains(SECRET), "an auditor sees all, whatever else they are");
     assert!(bytes(&served.agent(), &path).await.contains(SECRET));
+
+    // A mark in what she guesses would tell her that she is right.
+    ok(anna.post(&format!("{path}/comments"), &json!({"text": format!("DE01-0000, {SECRET}")})).await);
+    assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
 /// A link to decide by, of somebody who was an operator when they made it.

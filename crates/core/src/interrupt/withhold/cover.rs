@@ -1,19 +1,21 @@
 //! An interrupt as whoever sees only a part of it is shown it.
 //!
 //! What is withheld gives way to a mark, and so does every other text of the payload that holds the same words. Whatever is
-//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through.
+//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through. What
+//! somebody wrote who is not shown it either is shown as it is: a mark in it would tell that they guessed right.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::{mark, place, sees_as};
-use crate::actor::Role;
+use crate::actor::{Actor, Role};
 use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
-use crate::interrupt::{About, Effect, Interrupt, Opened, Voter};
+use crate::interrupt::{About, Effect, Interrupt, Opened, Vote, Voter};
 use crate::run::Fact;
+use crate::system::people::People;
 
 /// What is withheld.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,82 +78,125 @@ const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
     /// The interrupt as whoever sees as this role is shown it; `None`: as it is.
-    pub fn covered(&self, sees: Role) -> Option<Covered> {
+    pub fn covered(&self, sees: Role, people: &People) -> Option<Covered> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
-        let edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
-        let is_edit =
-            |edit: &Value| !places(&self.as_payload(edit.clone()), &patterns, &cover.words).is_empty();
-        if cover.places.is_empty() && !edits.clone().any(|vote| is_edit(&vote.edit)) {
+        let mut edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
+        let hides = |vote: &Vote| !self.edit_places(vote, &cover, &patterns, people).is_empty();
+        if cover.places.is_empty() && !edits.any(hides) {
             return None;
         }
         let mut shown = self.clone();
         cover_opened(&mut shown.opened);
         shown.content = cover.content(self);
-        // What is not shown at all is not listed.
-        let payload = shown.content.get("payload");
-        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
         for vote in &mut shown.votes {
-            vote.text = vote.text.as_deref().map(|text| cover.text(text));
-            vote.on_behalf_of = vote.on_behalf_of.as_deref().map(|name| cover.text(name));
-            vote.edit = self.covered_edit(&cover, &patterns, &vote.option, &vote.edit, vote.seq);
+            vote.edit = self.covered_edit(vote, &cover, &patterns, people);
+            if !self.is_blind(&vote.by, vote.role, &patterns, people) {
+                vote.text = vote.text.as_deref().map(|text| cover.text(text));
+                vote.on_behalf_of = vote.on_behalf_of.as_deref().map(|name| cover.text(name));
+            }
         }
         for comment in &mut shown.comments {
-            comment.text = comment.text.as_deref().map(|text| cover.text(text));
+            if !self.is_blind(&comment.by, comment.role, &patterns, people) {
+                comment.text = comment.text.as_deref().map(|text| cover.text(text));
+            }
         }
         if let Some((given, _)) = &mut shown.kept.corrected {
             given.text = given.text.as_deref().map(|text| cover.text(text));
-            given.edit = cover.value(&given.edit, &patterns, None);
+            given.edit = cover.value(&given.edit, &patterns);
         }
+        // What is not shown at all is not listed.
+        let payload = shown.content.get("payload");
+        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
         Some(Covered { interrupt: shown, cover })
     }
 
     /// SHA-256 of what it says, as this person is shown it: of the canonical JSON of what it was opened with, without what is
     /// withheld from them.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
-        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people));
+        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
     /// An event of its run that is about it, without what is withheld.
-    pub fn cover_event(&self, sees: Role, event: &mut Event, seq: u64) {
+    pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {
             return;
         }
         let mut cover = self.cover(&patterns);
-        let event::Fact::Run(fact) = &mut event.fact else { return };
-        if let Fact::DecisionMade { .. } = fact {
+        let vote = Vote::of(event, seq);
+        if let Some(vote) = &vote {
             // It may have been replaced since.
-            cover.add(&self.as_payload(event.content.data.clone()), &patterns);
+            cover.add(&self.as_payload(vote.edit.clone()), &patterns);
         }
+        let event::Fact::Run(fact) = &mut event.fact else { return };
         if cover.places.is_empty() && cover.words.is_empty() {
             return;
         }
-        event.content.text = event.content.text.as_deref().map(|text| cover.text(text));
+        let Actor { id, role, .. } = &event.actor;
+        // Of the others somebody may be the actor who did not write what they say.
+        let is_said = matches!(
+            fact,
+            Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
+        );
+        let is_blind = is_said && self.is_blind(id, *role, &patterns, people);
+        let shown = |text: &str| if is_blind { text.to_owned() } else { cover.text(text) };
+        event.content.text = event.content.text.as_deref().map(shown);
         if let Fact::InterruptOpened(opened) = fact {
             cover_opened(opened);
             event.content.data = cover.content(self);
-        } else if let Fact::DecisionMade { option, on_behalf_of, .. } = fact {
-            *on_behalf_of = on_behalf_of.as_deref().map(|name| cover.text(name));
-            event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
+        } else if let Some(vote) = vote {
+            if let Fact::DecisionMade { on_behalf_of, .. } = fact {
+                *on_behalf_of = on_behalf_of.as_deref().map(shown);
+            }
+            event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
             // Of whoever was shown more it tells what that may be.
             event.content.data = Value::Null;
         } else {
-            event.content.data = cover.value(&event.content.data, &patterns, None);
+            event.content.data = cover.value(&event.content.data, &patterns);
         }
     }
 
-    fn covered_edit(&self, cover: &Cover, patterns: &[&str], option: &str, edit: &Value, seq: u64) -> Value {
+    fn covered_edit(&self, vote: &Vote, cover: &Cover, patterns: &[&str], people: &People) -> Value {
         // It names what a trial did, which is not shown.
-        let names = self.offers(option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
-        if edit.is_null() || names {
+        let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
+        if vote.edit.is_null() || names {
             return Value::Null;
         }
         // The same edit of somebody else is that of whoever brought it.
-        let first = self.votes.iter().find(|vote| vote.edit == *edit).map_or(seq, |vote| vote.seq);
-        self.as_edit(cover.value(&self.as_payload(edit.clone()), patterns, Some(first)))
+        let first =
+            self.votes.iter().find(|other| other.edit == vote.edit).map_or(vote.seq, |first| first.seq);
+        let edit = self.as_payload(vote.edit.clone());
+        self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
+    }
+
+    /// The places of an edit that are withheld.
+    pub(super) fn edit_places(
+        &self,
+        vote: &Vote,
+        cover: &Cover,
+        patterns: &[&str],
+        people: &People,
+    ) -> BTreeSet<String> {
+        let edit = self.as_payload(vote.edit.clone());
+        let mut authors = self.authors.values();
+        let is_blind = self.is_blind(&vote.by, vote.role, patterns, people)
+            && authors.all(|(author, role)| self.is_blind(author, *role, patterns, people));
+        if !is_blind {
+            return places(&edit, patterns, &cover.words);
+        }
+        // What they were sent marks for, and no more.
+        let mut found = places(&edit, patterns, &BTreeSet::new());
+        found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
+        place::outermost(&found)
+    }
+
+    /// Whether what these patterns name is withheld from somebody, too: what they say they do not have from here.
+    fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
+        let theirs = self.withheld_from(sees_as(id, role, people));
+        patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
     /// What is withheld of the payload, with the words of all edits that stand.
@@ -178,6 +223,16 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     place::outermost(&found)
 }
 
+/// With marks in the place of what is withheld.
+fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
+    for place in places {
+        if let Some(value) = value.pointer_mut(&place) {
+            *value = mark(&place, edit_of);
+        }
+    }
+    value
+}
+
 fn cover_opened(opened: &mut Opened) {
     opened.action_digest = None;
     for reason in &mut opened.risk.reasons {
@@ -200,10 +255,6 @@ impl Cover {
         }
     }
 
-    pub(super) fn words(&self) -> &BTreeSet<String> {
-        &self.words
-    }
-
     /// A text without the words that are withheld.
     pub fn text(&self, text: &str) -> String {
         // The longest first: another word may be a part of it.
@@ -213,14 +264,8 @@ impl Cover {
     }
 
     /// A value of the payload's form with marks in the place of what is withheld.
-    fn value(&self, value: &Value, patterns: &[&str], edit_of: Option<u64>) -> Value {
-        let mut shown = value.clone();
-        for place in places(value, patterns, &self.words) {
-            if let Some(value) = shown.pointer_mut(&place) {
-                *value = mark(&place, edit_of);
-            }
-        }
-        shown
+    fn value(&self, value: &Value, patterns: &[&str]) -> Value {
+        marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
     /// What an interrupt shows: `{title, message, payload, response_schema?}`.
@@ -244,12 +289,7 @@ impl Cover {
                 members.remove("response_schema");
             }
         }
-        let mut shown = payload;
-        for place in &self.places {
-            if let Some(value) = shown.pointer_mut(place) {
-                *value = mark(place, None);
-            }
-        }
+        let mut shown = marked(payload, self.places.clone(), None);
         if let Some(fields) = shown.as_object_mut() {
             fields.retain(|name, _| {
                 if is_own {
