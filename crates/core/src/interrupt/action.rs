@@ -2,6 +2,7 @@
 //! somebody else decide.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Assignment, Interrupt, Refusal, Voter};
 use crate::actor::Role;
@@ -57,6 +58,8 @@ pub struct Comment {
     /// In which role they came.
     pub role: Role,
     pub text: Option<String>,
+    /// `{title, payload}` of what a service found, which the text says; null where it is a person's.
+    pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }

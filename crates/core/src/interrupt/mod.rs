@@ -322,8 +322,14 @@ impl Interrupt {
         if let Fact::CommentAdded { interrupt } = fact
             && *interrupt == self.opened.interrupt
         {
-            let (by, text) = (event.actor.id.clone(), event.content.text.clone());
-            self.comments.push(Comment { by, role: event.actor.role, text, at: event.at, seq });
+            self.comments.push(Comment {
+                by: event.actor.id.clone(),
+                role: event.actor.role,
+                text: event.content.text.clone(),
+                found: event.content.data.clone(),
+                at: event.at,
+                seq,
+            });
         }
         if let Fact::InterruptViewed { interrupt } = fact
             && *interrupt == self.opened.interrupt

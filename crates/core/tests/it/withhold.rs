@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
+use holdshort_core::event::Event;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
-use holdshort_core::interrupt::{Assignment, Decision, Interrupt, Kind, Refusal, Stage, Withhold};
-use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use holdshort_core::interrupt::{Assignment, Decision, Interrupt, Kind, Level, Refusal, Stage, Withhold};
+use holdshort_core::run::{Ask, Config, Hold, Input, Origin, Rejection};
 use holdshort_core::system::Fact;
 use serde_json::{Value, json};
 
@@ -271,6 +272,65 @@ fn words_of_others_hold_none_of_it() {
     decide(&mut world, &id, "olga", said).expect("it is taken");
     let vote = seen(&world, &id, Role::Reviewer).votes[0].text.clone();
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
+}
+
+/// A service holds the run: in a review of its own, and beside one that is open.
+#[test]
+fn what_a_service_found_is_withheld_wherever_it_is_said() {
+    let service = Actor::agent("watcher", "crew");
+    let hold = || {
+        Input::Hold(Box::new(Hold {
+            title: "Sanctions: account B".to_owned(),
+            message: String::new(),
+            payload: json!({"findings": "account B\nat a bank", "details": {"iban": "DE11 1111", "n": 7}}),
+            risk: Level::High,
+            expires_in_ms: None,
+        }))
+    };
+    let handed_in =
+        json!({"title": "t", "content": "the report", "findings": ["velocity"], "risk_level": "high"});
+    let withheld_of = |fields: &[&str], script: Vec<world::Answer>| {
+        let mut definition = world::definition();
+        definition.gates.withhold = from_reviewers(fields);
+        let is_at_work = !script.is_empty();
+        let mut world = World::started(definition, script);
+        if is_at_work {
+            world.work();
+        }
+        world.try_send(&service, hold()).expect("it may");
+        let id = world.open(Kind::Review);
+        (seen(&world, &id, Role::Reviewer), world, id)
+    };
+    let mark = |place: &str| json!({ "withheld": place });
+
+    let fields = ["/details/iban", "/details/n", "/content"];
+    let script = vec![world::calls(&[("request_review", handed_in)])];
+    let (interrupt, world, id) = withheld_of(&fields, script);
+    let payload = &interrupt.content["payload"];
+    let told = json!([payload["content"], payload["findings"], payload["risk_level"]]);
+    assert_eq!(told, json!([mark("/content"), ["velocity"], "high"]), "{payload}");
+    let text = interrupt.comments[0].text.as_deref().expect("it is there");
+    assert!(text.contains("account B") && text.contains("/details/iban"), "{text}");
+    assert!(!text.contains("DE11") && !text.contains('7'), "{text}");
+    let whole = &world.run.interrupts[&id];
+    assert!(whole.comments[0].text.as_ref().expect("it is there").contains("DE11 1111"));
+    let said = |event: &&Event| event.actor == service && event.content.text.is_some();
+    let mut event = world.log.iter().rev().find(said).expect("it is there").clone();
+    whole.cover_event(Role::Reviewer, &world.system.people, &mut event, 9);
+    assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(text), &Value::Null));
+
+    let (interrupt, world, id) = withheld_of(&fields, Vec::new());
+    let details = json!({"iban": mark("/details/iban"), "n": mark("/details/n")});
+    assert_eq!(interrupt.content["payload"], json!({"findings": "account B\nat a bank", "details": details}));
+    let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
+    let places = covered.map(|covered| covered.cover.places).unwrap_or_default();
+    assert_eq!(json!(places), json!(["/details/iban", "/details/n"]));
+    // The title begins as what was found does.
+    let (interrupt, ..) = withheld_of(&["/findings"], Vec::new());
+    assert_eq!(
+        (&interrupt.content["title"], &interrupt.content["payload"]["findings"]),
+        (&json!("[withheld]"), &mark("/findings"))
+    );
 }
 
 /// A mark where somebody guessed right would tell them so.

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{mark, place, sees_as};
 use crate::actor::{Actor, Role};
 use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
-use crate::interrupt::{About, Effect, Interrupt, Opened, Vote, Voter};
-use crate::run::Fact;
+use crate::interrupt::{About, Comment, Effect, Interrupt, Opened, Vote, Voter};
+use crate::run::{Fact, said_beside};
 use crate::system::people::People;
 
 /// What is withheld.
@@ -38,7 +38,7 @@ const IN_TEXT: &str = "[withheld]";
 
 /// The keys that are shown of a card that a run made itself and of which something is withheld. Every other key is left out:
 /// it is made of what is withheld, or may be.
-const SHOWN: [&str; 32] = [
+const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
     "attempt",
@@ -49,7 +49,9 @@ const SHOWN: [&str; 32] = [
     "context",
     "continuations",
     "cwd",
+    "details",
     "error",
+    "findings",
     "from",
     "id",
     "input",
@@ -65,8 +67,10 @@ const SHOWN: [&str; 32] = [
     "questions",
     "redos",
     "reason",
+    "risk_level",
     "round",
     "spent",
+    "title",
     "to",
     "tool",
     "version",
@@ -83,7 +87,9 @@ impl Interrupt {
         let mut cover = self.cover(&patterns);
         let mut edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
         let hides = |vote: &Vote| !self.edit_places(vote, &cover, &patterns, people).is_empty();
-        if cover.places.is_empty() && !edits.any(hides) {
+        let holds =
+            |comment: &Comment| !places(&comment.found["payload"], &patterns, &cover.words).is_empty();
+        if cover.places.is_empty() && !edits.any(hides) && !self.comments.iter().any(holds) {
             return None;
         }
         let mut shown = self.clone();
@@ -98,8 +104,10 @@ impl Interrupt {
         }
         for comment in &mut shown.comments {
             if !self.is_blind(&comment.by, comment.role, &patterns, people) {
-                comment.text = comment.text.as_deref().map(|text| cover.text(text));
+                comment.text =
+                    comment.text.as_deref().map(|text| cover.said(text, &comment.found, &patterns));
             }
+            comment.found = Value::Null;
         }
         if let Some((given, _)) = &mut shown.kept.corrected {
             given.text = given.text.as_deref().map(|text| cover.text(text));
@@ -107,7 +115,12 @@ impl Interrupt {
         }
         // What is not shown at all is not listed.
         let payload = shown.content.get("payload");
-        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
+        let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
+        let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
+        // But where nothing else would say that something is withheld.
+        if !listed.is_empty() {
+            cover.places = listed;
+        }
         Some(Covered { interrupt: shown, cover })
     }
 
@@ -130,6 +143,9 @@ impl Interrupt {
             // It may have been replaced since.
             cover.add(&self.as_payload(vote.edit.clone()), &patterns);
         }
+        if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
+            cover.add(&event.content.data["payload"], &patterns);
+        }
         let event::Fact::Run(fact) = &mut event.fact else { return };
         if cover.places.is_empty() && cover.words.is_empty() {
             return;
@@ -142,6 +158,13 @@ impl Interrupt {
         );
         let is_blind = is_said && self.is_blind(id, *role, &patterns, people);
         let shown = |text: &str| if is_blind { text.to_owned() } else { cover.text(text) };
+        if let Fact::CommentAdded { .. } = fact
+            && let found @ Value::Object(_) = event.content.data.take()
+        {
+            event.content.text =
+                event.content.text.as_deref().map(|text| cover.said(text, &found, &patterns));
+            return;
+        }
         event.content.text = event.content.text.as_deref().map(shown);
         if let Fact::InterruptOpened(opened) = fact {
             cover_opened(opened);
@@ -210,6 +233,9 @@ impl Interrupt {
         for vote in self.votes.iter().filter(|vote| !vote.edit.is_null()) {
             cover.add(&self.as_payload(vote.edit.clone()), patterns);
         }
+        for comment in &self.comments {
+            cover.add(&comment.found["payload"], patterns);
+        }
         cover.places = places(&payload, patterns, &cover.words);
         cover
     }
@@ -263,6 +289,23 @@ impl Cover {
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
+    /// The same of a comment: what a service found is told anew, without what is withheld of it.
+    fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
+        if found.is_null() {
+            return self.text(text);
+        }
+        let payload = &found["payload"];
+        let title =
+            self.title(found["title"].as_str().unwrap_or_default(), &places(payload, patterns, &self.words));
+        said_beside(&json!({ "title": title, "payload": self.value(payload, patterns) }))
+    }
+
+    /// The title of what a service found. It begins as what was found does.
+    fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
+        let is_withheld = places.iter().any(|place| format!("{place}/").starts_with("/findings/"));
+        if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
+    }
+
     /// A value of the payload's form with marks in the place of what is withheld.
     fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
@@ -272,13 +315,16 @@ impl Cover {
     fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };
-        let is_own = interrupt.opened.about != About::External;
+        let is_held = interrupt.opened.about == About::Hold;
+        // The card of a hold is as a service sent it.
+        let is_own = interrupt.opened.about != About::External && !is_held;
         let payload = interrupt.payload();
         let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
         let title = tool.unwrap_or_else(|| interrupt.content_text("title"));
         // Beside a call its agent says in words what it is about to do.
         let message = if tool.is_some() { "" } else { interrupt.content_text("message") };
-        members.insert("title".to_owned(), self.text(title).into());
+        let title = if is_held { self.title(title, &self.places) } else { self.text(title) };
+        members.insert("title".to_owned(), title.into());
         members.insert("message".to_owned(), self.text(message).into());
         // The call as another agent named it, with the text before and after its change.
         let is_called = members.remove("call").is_some();
