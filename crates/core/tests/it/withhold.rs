@@ -107,6 +107,31 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
+/// In what bears it, where its name tells it: with the member beside, up to the whole payload.
+#[test]
+fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
+    let of = |more: Value| {
+        let mut payload = json!({"arguments": {"to": "DE11-1111", "word": "summ"}});
+        payload.as_object_mut().expect("it is one").extend(more.as_object().cloned().unwrap_or_default());
+        shown(payload, &["/arguments/to", "/arguments/word"])
+    };
+    let balances = of(json!({"balances": {"of DE11-1111": 5, "x": 1}, "summary": 1}));
+    assert_eq!((&balances["balances"], &balances["summary"]), (&json!({"withheld": "/balances"}), &json!(1)));
+    assert_eq!(of(json!({"DE11-1111": 5})), json!({"withheld": ""}));
+}
+
+/// Labels of options, and names of stages.
+#[test]
+fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
+    let (mut world, id) = asked(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
+    let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
+    interrupt.opened.options[0].label = "Pay DE11 1111".to_owned();
+    interrupt.assignment.stages[0].name = Some("for DE11 1111".to_owned());
+    let interrupt = seen(&world, &id, Role::Reviewer);
+    let told = (&*interrupt.opened.options[0].label, interrupt.assignment.stages[0].name.as_deref());
+    assert_eq!(told, ("Pay [withheld]", Some("for [withheld]")));
+}
+
 /// Numbers, short words, keys: a word that stands everywhere is looked for nowhere.
 #[test]
 fn a_short_word_is_no_word() {

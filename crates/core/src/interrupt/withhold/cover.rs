@@ -13,7 +13,7 @@ use crate::actor::{Actor, Role};
 use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
-use crate::interrupt::{About, Comment, Effect, Interrupt, Opened, Vote, Voter};
+use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
 use crate::run::{Fact, said_beside};
 use crate::system::people::People;
 
@@ -38,7 +38,7 @@ const IN_TEXT: &str = "[withheld]";
 
 /// The keys that are shown of a card that a run made itself and of which something is withheld. Every other key is left out:
 /// it is made of what is withheld, or may be.
-const SHOWN: [&str; 36] = [
+pub(super) const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
     "attempt",
@@ -93,7 +93,8 @@ impl Interrupt {
             return None;
         }
         let mut shown = self.clone();
-        cover_opened(&mut shown.opened);
+        cover.opened(&mut shown.opened);
+        cover.stages(&mut shown.assignment);
         shown.content = cover.content(self);
         for vote in &mut shown.votes {
             vote.edit = self.covered_edit(vote, &cover, &patterns, people);
@@ -166,8 +167,13 @@ impl Interrupt {
             return;
         }
         event.content.text = event.content.text.as_deref().map(shown);
+        if let Fact::InterruptReassigned { assignment, .. } | Fact::InterruptEscalated { assignment, .. } =
+            fact
+        {
+            cover.stages(assignment);
+        }
         if let Fact::InterruptOpened(opened) = fact {
-            cover_opened(opened);
+            cover.opened(opened);
             event.content.data = cover.content(self);
         } else if let Some(vote) = vote {
             if let Fact::DecisionMade { on_behalf_of, .. } = fact {
@@ -259,18 +265,29 @@ fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> V
     value
 }
 
-fn cover_opened(opened: &mut Opened) {
-    opened.action_digest = None;
-    for reason in &mut opened.risk.reasons {
-        let is_of_rule = reason.rule.is_some()
-            || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
-        if !is_of_rule {
-            "not shown: it is made of what is withheld from you".clone_into(&mut reason.text);
+impl Cover {
+    fn opened(&self, opened: &mut Opened) {
+        opened.action_digest = None;
+        self.stages(&mut opened.assignment);
+        for offer in &mut opened.options {
+            offer.label = self.text(&offer.label);
+        }
+        for reason in &mut opened.risk.reasons {
+            let is_of_rule = reason.rule.is_some()
+                || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
+            if !is_of_rule {
+                "not shown: it is made of what is withheld from you".clone_into(&mut reason.text);
+            }
         }
     }
-}
 
-impl Cover {
+    /// The names of stages are words of whoever asked.
+    fn stages(&self, assignment: &mut Assignment) {
+        for stage in &mut assignment.stages {
+            stage.name = stage.name.as_deref().map(|name| self.text(name));
+        }
+    }
+
     /// Takes up what is withheld of another value of the same form.
     fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
@@ -302,7 +319,8 @@ impl Cover {
 
     /// The title of what a service found. It begins as what was found does.
     fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
-        let is_withheld = places.iter().any(|place| format!("{place}/").starts_with("/findings/"));
+        let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
+        let is_withheld = places.iter().any(is_of_it);
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
@@ -336,7 +354,8 @@ impl Cover {
             }
         }
         let mut shown = marked(payload, self.places.clone(), None);
-        if let Some(fields) = shown.as_object_mut() {
+        // Where all of it is withheld the mark is all that there is.
+        if let Some(fields) = shown.as_object_mut().filter(|_| !self.places.contains("")) {
             fields.retain(|name, _| {
                 if is_own {
                     SHOWN.contains(&name.as_str())

@@ -56,6 +56,8 @@ impl Interrupt {
         let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
         let withheld: BTreeSet<String> = hidden_there
             .into_iter()
+            // Where all of it is withheld, the member that is edited is.
+            .map(|place| if place.is_empty() { member.clone() } else { place })
             .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
             .collect();
         let at = |place: &str| format!("/edit{}", place.strip_prefix(&member).unwrap_or(place));
