@@ -375,6 +375,32 @@ fn whose_word_holds_for_the_next_time() {
     }
 }
 
+/// Nor does what somebody decided before they left, for whoever comes under their name later.
+#[test]
+fn what_somebody_decided_before_they_left_holds_no_more() {
+    let mut system = World::new(definition()).system;
+    people(&mut system);
+    let of_anna = stages(vec![of_people(&["anna"], 1)]);
+    let left = of_system(Fact::PersonLeft { person: "anna".to_owned() });
+    system.apply(&left);
+    let back = Fact::PersonSet { person: "anna".to_owned(), is: person(&[Role::Reviewer], &[]) };
+    system.apply(&of_system(back));
+    for (at, expected) in [(left.at, false), (left.at.plus_ms(1), true)] {
+        assert_eq!(of_anna.still_trusts("anna", at, &system.people, None), expected);
+    }
+}
+
+#[test]
+fn whoever_stands_in_gives_no_grant() {
+    let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
+    assert!(world.run.interrupts[&id].offers("approve_session").is_some(), "the test means something");
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    let told = decide(&mut world, &id, "cleo", choose("approve_session"));
+    assert!(is_invalid(&told), "{told:?}");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("she may allow this one");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
 #[test]
 fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     let four = Assignment { self_approval: false, ..stages(vec![of_people(&["olga"], 1)]) };
