@@ -249,9 +249,8 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
-    let mut grants = session
-        .active_grants(rules.now)
-        .filter(|grant| rules.takes(grant) && may_lift(&grant.matcher));
+    let mut grants =
+        session.active_grants(rules.now).filter(|grant| rules.takes(grant) && may_lift(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }

@@ -123,7 +123,8 @@ pub fn check(
     let problems = carried(interrupt, offer, decision);
     let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
     if offer.effect == Effect::Grant && seat.in_place_of.is_some() {
-        let message = "is for whoever is asked themselves: a grant of yours would cover nothing; allow this one";
+        let message =
+            "is for whoever is asked themselves: a grant of yours would cover nothing; allow this one";
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     }
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }

@@ -390,6 +390,22 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
+/// Others see that nobody is at it.
+#[test]
+fn a_claim_ends_with_whoever_claimed_it() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
+    let anna = actor(&world.system, "anna");
+    let claim = Input::Claim { interrupt: id.clone(), holder: None, over: None };
+    world.try_send(&anna, claim).expect("it is hers");
+    assert!(world.run.interrupts[&id].marks().contains("\nc:anna\n"), "it is found when she leaves");
+    leave(&mut world.system, "ben");
+    assert!(world.send(Input::PeopleChanged).is_empty(), "somebody else left");
+    leave(&mut world.system, "anna");
+    world.send(Input::PeopleChanged);
+    assert_eq!(world.run.interrupts[&id].claim, None);
+    assert!(world.send(Input::PeopleChanged).is_empty(), "once");
+}
+
 #[test]
 fn whoever_stands_in_gives_no_grant() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
